@@ -19,7 +19,8 @@ const grants = new WeakMap<Simulation, Map<string, Grant>>();
 
 /**
  * The page where an admin allows the app: a link for each workspace and for the organisation. With
- * `team=<T… or E…>` in the address it allows at once and redirects with a one-time code, so a test needs no page.
+ * `team=<T… or E…>` in the address it allows at once and redirects with a one-time code, so a test needs no page;
+ * with `cancel=1` it redirects as if the person had cancelled.
  */
 export function createAuthorizePage(sim: Simulation): Route {
   const codes = new Map<string, Grant>();
@@ -29,6 +30,15 @@ export function createAuthorizePage(sim: Simulation): Route {
     const query = url.searchParams;
     if (query.get('client_id') !== sim.clientId) {
       response.writeHead(400, { 'content-type': 'text/plain' }).end('Invalid client_id parameter');
+      return true;
+    }
+    const redirectUri = query.get('redirect_uri') ?? sim.redirectUrl() ?? '';
+    // https://docs.slack.dev/authentication/installing-with-oauth
+    if (query.has('cancel') && URL.canParse(redirectUri)) {
+      const cancelled = new URL(redirectUri);
+      cancelled.searchParams.set('error', 'access_denied');
+      cancelled.searchParams.set('state', query.get('state') ?? '');
+      response.writeHead(302, { location: cancelled.href }).end();
       return true;
     }
     const install = sim.installs.byId(query.get('team') ?? '');
@@ -44,7 +54,6 @@ export function createAuthorizePage(sim: Simulation): Route {
       );
       return true;
     }
-    const redirectUri = query.get('redirect_uri') ?? sim.redirectUrl() ?? '';
     if (!URL.canParse(redirectUri)) {
       response.writeHead(400, { 'content-type': 'text/plain' }).end('redirect_uri is missing');
       return true;

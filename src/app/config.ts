@@ -26,6 +26,10 @@ const address = z.string().refine((value) => {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback);
 }, 'must be an https:// address (http:// only for this machine), without a user name in it');
 
+const port = z.coerce
+  .number('must be a port number')
+  .refine((number) => Number.isInteger(number) && number >= 0 && number <= 65_535, 'must be a port number');
+
 const storeVariables = z.object({
   DATABASE_URL: z
     .string()
@@ -74,10 +78,8 @@ const variables = storeVariables.extend({
       'must be user ids such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
     )
     .default([]),
-  PORT: z.coerce
-    .number('must be a port number')
-    .refine((port) => Number.isInteger(port) && port >= 0 && port <= 65_535, 'must be a port number')
-    .default(3000),
+  PORT: port.default(3000),
+  METRICS_PORT: port.optional(),
   PUBLIC_URL: address.optional(),
 });
 
@@ -102,7 +104,7 @@ export function readConfig(env: Env) {
     cdn: { apiUrl: read.CDN_API_URL, originLoggingUrl: read.CDN_ORIGIN_LOGGING_URL },
     /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
     adminIds: read.ADMIN_USER_IDS,
-    web: { port: read.PORT, publicUrl: read.PUBLIC_URL },
+    web: { port: read.PORT, metricsPort: read.METRICS_PORT, publicUrl: read.PUBLIC_URL },
   };
 }
 

@@ -7,6 +7,7 @@ import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createDirectMessenger } from '../slack/send/job-ports.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
+import { createInstallPages } from '../slack/web/install.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createClaims } from '../store/deliveries.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -61,12 +62,13 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
   });
 
   const web = createWeb({
-    port: config.web.port,
+    ...config.web,
+    isPublic: publicUrl !== undefined,
     egress,
     log,
     metrics,
     events: http?.handle,
-    installer: access.installer,
+    install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,
     async unready() {
       const reasons: string[] = [];

@@ -44,10 +44,8 @@ export function createLifecycle(
   const stopAll = async (): Promise<void> => {
     // No new deliveries first, so that the number of those under way only falls.
     await receiver.stop();
-    const closed = web.close();
-    // Meanwhile a page that waits for the CDN keeps its connection, and is told to end like everything else.
-    await Promise.all([inFlight.drain(graceMs), zoneCache.stop()]);
-    await closed;
+    // A page that waits for the CDN keeps its connection, and is told to end like everything else.
+    await web.close(Promise.all([inFlight.drain(graceMs), zoneCache.stop()]));
     await queue.stop();
     await keyring.stop();
     await database.close();

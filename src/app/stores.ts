@@ -50,7 +50,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     audit,
     installations,
     keyStore: createKeyStore({ db, sealer, now, audit }),
-    links: createKeyLinks({ db, now }),
+    links: createKeyLinks({ db, sealer, now }),
     policies: createPolicies({ db, audit, now }),
   };
 }

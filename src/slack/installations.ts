@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
+import { renderInstall } from '../views/connect/page.ts';
 import { type OwnWorkspace, tenantIdOfWorkspace, type Workspace } from './sender.ts';
 
 /** The scopes of the bot. A test compares them with the manifest. */
@@ -127,6 +128,7 @@ function manyWorkspaces(
       scopes: [...scopes],
       ...(publicUrl ? { redirectUri: `${publicUrl.replace(/\/+$/, '')}/slack/oauth_redirect` } : {}),
     },
+    renderHtmlForInstallPath: renderInstall,
     logger,
     // The page where people agree to an installation is on the host of the Web API.
     authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { deleteOldRows } from '../../src/app/jobs.ts';
 import { createKeyLinks } from '../../src/auth/keys/links.ts';
+import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { createClaims } from '../../src/store/deliveries.ts';
+import { createKeyring } from '../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
@@ -22,8 +24,9 @@ describe.each(engines.both)('housekeeping on $name', ({ skip, emptyDatabase }) =
   test.skipIf(skip)('forgets links to the page for keys a day after they expired', async () => {
     const { db } = await emptyDatabase();
     const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
-    await createKeyLinks({ db, now: hoursAgo(25) }).offer(person, 'old');
-    await createKeyLinks({ db, now: hoursAgo(24) }).offer(person, 'recent');
+    const sealer = createSealer(await createKeyring());
+    await createKeyLinks({ db, sealer, now: hoursAgo(25) }).offer(person, 'old');
+    await createKeyLinks({ db, sealer, now: hoursAgo(24) }).offer(person, 'recent');
     await deleteOldRows(db, at);
     expect(await db.selectFrom('key_links').select('shown_for').execute()).toEqual([{ shown_for: 'recent' }]);
   });

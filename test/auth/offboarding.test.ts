@@ -41,7 +41,7 @@ async function setUp(database: Database) {
   const sealer = createSealer(await createKeyring());
   const installations = createInstallations({ db, sealer, now, withLock });
   const keyStore = createKeyStore({ db, sealer, now });
-  const links = createKeyLinks({ db, now });
+  const links = createKeyLinks({ db, sealer, now });
   const log = createMemoryLog();
   const ended: string[] = [];
   const endAccess = createOffboarding({

@@ -4,6 +4,7 @@ import { dayMs, minuteMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import type { Db, Schema } from '../../store/schema.ts';
 import { type Person, tenantId } from '../identity.ts';
+import type { Sealer } from './sealing.ts';
 
 /** The page on which one person enters their key. */
 export interface KeyPage {
@@ -42,11 +43,23 @@ const renewalGapMs = minuteMs;
 /** Minutes that a link works. */
 export const keyLinkMinutes = lifetimeMs / minuteMs;
 
-/** The form of a token: 128 bits in base64url. */
-export const tokenShape = '[\\w-]{22}';
+/** The form of a token: 128 random bits in base64url and 48 bits of their MAC in hexadecimal. */
+export const tokenShape = '[\\w-]{22}[\\da-f]{12}';
+const shape = new RegExp(`^${tokenShape}$`);
 
 /** The one-time links to the page. Only the hash of a link's token is stored. */
-export function createKeyLinks({ db, now }: { readonly db: Db; readonly now: () => Date }) {
+export function createKeyLinks({
+  db,
+  sealer,
+  now,
+}: {
+  db: Db;
+  sealer: Pick<Sealer, 'macs'>;
+  now: () => Date;
+}) {
+  const macsOf = (random: string): string[] =>
+    sealer.macs(['key link', random]).map((mac) => mac.slice(0, 12));
+
   const update = (token: string) => db.updateTable('key_links').where('token_hash', '=', hashOf(token));
 
   /** Takes back a person's open links, except the newest `keep`. */
@@ -70,7 +83,8 @@ export function createKeyLinks({ db, now }: { readonly db: Db; readonly now: () 
 
   /** Makes a link; of the person's older ones the last two stay open. */
   const offer = async (person: Person, shownFor: string): Promise<{ token: string; expiresAt: Date }> => {
-    const token = randomBytes(16).toString('base64url');
+    const random = randomBytes(16).toString('base64url');
+    const token = `${random}${macsOf(random)[0]}`;
     registerSecret('link-token', token);
     const madeAt = now();
     const expiresAt = new Date(madeAt.getTime() + lifetimeMs);
@@ -160,6 +174,12 @@ export function createKeyLinks({ db, now }: { readonly db: Db; readonly now: () 
   };
 
   return {
+    /**
+     * Whether a token of this bot may stand there; without a look-up, so that guesses cost nothing. What opens a link is
+     * the random part.
+     */
+    isToken: (text: string): boolean =>
+      shape.test(text) && macsOf(text.slice(0, 22)).includes(text.slice(22)),
     offer,
     find,
     claim,

@@ -96,6 +96,10 @@ export function createSealer(keyring: Keyring) {
       const { id, macKey } = keyring.primary;
       return { keyId: id, mac: macOf(macKey, parts).toString('hex') };
     },
+    /** Under every key, the primary first: for what names no key. */
+    macs(parts: readonly (string | number)[]): string[] {
+      return keyring.ids.map((id) => macOf(requireKey(id).macKey, parts).toString('hex'));
+    },
     /** @throws SealError `unknown_key` where the keyring does not hold that key. */
     verify(parts: readonly (string | number)[], { keyId, mac }: Signature): boolean {
       const expected = macOf(requireKey(keyId).macKey, parts);

@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { personKey } from '../../auth/identity.ts';
 import type { Answer, Service, Setup, With } from '../../commands/define.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
@@ -6,7 +7,7 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { renderFailure } from '../../views/blocks/failure.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createUploads } from '../send/uploads.ts';
-import { readSender, tenantIdOfWorkspace } from '../sender.ts';
+import { readSender, type Sender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
 import { explainFailure } from './failures.ts';
 
@@ -45,22 +46,25 @@ export interface Interaction {
  */
 export async function perform(deps: SlackDeps, delivery: Delivery, flow: Flow): Promise<Outcome> {
   const started = performance.now();
-  const outcome = await deps.inFlight.run((signal) => performOnce(deps, delivery, flow, signal));
-  const seconds = (performance.now() - started) / 1000;
   const { kind, feature } = delivery;
+  const sender = readSender(delivery.body, deps.access.own());
+  if (!sender) {
+    deps.log.warn({ kind }, 'a delivery names no user and workspace');
+    return 'failed';
+  }
+  const work = (signal: AbortSignal) => performOnce(deps, { ...delivery, sender, signal }, flow);
+  const outcome = await deps.inFlight.run(work, personKey(sender.person));
+  const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);
   deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
   return outcome;
 }
 
-async function performOnce(deps: SlackDeps, delivery: Delivery, flow: Flow, signal: AbortSignal) {
+type Turn = Delivery & { readonly sender: Sender; readonly signal: AbortSignal };
+
+async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise<Outcome> {
   const { access, apiUrl, clients, fetch, log, sendNativeBlocks } = deps;
-  const { kind, claim, body } = delivery;
-  const sender = readSender(body, access.own());
-  if (!sender) {
-    log.warn({ kind }, 'a delivery names no user and workspace');
-    return 'failed';
-  }
+  const { kind, claim, body, sender, signal } = delivery;
   const { workspace, foreign } = sender;
   const { userId } = sender.person;
   const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace));

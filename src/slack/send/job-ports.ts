@@ -1,43 +1,39 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/retry.ts';
-import type { Audit } from '../../auth/audit/audit.ts';
 import type { Installation, Person } from '../../auth/identity.ts';
-import type { KeyStore } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
-import type { Policies } from '../../auth/policy/policies.ts';
 import type { DigestPorts } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
 import type { ExportThread } from '../../exports/worker/thread.ts';
 import type { OperationPorts } from '../../operations/execute.ts';
-import type { Ledger } from '../../operations/transitions.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import type { InstallationAccess } from '../installations.ts';
-import type { PeopleOf } from '../people.ts';
+import type { SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { Workspace } from '../sender.ts';
-import { type Clients, postMessage } from './clients.ts';
+import { postMessage } from './clients.ts';
 import type { Egress } from './egress.ts';
 import { createSlackPort, toHeldBack } from './slack-port.ts';
 import { createUploads } from './uploads.ts';
 
-export interface JobPortsOptions {
-  readonly access: InstallationAccess;
-  readonly clients: Clients;
-  readonly keyStore: KeyStore;
+type Needed =
+  | 'access'
+  | 'apiUrl'
+  | 'audit'
+  | 'clients'
+  | 'keyStore'
+  | 'ledger'
+  | 'log'
+  | 'people'
+  | 'policies';
+
+export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal, budget?: ErrorBudget): CdnClient };
   readonly exportThread: () => ExportThread;
-  readonly policies: Policies;
-  readonly people: PeopleOf;
-  readonly audit: Audit;
-  readonly ledger: Ledger;
-  readonly apiUrl: string;
   readonly egress: Pick<Egress, 'block' | 'file'>;
-  readonly log: Log;
 }
 
 /** Slack, the CDN and policy for the jobs of all engines. */

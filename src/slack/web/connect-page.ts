@@ -1,9 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CdnClient } from '../../api/cdn.ts';
-import type { Audit } from '../../auth/audit/audit.ts';
-import { type Person, tenantId } from '../../auth/identity.ts';
-import type { KeyStore } from '../../auth/keys/key-store.ts';
+import { type Person, personKey, tenantId } from '../../auth/identity.ts';
 import {
   createFormToken,
   isFormToken,
@@ -14,33 +10,26 @@ import {
   tokenShape,
 } from '../../auth/keys/links.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
-import type { ZoneCache } from '../../commands/zones/zone-cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
-import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
+import { oncePerMinute, type SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
-import type { InFlight } from '../receive/in-flight.ts';
 import { createRateLimit, findVisitor } from './limits.ts';
 import * as pages from './page.ts';
 
-interface ConnectPageOptions {
+type Needed = 'audit' | 'cdn' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';
+
+interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
   /** Base of the pages `/connect/…`. */
   readonly publicUrl: string;
   readonly links: KeyLinks;
-  readonly keyStore: KeyStore;
-  readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
-  readonly zoneCache: ZoneCache;
-  readonly audit: Audit;
   /** Sends a direct message. */
   readonly tell: (person: Person, message: Message) => Promise<void>;
-  readonly inFlight: InFlight;
-  readonly log: Log;
-  readonly now: () => Date;
 }
 
 export type ConnectPage = ReturnType<typeof createConnectPage>;
@@ -69,31 +58,32 @@ interface Visit {
 export function createConnectPage(options: ConnectPageOptions) {
   const { links, log, now } = options;
   const base = options.publicUrl.replace(/\/+$/, '');
-  const { origin, protocol } = new URL(base);
-  const styleHash = `sha256-${createHash('sha256').update(views.style).digest('base64')}`;
-  const headers = pages.pageHeaders({ https: protocol === 'https:', styleHash });
-  // Only visits to unknown or used links count by visitor: behind a proxy all visitors have one address, and a guesser
-  // must not lock out people with a good link.
-  const wrongByVisitor = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
-  const wrongInTotal = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 1, now });
-  const openLink = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
+  const { origin } = new URL(base);
+  const headers = pages.pageHeaders(base);
+  // Guesses alone count by visitor: behind a proxy all visitors have one address, and a guesser must not lock out people
+  // with a link.
+  const guesses = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  const visits = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
+  const shouldLog = oncePerMinute(now);
 
   const offerOf = (token: string): { url: string; minutes: number } => ({
     url: `${base}/connect/${token}`,
     minutes: keyLinkMinutes,
   });
 
-  const visit = async (request: IncomingMessage, path: string): Promise<pages.Page> => {
-    const { token, renew } = address.exec(path)?.groups ?? {};
-    const link = token === undefined ? undefined : await links.find(token);
-    if (link?.state !== 'open') {
-      const wait =
-        wrongByVisitor.take(findVisitor(request.socket.remoteAddress)) ?? wrongInTotal.take('everybody');
-      if (wait !== undefined) return pages.tooMany(wait);
-    }
-    if (token === undefined || !link) return pages.unknown;
-    const wait = openLink.take(link.id);
+  /** Costs no look-up and no line in the log. */
+  const refuseGuess = (request: IncomingMessage): pages.Page => {
+    if (shouldLog('guess'))
+      log.warn({}, 'key page asked for a link that was never made (logged once a minute)');
+    const wait = guesses.take(findVisitor(request.socket.remoteAddress));
+    return wait === undefined ? pages.unknown : pages.tooMany(wait);
+  };
+
+  const visit = async (request: IncomingMessage, token: string, renew?: string): Promise<pages.Page> => {
+    const wait = visits.take(token);
     if (wait !== undefined) return pages.tooMany(wait);
+    const link = await links.find(token);
+    if (!link) return pages.unknown;
     const here = { request, token, link, form: renew === undefined ? token : `../${token}` };
     if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
     return request.method === 'GET' || request.method === 'HEAD' ? show(here) : pages.methodNotAllowed;
@@ -133,7 +123,8 @@ export function createConnectPage(options: ConnectPageOptions) {
     const typed = accessKey.safeParse(fields.get('accessKey') ?? '');
     if (!typed.success)
       return show(here, { message: typed.error.issues[0]?.message ?? 'Paste the key here.' });
-    return options.inFlight.run((signal) => connect(here, typed.data, signal));
+    const owner = personKey(here.link.person);
+    return options.inFlight.run((signal) => connect(here, typed.data, signal), owner);
   };
 
   const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Page> => {
@@ -194,13 +185,16 @@ export function createConnectPage(options: ConnectPageOptions) {
   return {
     /** Answers everything below `/connect/`. Never throws. */
     async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-      const page = await visit(request, path).catch((error: unknown) => {
+      const { token = '', renew } = address.exec(path)?.groups ?? {};
+      const isGuess = !links.isToken(token);
+      const visited = isGuess ? Promise.resolve(refuseGuess(request)) : visit(request, token, renew);
+      const page = await visited.catch((error: unknown) => {
         const { message, hint = '', reference } = explainFailure(error, failed, log);
         const text = `${stripMarkup(message)} ${stripMarkup(hint)} Reference ${reference}`;
         return pages.notice(500, 'That did not work', text);
       });
       // The path is a secret and is never logged.
-      if (page.status >= 400) log.info({ status: page.status }, 'a key page refused something');
+      if (page.status >= 400 && !isGuess) log.info({ status: page.status }, 'a key page refused something');
       // Its forms contain the token of the link.
       allowSecrets(['link-token'], () => pages.sendPage(request, response, page, headers));
     },

@@ -4,29 +4,51 @@ import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 
 const readMs = 10_000;
+/** Bytes of all bodies that are being read. Above it the largest of them is too large, so that small ones pass. */
+const maxBufferedBytes = 16 * 1024 * 1024;
+
+type Body = Buffer | 'too-large' | 'too-slow';
+
+/** The bodies that are being read, in this process. */
+const buffering = new Set<{ bytes: number; readonly end: (body: Body) => void }>();
 
 /** The body of a request, or why it was not read to its end. @throws if the client hung up. */
-export function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-): Promise<Buffer | 'too-large' | 'too-slow'> {
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let size = 0;
-    const timer = setTimeout(() => resolve('too-slow'), readMs);
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) resolve('too-large');
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
-      else resolve('too-large');
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      own.bytes += chunk.length;
+      if (own.bytes > maxBytes) own.end('too-large');
+      else refuseLargest();
+    };
+    const own = {
+      bytes: 0,
+      end(body: Body): void {
+        clearTimeout(timer);
+        buffering.delete(own);
+        request.off('data', take);
+        chunks.length = 0;
+        resolve(body);
+      },
+    };
+    const timer = setTimeout(() => own.end('too-slow'), readMs);
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return own.end('too-large');
+    buffering.add(own);
+    request.on('data', take);
+    request.on('end', () => own.end(Buffer.concat(chunks)));
     request.on('error', reject);
     request.on('close', () => {
-      clearTimeout(timer);
       if (!request.complete) reject(new Error('the client hung up'));
+      own.end('too-slow');
     });
   });
+}
+
+function refuseLargest(): void {
+  const bodies = [...buffering];
+  if (bodies.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBufferedBytes) return;
+  bodies.toSorted((one, other) => other.bytes - one.bytes)[0]?.end('too-large');
 }
 
 export interface RateLimit {

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pluralize } from '../../views/blocks/format.ts';
-import { renderNotice } from '../../views/connect/page.ts';
+import { renderNotice, style } from '../../views/connect/page.ts';
 import { readBody } from './limits.ts';
 
 export interface Page {
@@ -37,17 +38,13 @@ function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
 }
 
 /** The headers of every page: no caching, no scripts, no external resources, no framing, no referrer. */
-export function pageHeaders(options: {
-  readonly https: boolean;
-  /** `sha256-…` of the one style sheet. */
-  readonly styleHash: string;
-}): Record<string, string> {
+export function pageHeaders(publicUrl = ''): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'content-security-policy': [
       "default-src 'none'",
-      `style-src '${options.styleHash}'`,
+      `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
       "form-action 'self'",
       "frame-ancestors 'none'",
       "base-uri 'none'",
@@ -58,7 +55,7 @@ export function pageHeaders(options: {
     'x-robots-tag': 'noindex, nofollow',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    ...(options.https ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+    ...(publicUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   };
 }
 

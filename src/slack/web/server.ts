@@ -1,23 +1,27 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { InstallProvider } from '@slack/oauth';
 import { UserError } from '../../errors.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Egress } from '../send/egress.ts';
 import type { ConnectPage } from './connect-page.ts';
+import type { InstallPages } from './install.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 interface WebOptions {
   readonly port: number;
+  /** A port for `/metrics` alone. */
+  readonly metricsPort?: number | undefined;
+  /** Whether `port` is reached from outside: then `/metrics` is not on it. */
+  readonly isPublic: boolean;
   readonly egress: Egress;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Present with signed HTTP: takes `POST /slack/events`. */
   readonly events?: Handler | undefined;
-  readonly installer?: InstallProvider | undefined;
+  readonly install?: InstallPages | undefined;
   /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
   readonly connectPage?: ConnectPage | undefined;
   /** The reasons why the bot cannot serve; empty = ready. */
@@ -27,16 +31,23 @@ interface WebOptions {
 interface Web {
   /** @throws UserError where the port is taken. */
   listen(): Promise<number>;
-  close(): Promise<void>;
+  /** Answers the requests that have arrived; `work` is what the bot does for them. */
+  close(work: Promise<unknown>): Promise<void>;
 }
 
-// How long a stop waits for open connections. Must exceed the grace period of running work.
+/** Upper bound of a stop: longer than the grace period of work. */
 const closeMs = 20_000;
+/** A visitor who sends slowly keeps a connection no longer. */
+const timeouts = { headersTimeout: 10_000, requestTimeout: 20_000, connectionsCheckingInterval: 5_000 };
 
 /** The HTTP endpoints of the bot. */
 export function createWeb(options: WebOptions): Web {
-  const { installer, log } = options;
+  const { install, metrics, metricsPort } = options;
 
+  const renderMetrics: Handler = async (_, response) => {
+    const text = await metrics.render();
+    response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+  };
   const routes: Record<string, Handler | undefined> = {
     'POST /slack/events': options.events,
     'GET /healthz': (_, response) => plain(response, 200, 'ok'),
@@ -44,14 +55,9 @@ export function createWeb(options: WebOptions): Web {
       const reasons = await options.unready();
       plain(response, reasons.length === 0 ? 200 : 503, reasons.length === 0 ? 'ready' : reasons.join('\n'));
     },
-    'GET /metrics': async (_, response) => {
-      const text = await options.metrics.render();
-      response.writeHead(200, { 'content-type': options.metrics.contentType }).end(text);
-    },
-    'GET /slack/install':
-      installer && ((request, response) => installer.handleInstallPath(request, response)),
-    'GET /slack/oauth_redirect':
-      installer && ((request, response) => installer.handleCallback(request, response)),
+    'GET /metrics': metricsPort === undefined && !options.isPublic ? renderMetrics : undefined,
+    'GET /slack/install': install?.start,
+    'GET /slack/oauth_redirect': install?.finish,
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -66,9 +72,27 @@ export function createWeb(options: WebOptions): Web {
     plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');
   };
 
-  const server = createServer((request, response) => {
-    guardResponse(response, options.egress);
-    withSecrets(() => handle(request, response)).catch((error: unknown) => {
+  const main = createEndpoint(handle, { ...options, variable: 'PORT' });
+  if (metricsPort === undefined) return main;
+  const own = createEndpoint(renderMetrics, { ...options, port: metricsPort, variable: 'METRICS_PORT' });
+  return {
+    async listen() {
+      await own.listen();
+      return main.listen();
+    },
+    close: async (work) => void (await Promise.all([main.close(work), own.close(work)])),
+  };
+}
+
+function createEndpoint(
+  handle: Handler,
+  { egress, log, port, variable }: Pick<WebOptions, 'egress' | 'log' | 'port'> & { variable: string },
+): Web {
+  const open = new Set<ServerResponse>();
+  const server = createServer(timeouts, (request, response) => {
+    open.add(response.once('close', () => open.delete(response)));
+    guardResponse(response, egress);
+    withSecrets(async () => handle(request, response)).catch((error: unknown) => {
       log.error({ error }, 'an HTTP request failed');
       if (!response.headersSent) plain(response, 500, 'That failed. See the log.');
     });
@@ -79,19 +103,24 @@ export function createWeb(options: WebOptions): Web {
   return {
     async listen() {
       try {
-        await once(server.listen(options.port), 'listening');
+        await once(server.listen(port), 'listening');
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-        throw new UserError(`Port ${options.port} cannot be used (${code}).`, 'Set PORT to a free one.');
+        throw new UserError(`Port ${port} cannot be used (${code}).`, `Set ${variable} to a free one.`);
       }
       const address = server.address();
-      return typeof address === 'object' && address ? address.port : options.port;
+      return typeof address === 'object' && address ? address.port : port;
     },
-    async close() {
-      // A slow visitor must not delay a stop.
+    async close(work) {
+      const closed = new Promise((resolve) => void server.close(resolve));
       const cut = setTimeout(() => server.closeAllConnections(), closeMs);
-      await new Promise((resolve) => void server.close(resolve));
+      await work;
+      // A visitor who is still sending has no answer to wait for.
+      const answers = [...open].filter(({ req }) => req.complete).map((response) => once(response, 'close'));
+      await Promise.allSettled(answers);
+      server.closeAllConnections();
+      await closed;
       clearTimeout(cut);
     },
   };

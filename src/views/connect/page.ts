@@ -87,12 +87,32 @@ ${renderNote('good', { message: 'Sent.', hint: 'Look at your direct messages fro
 
 /** Any other notice: a sentence, and a link to the form at `back` (relative to the page) if there is one. */
 export function renderNotice(title: string, message: string, back?: string): string {
+  const hint = html`<p class="soft">A new link: type <code>/cdn connect</code> in Slack.</p>`;
+  return renderStep(title, message, back === undefined ? undefined : ['Back to the form', back], hint);
+}
+
+/** The first page of an installation; `url` is Slack's, where a person agrees to it. */
+export function renderInstall(url: string): string {
+  const next = 'Slack shows what the bot may do there, and asks whether you agree.';
+  return renderStep('Add the CDN bot to Slack', next, ['Add to Slack', url]);
+}
+
+export function renderInstalled(url: string): string {
+  return renderStep('Installed', 'Type /cdn in Slack to begin.', ['Open Slack', url]);
+}
+
+export function renderNotInstalled(reason: string): string {
+  return renderStep('Not installed', `${reason} Nothing was stored.`, ['Start again', 'install']);
+}
+
+/** `link`: a text and its address. */
+function renderStep(title: string, message: string, link?: readonly [string, string], hint?: Html): string {
   return renderDocument(
     title,
     html`<h1>${title}</h1>
 <p>${message}</p>
-${back === undefined ? '' : html`<p><a class="button" href="${back}">Back to the form</a></p>`}
-<p class="soft">A new link: type <code>/cdn connect</code> in Slack.</p>`,
+${link ? html`<p><a class="button" href="${link[1]}">${link[0]}</a></p>` : ''}
+${hint ?? ''}`,
   );
 }
 

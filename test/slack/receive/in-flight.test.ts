@@ -25,8 +25,32 @@ test('work starts after the acknowledgement, never in the same turn of the event
   expect(begun).toBe(0);
 });
 
+test('one person’s slow work leaves the turns of others, and their own later ones follow', async () => {
+  const turns = createAckFirstQueue();
+  const slow: (() => void)[] = [];
+  for (let nth = 0; nth < 300; nth += 1) void turns.take('alice').then((end) => slow.push(end));
+  for (let nth = 0; nth < 20; nth += 1) (await turns.take('bob'))();
+  expect(slow.length).toBeLessThan(50);
+  for (let ended = 0; ended < 300; ended += 1) {
+    await expect.poll(() => slow.length).toBeGreaterThan(ended);
+    slow[ended]?.();
+  }
+});
+
+test('people take turns, however many pieces of work one of them brought first', async () => {
+  const turns = createAckFirstQueue();
+  const begun: string[] = [];
+  const take = async (owner: string): Promise<void> => {
+    const end = await turns.take(owner);
+    begun.push(owner);
+    end();
+  };
+  await Promise.all(['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(take));
+  expect(begun).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
+});
+
 test('work that never ends leaves room for the next', async () => {
   const turns = createAckFirstQueue();
-  for (let nth = 0; nth < 200; nth += 1) void turns.take();
+  for (let nth = 0; nth < 200; nth += 1) void turns.take(`person ${nth}`);
   await expect(turns.take()).resolves.toBeTypeOf('function');
 });

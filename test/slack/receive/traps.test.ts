@@ -7,7 +7,7 @@ import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { type Bot, startBot } from '../../support/bot.ts';
+import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -146,6 +146,20 @@ describe('signed HTTP', () => {
     await submit('2.next', '1.1.d');
     await bot.slack.as(alice, ops).waitForMessage(() => answers() > before + 1);
     expect(answers()).toBe(before + 2);
+  });
+
+  test('three hundred slow commands of one person do not delay another’s', async () => {
+    await connect(bot, alice, ops);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, until: promise });
+    const slow = bot.slack.as(alice, ops);
+    const typed = await Promise.all(Array.from({ length: 300 }, () => slow.slash('zones')));
+    expect(typed.every(({ timedOut }) => !timedOut)).toBe(true);
+    const asked = bot.cdn.requests.length;
+    await ask(bot.slack.as('U0BOB0000', ops), 'help');
+    expect(asked).toBeLessThan(100);
+    resolve();
+    bot.cdn.faults.clear();
   });
 
   test('Slack’s check of the address is answered', async () => {

@@ -249,6 +249,7 @@ describe('answers of our own endpoints', () => {
   let says = { metrics: '', unready: '' };
   const web = createWeb({
     port: 0,
+    isPublic: false,
     egress,
     log,
     metrics: {
@@ -262,7 +263,7 @@ describe('answers of our own endpoints', () => {
   beforeAll(async () => {
     base = `http://127.0.0.1:${await web.listen()}`;
   });
-  afterAll(() => web.close());
+  afterAll(() => web.close(Promise.resolve()));
 
   test.each(['metrics', 'readyz'])('/%s with a secret becomes a sentence', async (path) => {
     says = { metrics: `x{a="${secret}"} 1`, unready: `cannot reach ${secret}` };

@@ -27,7 +27,7 @@ describe('with an address of its own, the bot', () => {
   test('answers the command with a private link, and no form opens', async () => {
     const person = bot.slack.as(alice, ops);
     const url = await requestConnectLink(person);
-    expect(url).toMatch(new RegExp(`^${bot.env['PUBLIC_URL']}/connect/[\\w-]{22}$`));
+    expect(url).toMatch(new RegExp(`^${bot.env['PUBLIC_URL']}/connect/[\\w-]{22}[\\da-f]{12}$`));
     const offer = person.messages().at(-1);
     expect(offer).toMatchObject({ ephemeral: true });
     expect(readStable(offer)).toMatchSnapshot();

@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { createKeyLinks } from '../../../src/auth/keys/links.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { fetchPage, type PageResponse, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
@@ -416,6 +419,48 @@ describe('guessing', () => {
     expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
     desk.advance(minute);
     expect((await fetchPage(`${origin}/connect/${'y'.repeat(22)}`)).status).toBe(404);
+  });
+
+  test('guesses ask no database and write one line a minute', async () => {
+    await using desk = await createPageHarness(await emptyDatabase());
+    const url = await desk.createLink();
+    const find = vi.spyOn(desk.links, 'find');
+    const last = url.at(-1) === '0' ? '1' : '0';
+    const paths = ['x', 'y'.repeat(22), `${'z'.repeat(22)}${'0'.repeat(12)}`, `${url.slice(-34, -1)}${last}`];
+    for (let round = 0; round < 25; round += 1)
+      for (const path of paths)
+        expect([404, 429]).toContain((await enter(`${new URL(url).origin}/connect/${path}`)).status);
+    expect(find).not.toHaveBeenCalled();
+    expect(desk.logs).toHaveLength(1);
+    expect((await fetchPage(url)).status).toBe(200);
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
+  test('a link that has ended offers a new one while others guess from the same address', async () => {
+    await using desk = await createPageHarness(await emptyDatabase());
+    const url = await desk.createLink();
+    desk.advance(11 * minute);
+    let status = 0;
+    while (status !== 429) ({ status } = await fetchPage(`${new URL(url).origin}/connect/${'x'.repeat(22)}`));
+    const ended = await fetchPage(url);
+    expect(ended.status).toBe(410);
+    const { action, fields } = parseForm(ended, url);
+    expect((await submitForm(action, fields)).status).toBe(200);
+    expect(desk.directMessages).toHaveLength(1);
+  });
+
+  test('a link made under an older key of the keyring still opens', async () => {
+    const database = await emptyDatabase();
+    const [old, added] = [generateKeys('k1'), generateKeys('k2')];
+    const linksUnder = async (entries: string) =>
+      createKeyLinks({
+        ...database,
+        sealer: createSealer(await createKeyring(entries)),
+        now: () => new Date(),
+      });
+    const { token } = await (await linksUnder(old)).offer(alice, 'alice');
+    expect((await linksUnder(`${added},${old}`)).isToken(token)).toBe(true);
+    expect((await linksUnder(added)).isToken(token)).toBe(false);
   });
 
   test('one link that is visited without end is slowed down too', async () => {

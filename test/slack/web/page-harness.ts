@@ -47,8 +47,9 @@ export async function createPageHarness(
   const logs: string[] = [];
   const directMessages: { person: Person; message: Message }[] = [];
   let silent = false;
-  const links = createKeyLinks({ db, now });
-  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now });
+  const sealer = createSealer(await createKeyring());
+  const links = createKeyLinks({ db, sealer, now });
+  const keyStore = createKeyStore({ db, sealer, now });
   const audit = createAudit({ db, now });
   const server = createServer((request, response) => {
     void page.handle(request, response, (request.url ?? '').split('?', 1)[0] ?? '');

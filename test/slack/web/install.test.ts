@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appId } from '../../../simulator/slack/payloads.ts';
+import { type Bot, createPublicUrl, startBot } from '../../support/bot.ts';
+import { fetchPage, type PageResponse } from '../../support/page-client.ts';
+import { readStable } from '../../support/words.ts';
+
+let bot: Bot;
+let address: string;
+
+beforeAll(async () => {
+  const env = await createPublicUrl();
+  address = env.PUBLIC_URL;
+  bot = await startBot({ transport: 'http', install: 'oauth', env });
+});
+afterAll(() => bot.stop());
+
+/** The first page of an installation: its cookie, and the address of Slack's page behind its link. */
+async function begin(): Promise<{ page: PageResponse; cookie: string; slack: string }> {
+  const page = await fetchPage(`${address}/slack/install`);
+  const [cookie = ''] = [page.headers['set-cookie'] ?? []].flat();
+  const slack = /href="([^"]+authorize[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  return { page, cookie: cookie.split(';', 1)[0] ?? '', slack };
+}
+
+async function finish(slack: string, cookie: string): Promise<PageResponse> {
+  const back = await fetch(slack, { redirect: 'manual' });
+  return fetchPage(back.headers.get('location') ?? '', { headers: { cookie } });
+}
+
+const exchanges = (): number => bot.slack.calls.filter(({ method }) => method === 'oauth.v2.access').length;
+
+test('every page of an installation has the headers of the page for keys, and none a secret', async () => {
+  const { page, cookie, slack } = await begin();
+  const pages = {
+    first: page,
+    cancelled: await finish(`${slack}&cancel=1`, cookie),
+    'in another browser': await finish(`${slack}&team=T0ACME000`, 'slack-app-oauth-state=other'),
+    done: await finish(`${slack}&team=T0ACME000`, cookie),
+    'of an organisation': await finish(`${slack}&team=${bot.slack.workspaces.corp.id}`, cookie),
+    false: await fetchPage(`${address}/slack/oauth_redirect?code=x&state=y`),
+  };
+  const keyPage = await fetchPage(`${address}/connect/x`);
+  const names = Object.keys(keyPage.headers).filter((name) => !/^(?:date|content-length)$/.test(name));
+  for (const { headers, html } of Object.values(pages)) {
+    for (const name of names) expect([name, headers[name]]).toEqual([name, keyPage.headers[name]]);
+    expect(html).not.toMatch(/<script|http-equiv|<img/i);
+  }
+  expect(Object.entries(pages).map(([name, { status }]) => [name, status])).toEqual([
+    ['first', 200],
+    ['cancelled', 200],
+    ['in another browser', 400],
+    ['done', 200],
+    ['of an organisation', 200],
+    ['false', 400],
+  ]);
+  expect(Object.values(pages).map(({ text }) => readStable(text))).toMatchSnapshot();
+  expect(/href="(https:[^"]+)"/.exec(pages.done.html)?.[1]).toBe(
+    `https://slack.com/app_redirect?app=${appId}&amp;team=T0ACME000`,
+  );
+});
+
+test('false returns ask neither Slack nor the database, and write one line a minute', async () => {
+  const [calls, lines] = [exchanges(), bot.logs.length];
+  const answers = [];
+  for (let nth = 0; nth < 200; nth += 1)
+    answers.push((await fetchPage(`${address}/slack/oauth_redirect?code=${nth}&state=guess-${nth}`)).status);
+  expect(new Set(answers)).toEqual(new Set([400]));
+  expect(exchanges()).toBe(calls);
+  expect(bot.logs.length - lines).toBeLessThanOrEqual(1);
+});
+
+test('returns with a state of ours and false codes are limited, and Slack refuses each', async () => {
+  const { cookie, slack } = await begin();
+  const state = new URL(slack).searchParams.get('state') ?? '';
+  const before = exchanges();
+  const statuses = new Map<number, number>();
+  for (let nth = 0; nth < 60; nth += 1) {
+    const url = `${address}/slack/oauth_redirect?code=${nth}&state=${state}`;
+    const { status } = await fetchPage(url, { headers: { cookie } });
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect(new Set(statuses.keys())).toEqual(new Set([429, 500]));
+  expect(exchanges() - before).toBeLessThanOrEqual(22);
+});
