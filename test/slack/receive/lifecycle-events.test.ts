@@ -2,12 +2,15 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { App } from '@slack/bolt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSlack } from '../../../simulator/slack/server.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createBolt, createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
 import type { LifecycleHandlers } from '../../../src/slack/receive/lifecycle-events.ts';
+import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { ask, type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
@@ -205,6 +208,32 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
   server.close();
   expect(acknowledgedAt).toEqual([1]);
   expect(stored).toEqual([['Ev1', [{ teamId: 'T0ACME000', at: 1_795_000_000, cause: 'app-uninstalled' }]]]);
+});
+
+test('over a socket, what fails is not acknowledged, so that Slack sends it again', async () => {
+  const slack = await startSlack();
+  const log = createMemoryLog();
+  const receiver = createSocketReceiver({
+    appToken: new Secret(slack.appToken),
+    apiUrl: `${slack.url}/api/`,
+    egress: { acknowledgement: (reply) => reply },
+    logger: createBoltLog(log),
+    log,
+  });
+  let tries = 0;
+  const failsOnce = {
+    async processEvent({ ack }: { ack: () => Promise<void> }) {
+      tries += 1;
+      if (tries === 1) throw new Error('the database is away');
+      await ack();
+    },
+  };
+  receiver.init(failsOnce as unknown as App);
+  await receiver.start();
+  expect((await slack.event({ type: 'app_uninstalled' })).status).toBe(200);
+  expect(tries).toBe(2);
+  await receiver.stop();
+  await slack.close();
 });
 
 /** Asks until it is so: an event is acknowledged before its work is done. */
