@@ -46,5 +46,5 @@ test.each<[string, (response: ServerResponse) => void]>([
   );
   server.close();
   expect(refused).toBeInstanceOf(UserError);
-  expect(String(refused)).toMatch(/ended before it was done/);
+  expect(String(refused)).toMatchInlineSnapshot(`"UserError: The running bot ended before it was done."`);
 });
