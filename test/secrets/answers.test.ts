@@ -12,6 +12,10 @@ const cookieTrigger = 10;
 const urlTrigger = 0;
 const setHeader = 6;
 
+function createTrigger(type: number, pattern: string, parameter: string | null = null) {
+  return { Type: type, PatternMatches: [pattern], PatternMatchingType: 0, Parameter1: parameter };
+}
+
 /** A zone as people configure them: what is hidden in it often equals what is visible, in it and in its neighbours. */
 function makeZone(index: number): PullZone {
   const zone = generateZone(index);
@@ -41,21 +45,15 @@ function makeZone(index: number): PullZone {
     ReadOnly: false,
     ...more,
   });
-  const when = (type: number, pattern: string, parameter: string | null = null) => ({
-    Type: type,
-    PatternMatches: [pattern],
-    PatternMatchingType: 0,
-    Parameter1: parameter,
-  });
   return {
     ...zone,
     Name: name,
     OriginUrl: `https://origin-${name}.example.com`,
     EdgeRules: [
       ...(zone.EdgeRules ?? []),
-      rule(900, { Triggers: [when(urlTrigger, `*/checkout-${index}/*`)] }),
-      rule(901, { Triggers: [when(cookieTrigger, `*${dice.pick(visible)}*`, 'cohort')] }),
-      rule(902, { Triggers: [when(headerTrigger, dice.pick(visible), 'X-Tenant')] }),
+      rule(900, { Triggers: [createTrigger(urlTrigger, `*/checkout-${index}/*`)] }),
+      rule(901, { Triggers: [createTrigger(cookieTrigger, `*${dice.pick(visible)}*`, 'cohort')] }),
+      rule(902, { Triggers: [createTrigger(headerTrigger, dice.pick(visible), 'X-Tenant')] }),
       rule(903, {
         ActionType: setHeader,
         ActionParameter1: 'X-Origin',

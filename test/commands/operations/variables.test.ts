@@ -148,7 +148,8 @@ describe('a variable is set', () => {
     const body = { title: 'Problem', status, detail };
     team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status, body });
     await fill({ required: 'true' });
-    await team.alice.waitForMessage(detail);
+    const { reads } = await team.alice.waitForMessage(detail);
+    expect(reads).toContain(detail);
   });
 
   test('a wrong id is answered in the modal, and the audit has no value', async () => {
