@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { type Json, parseJson } from '../lib/canonical-json.ts';
 import type { Db, Schema } from '../store/schema.ts';
-import type { Operation, OperationState } from './model.ts';
+import { findVariableName, type Operation, type OperationState } from './model.ts';
 import { type EventRow, type OperationRow, outcomeShape } from './rows.ts';
 import { readRequest, unreadableRequest } from './seal.ts';
 
@@ -155,22 +155,18 @@ async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOp
   return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [], triedAgainAs: retryOf.get(row.id) }));
 }
 
+// Enough to reach one that has the name: every request after the first that told it carries it.
+const mostNamesakes = 10;
+
 /** The name that the CDN last gave the variable of this path; undefined = no change through the bot has told it yet. */
-export async function loadVariableName(
-  { db }: Find,
-  tenant: string,
-  path: string,
-): Promise<string | undefined> {
-  const name = sql<string>`outcome::json #>> '{facts,name}'`;
-  const found = await db
-    .selectFrom('operations')
-    .select(name.as('name'))
-    .where((is) => is.and({ tenant, path }))
-    .where(name, 'is not', null)
-    .orderBy('moved_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return found?.name;
+export async function loadVariableName({ db }: Find, tenant: string, path: string) {
+  const found = await readOperations(db, (rows) =>
+    rows
+      .where((is) => is.and({ tenant, path }))
+      .orderBy('moved_at', 'desc')
+      .limit(mostNamesakes),
+  );
+  return found.map(findVariableName).find((name) => name !== undefined);
 }
 
 /** Version and fingerprint of the requester's CDN key as it is now, in the words of `cdn_key`; null = they have none. */
