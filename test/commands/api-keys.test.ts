@@ -7,35 +7,35 @@ import { alice, buttons, createCommandHarness } from '../support/command-harness
 import { readStable } from '../support/words.ts';
 
 test('keys come with id, masked tail and roles in words, the reader’s own first', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.data.apiKeys.reverse();
-  const [answer] = await office.person().run('keys');
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.data.apiKeys.reverse();
+  const [answer] = await harness.person().run('keys');
   expect(answer?.text).toMatchSnapshot('in short');
-  expect(readStable(answer, { tail: office.cdn.key.slice(-4) })).toMatchSnapshot('answer');
+  expect(readStable(answer, { tail: harness.cdn.key.slice(-4) })).toMatchSnapshot('answer');
 });
 
 test('no key is ever in the answer, not even the reader’s own', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const answers = await office.person().run('keys');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const answers = await harness.person().run('keys');
   const everything = JSON.stringify(answers);
   expect(everything).not.toContain(canaryMark);
-  expect(everything).not.toContain(office.cdn.key);
-  expect(everything).not.toContain(office.cdn.restrictedKey);
+  expect(everything).not.toContain(harness.cdn.key);
+  expect(everything).not.toContain(harness.cdn.restrictedKey);
 });
 
 test('a restricted key is told that only this is closed to it', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
-  office.linked.set(personKey(alice), new Secret(office.cdn.restrictedKey));
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
+  harness.linked.set(personKey(alice), new Secret(harness.cdn.restrictedKey));
   const refusal = person.run('keys');
   await expect(refusal).rejects.toMatchObject({ offer: 'connect' });
   await expect(refusal).rejects.toThrowErrorMatchingSnapshot();
 });
 
 test('a key that was deleted is told so, not called restricted', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
-  office.linked.set(personKey(alice), new Secret('deleted-key-0123456789'));
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
+  harness.linked.set(personKey(alice), new Secret('deleted-key-0123456789'));
   await expect(person.run('keys')).rejects.toMatchObject({
     code: 'key_refused',
     operation: expect.stringMatching(/Pull Zones$/),
@@ -43,11 +43,11 @@ test('a key that was deleted is told so, not called restricted', async () => {
 });
 
 test.each([0, 1, 60, 61, 2500])('%d keys fit into one message', async (many) => {
-  await using office = await createCommandHarness({ zones: 3 });
+  await using harness = await createCommandHarness({ zones: 3 });
   const roles = Array.from({ length: 30 }, (_, index) => `SubuserAPI${'&<'.repeat(20)}${index}`);
-  office.cdn.data.apiKeys.length = 0;
-  for (let id = 1; id <= many; id += 1) office.cdn.data.apiKeys.push({ Id: id, Key: null, Roles: roles });
-  const [answer] = await office.person().run('keys');
+  harness.cdn.data.apiKeys.length = 0;
+  for (let id = 1; id <= many; id += 1) harness.cdn.data.apiKeys.push({ Id: id, Key: null, Roles: roles });
+  const [answer] = await harness.person().run('keys');
   expect(answer?.text).toMatchSnapshot();
   expect(answer?.files?.length ?? 0).toBe(many > 60 ? 1 : 0);
   const content = answer?.files?.[0]?.content;
@@ -56,10 +56,10 @@ test.each([0, 1, 60, 61, 2500])('%d keys fit into one message', async (many) => 
 });
 
 test('refreshing takes the list’s place, and sends its file only where it is another one', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const { apiKeys } = office.cdn.data;
+  await using harness = await createCommandHarness({ zones: 3 });
+  const { apiKeys } = harness.cdn.data;
   for (let id = 100; id < 170; id += 1) apiKeys.push({ Id: id, Key: null, Roles: ['User'] });
-  const person = office.person();
+  const person = harness.person();
   const [answer] = await person.run('keys');
   expect(answer?.files).toHaveLength(1);
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));

@@ -11,8 +11,8 @@ const nothing = expect.stringMatching(/ = note$/);
 const typed = { now: new Date(), metadata: undefined };
 
 test('an app’s answer has its numbers first and no unit that the CDN does not name', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const [answer, ...more] = await office.person().run(`app ${appIds.api}`);
+  await using harness = await createCommandHarness({ zones: 12 });
+  const [answer, ...more] = await harness.person().run(`app ${appIds.api}`);
   expect(more).toEqual([]);
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
@@ -20,15 +20,15 @@ test('an app’s answer has its numbers first and no unit that the CDN does not 
 });
 
 test('its latency is a chart in the answer, with the lowest and highest in words', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const app = office.cdn.data.apps.find(({ id }) => id === appIds.api);
+  await using harness = await createCommandHarness({ zones: 12 });
+  const app = harness.cdn.data.apps.find(({ id }) => id === appIds.api);
   if (app)
     app.latencyChart = {
       '2026-11-20T00:00:00Z': 44,
       '2026-11-19T00:00:00Z': 40.25,
       '2026-11-21T00:00:00Z': 61,
     };
-  const [answer] = await office.person().run(`app ${appIds.api}`);
+  const [answer] = await harness.person().run(`app ${appIds.api}`);
   expect(readText(answer)).toContain('Lowest 40.25 (19 Nov), highest 61 (21 Nov).');
   expect(answer?.text).toContain('Lowest 40.25 (19 Nov), highest 61 (21 Nov).');
   expect(answer?.files).toBeUndefined();
@@ -58,17 +58,17 @@ test('its latency is a chart in the answer, with the lowest and highest in words
 });
 
 test('of more than twenty points the newest are drawn, and the title says so', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run(`app ${appIds.api}`);
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run(`app ${appIds.api}`);
   const [chart] = answer?.blocks?.filter(isChart) ?? [];
   expect(chart?.title).toBe('Latency 38.2 now, newest 20');
   expect(chart?.chart.axis_config.categories).toHaveLength(20);
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.faults.add({ match: { path: /summary/ }, body: { averageLatency: null, latencyChart: {} } });
-  const [answer] = await office.person().run('app app0api00000001');
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.faults.add({ match: { path: /summary/ }, body: { averageLatency: null, latencyChart: {} } });
+  const [answer] = await harness.person().run('app app0api00000001');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
   expect(readText(answer)).not.toContain('circle');
@@ -76,18 +76,18 @@ test('what the CDN does not report is said, and nothing is drawn of nothing', as
 });
 
 test('keys that are no times are shown as they came', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
-  const [answer] = await office.person().run('app app0api00000001');
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
+  const [answer] = await harness.person().run('app app0api00000001');
   expect(readText(answer)).toContain('Lowest 1 (&lt;!channel&gt;), highest 2 (b).');
   expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['<!channel>', 'b']);
 });
 
 test('where the zones are known already, those that lead to the app are named', async () => {
-  await using office = await createCommandHarness({ zones: 40 });
-  const named = office.cdn.data.zones.filter((zone) => zone.MagicContainersAppId === appIds.api);
+  await using harness = await createCommandHarness({ zones: 40 });
+  const named = harness.cdn.data.zones.filter((zone) => zone.MagicContainersAppId === appIds.api);
   expect(named.length).toBeGreaterThan(0);
-  const person = office.person();
+  const person = harness.person();
   await person.run('zones');
   const [answer] = await person.run(`app ${appIds.api}`);
   expect(readText(answer)).toContain(named[0]?.Name ?? 'none');
@@ -95,10 +95,10 @@ test('where the zones are known already, those that lead to the app are named', 
 });
 
 test('refreshing shows the numbers and the chart of now', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
   const [answer] = await person.run(`app ${appIds.worker}`);
-  const app = office.cdn.data.apps.find(({ id }) => id === appIds.worker);
+  const app = harness.cdn.data.apps.find(({ id }) => id === appIds.worker);
   if (app) {
     app.currentLatency = 77.7;
     app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
@@ -110,18 +110,18 @@ test('refreshing shows the numbers and the chart of now', async () => {
 });
 
 test('without an id a form opens, with a menu of the apps the zones name and a field for any id', async () => {
-  await using office = await createCommandHarness({ zones: 60 });
+  await using harness = await createCommandHarness({ zones: 60 });
   const { command, words } = findCommand(parseWords('app'));
   const view = command.modal?.(words, { keyPage: undefined });
   expect(view && findViewProblems(view)).toEqual([]);
   expect(view?.blocks.map((block) => block.block_id)).toEqual(['app', 'appId']);
 
-  const person = office.person();
+  const person = harness.person();
   const all = await person.search('apps:pick', '');
-  const ids = new Set(office.cdn.data.zones.map((zone) => zone.MagicContainersAppId).filter(Boolean));
+  const ids = new Set(harness.cdn.data.zones.map((zone) => zone.MagicContainersAppId).filter(Boolean));
   expect(new Set(all.map((line) => line.split(' = ')[1]))).toEqual(ids);
   const [first = ''] = ids;
-  const zone = office.cdn.data.zones.find((one) => one.MagicContainersAppId === first);
+  const zone = harness.cdn.data.zones.find((one) => one.MagicContainersAppId === first);
   expect(await person.search('apps:pick', zone?.Name ?? '')).toContain(`${first} = ${first}`);
   expect(await person.search('apps:pick', 'no such app')).toEqual([nothing]);
 
@@ -136,15 +136,15 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
 });
 
 test('a key that was pasted into the menu is not offered as an id', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const lines = await office.person().search('apps:pick', office.cdn.key);
+  await using harness = await createCommandHarness({ zones: 12 });
+  const lines = await harness.person().search('apps:pick', harness.cdn.key);
   expect(lines).toEqual([nothing]);
 });
 
 test('more apps than a menu holds say so', async () => {
-  await using office = await createCommandHarness({ zones: 150 });
-  office.cdn.data.zones.forEach((zone, index) => (zone.MagicContainersAppId = `app${index}`));
-  const lines = await office.person().search('apps:pick', '');
+  await using harness = await createCommandHarness({ zones: 150 });
+  harness.cdn.data.zones.forEach((zone, index) => (zone.MagicContainersAppId = `app${index}`));
+  const lines = await harness.person().search('apps:pick', '');
   expect(lines).toHaveLength(100);
   expect(lines.at(-1)).toMatch(/ 51 .* = note$/u);
 });
@@ -157,9 +157,9 @@ test.each([{}, { app: 'note' }, { app: 'note:2' }, { app: 'a', appId: 'b' }, { a
 );
 
 test('an unknown app and an id that is none are refused in words', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  await expect(office.person().run('app nosuchapp')).rejects.toMatchObject({ code: 'not_found' });
-  const refusal = office.person().run('app ../zones');
+  await using harness = await createCommandHarness({ zones: 3 });
+  await expect(harness.person().run('app nosuchapp')).rejects.toMatchObject({ code: 'not_found' });
+  const refusal = harness.person().run('app ../zones');
   await expect(refusal).rejects.toThrow(UserError);
   await expect(refusal).rejects.toThrowErrorMatchingSnapshot();
 });

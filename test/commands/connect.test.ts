@@ -33,33 +33,33 @@ test.each([
   ['a line break inside', 'abcdefgh\nijkl'],
   ['letters no header can carry', 'abcdéfghijkl'],
 ])('the form says what is wrong with %s, in its field', async (_, typed) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const result = await office.person(alice, 'none').submit('connect:submit', { accessKey: typed });
+  await using harness = await createCommandHarness({ zones: 3 });
+  const result = await harness.person(alice, 'none').submit('connect:submit', { accessKey: typed });
   expect(result).toMatchSnapshot();
-  expect(office.cdn.requests).toEqual([]);
+  expect(harness.cdn.requests).toEqual([]);
 });
 
 test('a key that works is linked after one cheap read, and shown by its fingerprint only', async () => {
-  await using office = await createCommandHarness({ zones: 60 });
-  const person = office.person(alice, 'none');
-  const result = await person.submit('connect:submit', { accessKey: `  ${office.cdn.key}\n` });
+  await using harness = await createCommandHarness({ zones: 60 });
+  const person = harness.person(alice, 'none');
+  const result = await person.submit('connect:submit', { accessKey: `  ${harness.cdn.key}\n` });
   expect(readStable(shownIn(result))).toMatchSnapshot();
-  expect(JSON.stringify(result)).not.toContain(office.cdn.key);
-  expect(office.cdn.requests.map(({ method, path, query }) => ({ method, path, query }))).toEqual([
+  expect(JSON.stringify(result)).not.toContain(harness.cdn.key);
+  expect(harness.cdn.requests.map(({ method, path, query }) => ({ method, path, query }))).toEqual([
     { method: 'GET', path: '/pullzone', query: { page: '1', perPage: '5' } },
   ]);
-  expect([...office.linked.values()].map((key) => key.reveal())).toEqual([office.cdn.key]);
+  expect([...harness.linked.values()].map((key) => key.reveal())).toEqual([harness.cdn.key]);
   expect(buttons((await person.run('whoami'))[0]).has('Forget my key')).toBe(true);
 });
 
 test('a key that the CDN refuses is not stored; the form comes back empty, saying why', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
+  await using harness = await createCommandHarness({ zones: 3 });
   const wrong = 'some-key-that-nobody-made';
-  const result = await office.person(alice, 'none').submit('connect:submit', { accessKey: wrong });
+  const result = await harness.person(alice, 'none').submit('connect:submit', { accessKey: wrong });
   expect(result).toMatchObject({ modal: { callback_id: 'connect:submit' } });
   expect(readStable(shownIn(result))).toMatchSnapshot();
   expect(JSON.stringify(result)).not.toContain(wrong);
-  expect(office.linked.size).toBe(0);
+  expect(harness.linked.size).toBe(0);
 });
 
 test.each([
@@ -67,23 +67,23 @@ test.each([
   ['answers with a web page', { body: 'html', times: 9 }],
   ['hangs up', { drop: 'before-headers', times: 9 }],
 ] as const)('when the CDN %s, nothing is stored and the form comes back', async (_, fault) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.faults.add({ ...fault });
-  const result = await office.person(alice, 'none').submit('connect:submit', { accessKey: office.cdn.key });
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.faults.add({ ...fault });
+  const result = await harness.person(alice, 'none').submit('connect:submit', { accessKey: harness.cdn.key });
   expect(result).toMatchObject({ modal: { callback_id: 'connect:submit' } });
   expect(readStable(shownIn(result))).toMatchSnapshot();
-  expect(office.linked.size).toBe(0);
+  expect(harness.linked.size).toBe(0);
 });
 
 test('words behind connect are refused, whatever they are, and never said again', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person(alice, 'none');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person(alice, 'none');
   const answers = new Set<string>();
   for (const typed of [
     'connect hunter2',
-    `connect ${office.cdn.key}`,
-    office.cdn.key,
-    `zones ${office.cdn.key}`,
+    `connect ${harness.cdn.key}`,
+    harness.cdn.key,
+    `zones ${harness.cdn.key}`,
   ]) {
     const [answer] = await person.run(typed);
     answers.add(readStable(answer));
@@ -91,30 +91,30 @@ test('words behind connect are refused, whatever they are, and never said again'
     expect(JSON.stringify(answer)).not.toMatch(/hunter2|CANARY/u);
   }
   expect([...answers]).toMatchSnapshot();
-  expect(office.linked.size).toBe(0);
-  expect(office.cdn.requests).toEqual([]);
+  expect(harness.linked.size).toBe(0);
+  expect(harness.cdn.requests).toEqual([]);
 });
 
 test('whoami says whether a key is linked, since when, and what it may do', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [unlinked] = await office.person(bob, 'none').run('whoami');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [unlinked] = await harness.person(bob, 'none').run('whoami');
   expect(readStable(unlinked)).toMatchSnapshot('no key');
   expect(buttons(unlinked).has('Connect your key')).toBe(true);
-  const [linked] = await office.person().run('whoami');
+  const [linked] = await harness.person().run('whoami');
   expect(readText(linked)).toMatch(/<!date\^1795262400\^.*2026-11-21 12:00 UTC>/);
   expect(readStable(linked)).toMatchSnapshot('key');
 });
 
 test('disconnect forgets the key and the zones that were read with it, at once', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
   await person.run('zones');
   const [action = '', value = ''] = buttons((await person.run('whoami'))[0]).get('Forget my key') ?? [];
-  expect(office.linked.size).toBe(1);
+  expect(harness.linked.size).toBe(1);
   const [done] = await person.run('disconnect');
   expect(readStable(done)).toMatchSnapshot('forgotten');
-  expect(office.linked.size).toBe(0);
-  expect(office.zoneCache.forPerson(alice).get()).toBeUndefined();
+  expect(harness.linked.size).toBe(0);
+  expect(harness.zoneCache.forPerson(alice).get()).toBeUndefined();
   const [pressed] = await person.press(action, value);
   expect(readStable(pressed)).toMatchSnapshot('nothing to forget');
   expect(await person.run('disconnect')).toEqual([pressed]);

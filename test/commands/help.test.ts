@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { alice, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 
 test('/cdn alone shows every command, grouped, with the next step', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run('');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run('');
   expect(readText(answer)).toMatchInlineSnapshot(`
     "*What the bot does for you*
     Answers are private to you unless they say otherwise.
@@ -60,8 +60,8 @@ test('/cdn alone shows every command, grouped, with the next step', async () => 
 });
 
 test('without a key help offers to connect one first', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person(alice, 'none').run('help');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person(alice, 'none').run('help');
   expect(readText(answer)).toMatchSnapshot();
   expect(buttons(answer).get('Connect your key')).toEqual(['connect:open', 'open']);
   expect(buttons(answer).has('/cdn zones')).toBe(false);
@@ -79,22 +79,22 @@ test.each([
   ['top', ['/cdn zones']],
   ['logs', ['/cdn zone', '/cdn errors']],
 ])('help %s finds %j, with examples', async (search, found) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run(`help ${search}`);
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run(`help ${search}`);
   expect([...buttons(answer).keys()]).toEqual(found);
   expect(readText(answer)).toMatchSnapshot();
 });
 
 test('help about nothing it knows says so', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run('help zonse');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run('help zonse');
   expect(answer?.text).toMatchSnapshot();
   expect([...buttons(answer).keys()]).toEqual(['/cdn zone', '/cdn zones', 'All commands']);
 });
 
 test('an unknown word offers the nearest commands with the words after it', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 12 });
+  const person = harness.person();
   const [answer] = await person.run('zoens shop sort:name');
   const meant = 'zones shop sort:name';
   expect(answer?.text).toMatchSnapshot();
@@ -111,14 +111,14 @@ test.each([
   ['logs shop', ['/cdn zone shop', '/cdn errors shop', '/cdn audit shop']],
   ['constructor', ['Find the zone constructor']],
 ])('the common word %s leads to %j', async (typed, offered) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run(typed);
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run(typed);
   expect([...buttons(answer).keys()]).toEqual([...offered, 'All commands']);
 });
 
 test('an unknown word that could be a zone offers to look for it', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run('cdn.example.com');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run('cdn.example.com');
   expect(buttons(answer).get('Find the zone cdn.example.com')).toEqual([
     'help:run:8',
     'zone cdn.example.com',
@@ -126,7 +126,7 @@ test('an unknown word that could be a zone offers to look for it', async () => {
 });
 
 test('markup in an unknown word is shown as text', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run('&lt;!channel&gt;');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run('&lt;!channel&gt;');
   expect(answer?.text).toMatch(/^`&lt;!channel&gt;` /);
 });

@@ -24,8 +24,8 @@ const adding = (name: string, homeSection: NonNullable<Feature['homeSection']>):
 });
 
 test('features add their sections in their order, each drawn for the person who looks', async () => {
-  await using office = await createCommandHarness({ zones: 1 });
-  const { context } = office.person();
+  await using harness = await createCommandHarness({ zones: 1 });
+  const { context } = harness.person();
   const view = await homeWith(context, [
     adding('approvals', async ({ person }) => [section(`${waits} <@${person.userId}>`)]),
     adding('nothing', async () => []),
@@ -35,8 +35,8 @@ test('features add their sections in their order, each drawn for the person who 
 });
 
 test('a section that fails says so with a reference, and the others stay', async () => {
-  await using office = await createCommandHarness({ zones: 1 });
-  const { context } = office.person();
+  await using harness = await createCommandHarness({ zones: 1 });
+  const { context } = harness.person();
   const cause = new Error('the store is away');
   const said = readStable(
     await homeWith(context, [
@@ -54,8 +54,8 @@ test('a section that fails says so with a reference, and the others stay', async
 });
 
 test("with any number of sections the tab stays within Slack's limits and says what is left out", async () => {
-  await using office = await createCommandHarness({ zones: 1 });
-  const { context } = office.person();
+  await using harness = await createCommandHarness({ zones: 1 });
+  const { context } = harness.person();
   const many: KnownBlock[] = Array.from({ length: 150 }, (_, index) => section(`line ${index}`));
   const view = await homeWith(context, [
     adding('approvals', async () => many),

@@ -32,8 +32,8 @@ test.each<[typed: string, offered: string[]]>([
   ['errors "my shop" 2026-02-30', ['errors "my shop" today', 'errors "my shop" yesterday']],
   ['errors 2099-01-01 shop', ['errors shop today', 'errors shop yesterday']],
 ])('%j is refused with buttons that say what would be right, and keep the rest', async (typed, offered) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
   const refused = await person.run(typed).catch((error: unknown) => error);
   if (!(refused instanceof UserError)) throw new Error('it was not refused');
   const shown = renderFailure({ message: refused.message, hint: refused.hint, offer: refused.offer });

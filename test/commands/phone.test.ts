@@ -40,8 +40,8 @@ test.each(written)('typed with %s, every command means the same', (_, write) => 
 });
 
 test('every example, name and alias finds its command, and help finds it too', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
   for (const command of commands) {
     for (const words of [command.name, ...(command.aliases ?? []), ...command.examples])
       expect([words, findCommand(parseWords(words)).command.name]).toEqual([words, command.name]);
@@ -51,8 +51,8 @@ test('every example, name and alias finds its command, and help finds it too', a
 });
 
 test("a typing error in any command's name offers that command with the words after it", async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
   const known = new Set(commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
   for (const { name } of commands.filter((command) => command.name.length > 3)) {
     // Two letters swapped, one left out.

@@ -41,15 +41,15 @@ describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
     'when the CDN fails with %s a sentence, a reference and a next step say so',
     async (_, fault, says, next) => {
       const silent = fault.delayMs !== undefined;
-      await using office = await createCommandHarness({ zones: 3, ...(silent ? { timeoutMs: 50 } : {}) });
-      office.cdn.faults.add({ ...fault, match: { host }, times: 50 });
+      await using harness = await createCommandHarness({ zones: 3, ...(silent ? { timeoutMs: 50 } : {}) });
+      harness.cdn.faults.add({ ...fault, match: { host }, times: 50 });
       const failed = {
         kind: 'command',
         feature: 'test',
         asks: command,
         retry: { actionId: 'help:run', value: command },
       };
-      const error = await office
+      const error = await harness
         .person()
         .run(command)
         .catch((error: unknown) => error);
@@ -65,8 +65,8 @@ describe.each(readings)('/cdn %s, reading from %s', (command, host) => {
 test.each(['app app0api00000001', 'scanning 501'])(
   '/cdn %s takes no list for its answer',
   async (command) => {
-    await using office = await createCommandHarness({ zones: 3 });
-    office.cdn.faults.add({ body: [] });
-    await expect(office.person().run(command)).rejects.toMatchObject({ code: 'unexpected' });
+    await using harness = await createCommandHarness({ zones: 3 });
+    harness.cdn.faults.add({ body: [] });
+    await expect(harness.person().run(command)).rejects.toMatchObject({ code: 'unexpected' });
   },
 );

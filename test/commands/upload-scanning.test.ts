@@ -15,9 +15,9 @@ const overview = {
 };
 
 test('totals come first, then the blocked share, then the worst day with the month in letters', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview });
-  const [answer, ...more] = await office.person().run('scanning 600');
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview });
+  const [answer, ...more] = await harness.person().run('scanning 600');
   expect(more).toEqual([]);
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
@@ -25,8 +25,8 @@ test('totals come first, then the blocked share, then the worst day with the mon
 });
 
 test('of 28 days the newest 14 are drawn, and the title says so', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = await office.person().run('scanning 501');
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person().run('scanning 501');
   const chart = answer?.blocks?.find(isChart);
   expect(chart?.chart.axis_config.categories).toHaveLength(14);
   expect(chart?.chart.series.map(({ name }) => name)).toEqual(['Logged', 'Blocked']);
@@ -39,13 +39,13 @@ test('of 28 days the newest 14 are drawn, and the title says so', async () => {
 });
 
 test('refreshing takes the place of the answer, with the chart of now', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
+  await using harness = await createCommandHarness({ zones: 3 });
   const days: Record<string, (typeof overview)['03-11-2026']> = { ...overview };
   const zone = { id: 600, plan: 'advanced' as const, overview: days };
-  office.cdn.data.shieldZones.push(zone);
-  const person = office.person();
+  harness.cdn.data.shieldZones.push(zone);
+  const person = harness.person();
   const [answer] = await person.run('scanning 600');
-  office.advance(60_000);
+  harness.advance(60_000);
   days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(readText(again)).toContain('12:01 UTC');
@@ -54,10 +54,10 @@ test('refreshing takes the place of the answer, with the chart of now', async ()
 });
 
 test('a key that is no day is shown as it came, never read month first', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
+  await using harness = await createCommandHarness({ zones: 3 });
   const odd = { '11-25-2026': { loggedRequests: 1, blockedRequests: 0, filesScanned: 2 } };
-  office.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview: odd });
-  const [answer] = await office.person().run('scanning 600');
+  harness.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview: odd });
+  const [answer] = await harness.person().run('scanning 600');
   expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['11-25-2026']);
   expect(JSON.stringify(answer)).not.toContain('25 Nov');
 });
@@ -66,22 +66,22 @@ test.each([
   ['null', 503],
   ['object', 503],
 ] as const)('a success whose error is %s and that saw nothing is no failure', async (errorOnSuccess, id) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.data.uploadScanning.errorOnSuccess = errorOnSuccess;
-  const [answer] = await office.person().run(`scanning ${id}`);
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.data.uploadScanning.errorOnSuccess = errorOnSuccess;
+  const [answer] = await harness.person().run(`scanning ${id}`);
   expect(readText(answer)).toMatchSnapshot();
   expect(answer?.blocks?.some(isChart)).toBe(false);
 });
 
 test('missing numbers are not reported, and the rest is shown', async () => {
-  await using office = await createCommandHarness({ zones: 3 });
-  office.cdn.faults.add({
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.faults.add({
     match: { path: /upload-scanning/ },
     body: {
       data: { overviewPastTwentyEightDays: { '2026-11-04': { filesScanned: 5 } }, totalFilesScanned: 5 },
     },
   });
-  const [answer] = await office.person().run('scanning 501');
+  const [answer] = await harness.person().run('scanning 501');
   expect(readText(answer)).toMatchSnapshot();
   const chart = answer?.blocks?.find(isChart);
   expect(chart?.title).toMatch(/: 5$/);
@@ -92,8 +92,8 @@ test.each([
   [502, 'Upload Scanning is not available on your plan.'],
   [999, 'Shield Zone not found or access denied.'],
 ])('a refusal for shield zone %d comes with the service’s own message', async (id, words) => {
-  await using office = await createCommandHarness({ zones: 3 });
-  const error = await office
+  await using harness = await createCommandHarness({ zones: 3 });
+  const error = await harness
     .person()
     .run(`scanning ${id}`)
     .catch((error: unknown) => error);
@@ -108,8 +108,8 @@ test('without an id a form asks for it, and says what an id is', async () => {
   const form = findForm('upload-scanning:submit');
   expect(form?.read({ shieldZoneId: 'shop' }, typed)).toMatchSnapshot('no number');
   expect(form?.read({}, typed)).toMatchSnapshot('nothing');
-  await using office = await createCommandHarness({ zones: 3 });
-  const [answer] = (await office.person().submit('upload-scanning:submit', { shieldZoneId: ' 501 ' })) as {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = (await harness.person().submit('upload-scanning:submit', { shieldZoneId: ' 501 ' })) as {
     text: string;
   }[];
   expect(answer?.text).toMatch(/ 501: /);

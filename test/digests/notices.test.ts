@@ -32,121 +32,121 @@ function archiveChannel({ slack }: DigestHarness): void {
 test.each([embedded, postgres].filter(({ skip }) => !skip))(
   'each pause is announced once, by any number of processes, on $name',
   async (engine) => {
-    await using desk = await createDigestHarness(await engine.emptyDatabase());
+    await using harness = await createDigestHarness(await engine.emptyDatabase());
     const channels = ['C0OPS0000', 'C0DEPLOY0', 'C0SHARED0'];
-    for (let n = 0; n < 6; n += 1) await desk.createDaily(alice, { channel: channels[n % 3] ?? '' });
-    await pauseAll(desk);
+    for (let n = 0; n < 6; n += 1) await harness.createDaily(alice, { channel: channels[n % 3] ?? '' });
+    await pauseAll(harness);
     for (let times = 0; times < 4; times += 1) {
-      await Promise.all([desk.runJobs(), desk.runJobs(), desk.runJobs()]);
-      desk.advance(minute);
+      await Promise.all([harness.runJobs(), harness.runJobs(), harness.runJobs()]);
+      harness.advance(minute);
     }
-    for (const channel of channels) expect(desk.readChannel(channel)).toEqual([isPaused, isPaused]);
-    expect(desk.channelPosts()).toHaveLength(6);
-    expect(new Set(await noticeStates(desk))).toEqual(new Set(['told']));
+    for (const channel of channels) expect(harness.readChannel(channel)).toEqual([isPaused, isPaused]);
+    expect(harness.channelPosts()).toHaveLength(6);
+    expect(new Set(await noticeStates(harness))).toEqual(new Set(['told']));
   },
 );
 
 test('while one process sends the notice, however slowly, another one leaves it alone', async () => {
-  await using desk = await open();
-  await desk.createDaily();
-  await pauseAll(desk);
-  const held = desk.slack.script.hold('chat.postMessage', 'before');
-  const slow = desk.runJobs();
+  await using harness = await open();
+  await harness.createDaily();
+  await pauseAll(harness);
+  const held = harness.slack.script.hold('chat.postMessage', 'before');
+  const slow = harness.runJobs();
   await held.reached;
-  await desk.runJobs();
+  await harness.runJobs();
   held.release();
   await slow;
-  expect(desk.readChannel()).toEqual([isPaused]);
-  expect(await noticeStates(desk)).toEqual(['told']);
+  expect(harness.readChannel()).toEqual([isPaused]);
+  expect(await noticeStates(harness)).toEqual(['told']);
 });
 
 test('an answer that gets lost: in a channel it is looked for, in direct messages it counts as sent', async () => {
-  await using desk = await open();
-  const digest = await desk.createDaily();
-  await pauseAll(desk);
-  desk.slack.script.drop('chat.postMessage');
-  await desk.runJobs();
-  expect(await noticeStates(desk)).toEqual(['sending']);
-  await desk.runJobsFor(30, 10);
-  expect(desk.readChannel()).toEqual([isPaused]);
-  expect(desk.channelPosts()).toHaveLength(1);
-  expect(await noticeStates(desk)).toEqual(['told']);
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await pauseAll(harness);
+  harness.slack.script.drop('chat.postMessage');
+  await harness.runJobs();
+  expect(await noticeStates(harness)).toEqual(['sending']);
+  await harness.runJobsFor(30, 10);
+  expect(harness.readChannel()).toEqual([isPaused]);
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(await noticeStates(harness)).toEqual(['told']);
 
-  const resumed = await desk.digests.find('T0ACME000', digest.id);
-  if (resumed) await desk.digests.resume(resumed, alice);
-  const ops = desk.slack.world.channels.get('C0OPS0000');
+  const resumed = await harness.digests.find('T0ACME000', digest.id);
+  if (resumed) await harness.digests.resume(resumed, alice);
+  const ops = harness.slack.world.channels.get('C0OPS0000');
   if (ops) ops.botIsMember = false;
-  desk.advance(hour);
-  desk.slack.script.fail('chat.postMessage', 'not_in_channel', 2);
-  desk.slack.script.drop('chat.postMessage');
-  await desk.runJobsFor(3 * 60, 10);
-  expect(desk.readChannel('DU0ALICE00')).toEqual([expect.stringMatching(says.paused('bot-removed'))]);
-  expect(await noticeStates(desk)).toEqual(['told']);
+  harness.advance(hour);
+  harness.slack.script.fail('chat.postMessage', 'not_in_channel', 2);
+  harness.slack.script.drop('chat.postMessage');
+  await harness.runJobsFor(3 * 60, 10);
+  expect(harness.readChannel('DU0ALICE00')).toEqual([expect.stringMatching(says.paused('bot-removed'))]);
+  expect(await noticeStates(harness)).toEqual(['told']);
 });
 
 test('Slack asks for a pause: the notice follows, once', async () => {
-  await using desk = await open();
-  await desk.createDaily();
-  await pauseAll(desk);
-  desk.slack.script.rateLimit('chat.postMessage', 50);
-  await desk.runJobsFor(49);
-  expect(desk.channelPosts()).toHaveLength(1);
-  await desk.runJobsFor(5);
-  expect(desk.readChannel()).toEqual([isPaused]);
-  expect(await noticeStates(desk)).toEqual(['told']);
+  await using harness = await open();
+  await harness.createDaily();
+  await pauseAll(harness);
+  harness.slack.script.rateLimit('chat.postMessage', 50);
+  await harness.runJobsFor(49);
+  expect(harness.channelPosts()).toHaveLength(1);
+  await harness.runJobsFor(5);
+  expect(harness.readChannel()).toEqual([isPaused]);
+  expect(await noticeStates(harness)).toEqual(['told']);
 });
 
 test('the token is void: the hourly reconciliation announces the pause once it works again', async () => {
-  await using desk = await open();
-  await desk.createDaily();
-  await pauseAll(desk);
-  desk.slack.script.fail('chat.postMessage', 'token_revoked');
-  await desk.runJobsFor(5);
-  expect(await noticeStates(desk)).toEqual(['waiting']);
-  expect(desk.channelPosts()).toHaveLength(1);
-  desk.advance(hour);
-  await reconcileDigestsJob.run({}, desk.context);
-  await desk.runJobs();
-  expect(desk.readChannel()).toEqual([isPaused]);
-  expect(await noticeStates(desk)).toEqual(['told']);
+  await using harness = await open();
+  await harness.createDaily();
+  await pauseAll(harness);
+  harness.slack.script.fail('chat.postMessage', 'token_revoked');
+  await harness.runJobsFor(5);
+  expect(await noticeStates(harness)).toEqual(['waiting']);
+  expect(harness.channelPosts()).toHaveLength(1);
+  harness.advance(hour);
+  await reconcileDigestsJob.run({}, harness.context);
+  await harness.runJobs();
+  expect(harness.readChannel()).toEqual([isPaused]);
+  expect(await noticeStates(harness)).toEqual(['told']);
 });
 
 test('where nobody can be told it is not tried again and again, and its row and the log say so', async () => {
-  await using desk = await open();
-  await desk.createDaily();
-  await pauseAll(desk);
-  archiveChannel(desk);
+  await using harness = await open();
+  await harness.createDaily();
+  await pauseAll(harness);
+  archiveChannel(harness);
   for (let times = 0; times < 3; times += 1) {
-    await reconcileDigestsJob.run({}, desk.context);
-    await desk.runJobs();
-    desk.advance(hour);
+    await reconcileDigestsJob.run({}, harness.context);
+    await harness.runJobs();
+    harness.advance(hour);
   }
-  expect(desk.channelPosts()).toHaveLength(1);
-  expect(await noticeStates(desk)).toEqual(['nobody']);
-  expect(desk.log.entries.map(({ message }) => message)).toContain(logged.nobodyTold);
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(await noticeStates(harness)).toEqual(['nobody']);
+  expect(harness.log.entries.map(({ message }) => message)).toContain(logged.nobodyTold);
 });
 
 test('an owner who cannot be told of the reinstallation: each digest is announced in its channel', async () => {
-  await using desk = await open();
-  for (const channel of ['C0OPS0000', 'C0DEPLOY0']) await desk.createDaily(alice, { channel });
-  await desk.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
-  await desk.runJobs();
-  expect(desk.channelPosts()).toEqual([]);
-  desk.slack.script.fail('chat.postMessage', 'user_disabled');
-  await reconcileDigestsJob.run({ tenant: 'T0ACME000' }, desk.context);
-  await desk.runJobsFor(5);
+  await using harness = await open();
+  for (const channel of ['C0OPS0000', 'C0DEPLOY0']) await harness.createDaily(alice, { channel });
+  await harness.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  harness.slack.script.fail('chat.postMessage', 'user_disabled');
+  await reconcileDigestsJob.run({ tenant: 'T0ACME000' }, harness.context);
+  await harness.runJobsFor(5);
   for (const channel of ['C0OPS0000', 'C0DEPLOY0'])
-    expect(desk.readChannel(channel)).toEqual([expect.stringMatching(says.paused('uninstalled'))]);
-  expect(await noticeStates(desk)).toEqual(['told', 'told']);
+    expect(harness.readChannel(channel)).toEqual([expect.stringMatching(says.paused('uninstalled'))]);
+  expect(await noticeStates(harness)).toEqual(['told', 'told']);
 });
 
 test('a digest that runs again before anybody was told of its pause is not announced', async () => {
-  await using desk = await open();
-  const digest = await desk.createDaily();
-  await pauseAll(desk);
-  const paused = await desk.digests.find('T0ACME000', digest.id);
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await pauseAll(harness);
+  const paused = await harness.digests.find('T0ACME000', digest.id);
   if (!paused) throw new Error('it is gone');
-  await desk.digests.resume(paused, alice);
-  await desk.runJobs();
-  expect(desk.channelPosts()).toEqual([]);
+  await harness.digests.resume(paused, alice);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
 });

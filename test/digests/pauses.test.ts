@@ -15,18 +15,18 @@ async function open(options?: Parameters<typeof createDigestHarness>[1]): Promis
 
 const pauses: readonly {
   readonly why: string;
-  readonly breaks: (desk: DigestHarness) => Promise<void> | void;
+  readonly breaks: (harness: DigestHarness) => Promise<void> | void;
   readonly reason: string;
   /** Where it is told. */
   readonly told: readonly [channel: string, userId: string];
   /** What is done about it before Bob takes it over. */
-  readonly mends?: (desk: DigestHarness) => Promise<void> | void;
+  readonly mends?: (harness: DigestHarness) => Promise<void> | void;
 }[] = [
   {
     why: 'its owner was deactivated',
-    async breaks(desk) {
-      await desk.keyStore.forget(alice);
-      await desk.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+    async breaks(harness) {
+      await harness.keyStore.forget(alice);
+      await harness.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
     told: ['C0OPS0000', 'U0BOB0000'],
@@ -119,80 +119,84 @@ async function uncap({ policies }: DigestHarness): Promise<void> {
 test.each(pauses)(
   '$why: it pauses with one message, and runs again for whoever takes it over',
   async ({ breaks, reason, told: [channel, reader], mends }) => {
-    await using desk = await open();
-    const digest = await desk.createDaily();
-    await breaks(desk);
-    desk.advance(hour + minute);
-    await desk.runJobsFor(40, 4);
-    desk.advance(3 * day);
-    await desk.runJobsFor(40, 4);
-    expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
-    const notices = desk.readChannel(channel, reader);
+    await using harness = await open();
+    const digest = await harness.createDaily();
+    await breaks(harness);
+    harness.advance(hour + minute);
+    await harness.runJobsFor(40, 4);
+    harness.advance(3 * day);
+    await harness.runJobsFor(40, 4);
+    expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
+    const notices = harness.readChannel(channel, reader);
     expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
-    expect(desk.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
-    expect((await desk.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
+    expect(harness.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
+    expect((await harness.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
 
-    const stopped = await desk.digests.find('T0ACME000', digest.id);
+    const stopped = await harness.digests.find('T0ACME000', digest.id);
     if (!stopped || reason === 'channel-gone') return;
-    await mends?.(desk);
-    const taken = await desk.digests.takeOver(stopped, bob);
+    await mends?.(harness);
+    const taken = await harness.digests.takeOver(stopped, bob);
     expect(taken).toMatchObject({ owner: bob, paused: undefined });
-    desk.advance(day);
-    await desk.runJobsFor(4);
-    expect(desk.readChannel().at(-1)).toMatch(/4 zones/);
+    harness.advance(day);
+    await harness.runJobsFor(4);
+    expect(harness.readChannel().at(-1)).toMatch(/4 zones/);
   },
 );
 
 test('while Slack does not say whether its owner is still there, a run waits; it is not paused', async () => {
-  await using desk = await open();
-  const digest = await desk.createDaily();
-  desk.slack.script.fail('users.info', 'internal_error', 2);
-  desk.advance(hour + minute);
-  await desk.runJobs();
-  expect(desk.readChannel()).toEqual([]);
-  expect(desk.cdn.requests).toEqual([]);
-  await desk.runJobsFor(150, 10);
-  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
-  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toBeUndefined();
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  harness.slack.script.fail('users.info', 'internal_error', 2);
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  expect(harness.readChannel()).toEqual([]);
+  expect(harness.cdn.requests).toEqual([]);
+  await harness.runJobsFor(150, 10);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
+  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toBeUndefined();
 });
 
 test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
-  await using desk = await open();
-  const digest = await desk.createDaily();
-  await desk.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
-  desk.advance(2 * day);
-  await desk.runJobs();
-  expect(desk.channelPosts()).toEqual([]);
-  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'uninstalled' });
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
+  harness.advance(2 * day);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({
+    reason: 'uninstalled',
+  });
 });
 
 test('Slack takes the token back: it pauses without a loop of errors', async () => {
-  await using desk = await open();
-  const digest = await desk.createDaily();
-  desk.slack.script.fail('chat.postMessage', 'token_revoked', 1000);
-  desk.advance(hour + minute);
-  await desk.runJobsFor(40, 4);
-  desk.advance(3 * day);
-  await desk.runJobsFor(40, 4);
-  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'uninstalled' });
-  expect(desk.channelPosts().length).toBeLessThanOrEqual(3);
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  harness.slack.script.fail('chat.postMessage', 'token_revoked', 1000);
+  harness.advance(hour + minute);
+  await harness.runJobsFor(40, 4);
+  harness.advance(3 * day);
+  await harness.runJobsFor(40, 4);
+  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({
+    reason: 'uninstalled',
+  });
+  expect(harness.channelPosts().length).toBeLessThanOrEqual(3);
 });
 
 test('neither the channel nor the owner can be told: an admin is', async () => {
-  await using desk = await open({ adminIds: ['U0CAROL00'] });
-  await desk.createDaily();
-  ops(desk.slack, { archived: true });
-  await desk.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
-  await desk.runJobs();
-  expect(desk.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([
+  await using harness = await open({ adminIds: ['U0CAROL00'] });
+  await harness.createDaily();
+  ops(harness.slack, { archived: true });
+  await harness.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+  await harness.runJobs();
+  expect(harness.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([
     expect.stringMatching(says.paused('owner-gone')),
   ]);
 });
 
 test('a CDN that is down: four requests in all, growing pauses, one message; three such runs pause it', async () => {
-  await using desk = await open();
+  await using harness = await open();
   // Three kinds, eight things to ask for.
-  const digest = await desk.createDaily(alice, {
+  const digest = await harness.createDaily(alice, {
     subject: {
       kinds: ['zones', 'errors', 'scanning', 'apps'],
       targets: {
@@ -204,31 +208,31 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
       timeZone: 'UTC',
     },
   });
-  desk.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: 3 });
-  desk.advance(hour + minute);
-  await desk.runJobsFor(150, 10);
-  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: 3 });
+  harness.advance(hour + minute);
+  await harness.runJobsFor(150, 10);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
 
-  desk.cdn.faults.clear();
-  desk.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
+  harness.cdn.faults.clear();
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
   const requests: number[] = [];
   for (let days = 0; days < 4; days += 1) {
-    const before = desk.cdn.requests.length;
-    desk.advance(day - 400_000);
-    await desk.runJobsFor(600, 20);
-    requests.push(desk.cdn.requests.length - before);
+    const before = harness.cdn.requests.length;
+    harness.advance(day - 400_000);
+    await harness.runJobsFor(600, 20);
+    requests.push(harness.cdn.requests.length - before);
   }
   expect(requests).toEqual([4, 4, 4, 0]);
-  const told = desk.readChannel().slice(1);
+  const told = harness.readChannel().slice(1);
   expect(told).toHaveLength(3);
   expect(readDigest(told[0] ?? '', digest.id)).toMatchSnapshot('a run that failed');
   expect(readDigest(told[2] ?? '', digest.id)).toMatchSnapshot('the third one');
-  expect((await desk.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
+  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
 }, 60_000);
 
 test('a CDN that goes down in the middle of a run: four more requests, and one message with what was read', async () => {
-  await using desk = await open();
-  await desk.createDaily(alice, {
+  await using harness = await open();
+  await harness.createDaily(alice, {
     subject: {
       kinds: ['zones', 'errors', 'scanning'],
       targets: { zones: [], shieldZones: ['501', '502', '503', '504', '505', '506'], apps: [] },
@@ -236,10 +240,10 @@ test('a CDN that goes down in the middle of a run: four more requests, and one m
       timeZone: 'UTC',
     },
   });
-  desk.cdn.faults.add({ match: { method: 'GET' }, skip: 1, status: 503, times: Number.POSITIVE_INFINITY });
-  desk.advance(hour + minute);
-  await desk.runJobsFor(10);
-  expect(desk.cdn.requests).toHaveLength(5);
-  expect(desk.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
-  expect(Object.values(await desk.runStates())).toEqual(['sent']);
+  harness.cdn.faults.add({ match: { method: 'GET' }, skip: 1, status: 503, times: Number.POSITIVE_INFINITY });
+  harness.advance(hour + minute);
+  await harness.runJobsFor(10);
+  expect(harness.cdn.requests).toHaveLength(5);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
+  expect(Object.values(await harness.runStates())).toEqual(['sent']);
 });

@@ -48,10 +48,10 @@ async function previewOf(digest: Digest, { digests, context: { ports, signal }, 
 test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
   'a preview is what is posted: %s',
   async (...kinds) => {
-    await using desk = await createDigestHarness(await embedded.emptyDatabase());
+    await using harness = await createDigestHarness(await embedded.emptyDatabase());
     const chosen = kinds.map(targetTypeOf);
     const pick = (type: TargetType): readonly string[] => (chosen.includes(type) ? targets[type] : []);
-    const digest = await desk.createDaily(alice, {
+    const digest = await harness.createDaily(alice, {
       subject: {
         kinds,
         targets: { zones: pick('zones'), shieldZones: pick('shieldZones'), apps: pick('apps') },
@@ -61,13 +61,13 @@ test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
     });
     // A first run, and one that compares.
     for (const turn of [1, 2]) {
-      desk.advance(turn === 1 ? 3_600_000 + 60_000 : day);
-      for (const zone of desk.cdn.data.zones) zone.Enabled = turn === 1;
-      const before = desk.slack.calls.length;
-      const shown = await previewOf(digest, desk);
-      await desk.runJobs();
-      await desk.runJobsFor(12);
-      const posted = desk.slack.calls
+      harness.advance(turn === 1 ? 3_600_000 + 60_000 : day);
+      for (const zone of harness.cdn.data.zones) zone.Enabled = turn === 1;
+      const before = harness.slack.calls.length;
+      const shown = await previewOf(digest, harness);
+      await harness.runJobs();
+      await harness.runJobsFor(12);
+      const posted = harness.slack.calls
         .slice(before)
         .filter(({ method, ok }) => method === 'chat.postMessage' && ok)
         .map(({ args }) => blocksIn(args['blocks']));
@@ -82,7 +82,7 @@ test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
       expect(top.length).toBeGreaterThan(2);
       expect(shown.slice(0, -1)).toEqual(replaceCharts(expected));
     }
-    expect(desk.slack.problems).toEqual([]);
+    expect(harness.slack.problems).toEqual([]);
   },
 );
 

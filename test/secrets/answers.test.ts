@@ -65,8 +65,8 @@ function makeZone(index: number): PullZone {
 
 test('of 300 zones whose hidden values equal visible ones every answer goes out whole, and no secret with it', async () => {
   const zones = Array.from({ length: 300 }, (_, index) => makeZone(index));
-  await using office = await createCommandHarness({ data: { zones } });
-  const person = office.person();
+  await using harness = await createCommandHarness({ data: { zones } });
+  const person = harness.person();
   let answers = 0;
   const look = async (run: () => ReturnType<typeof person.run>) =>
     withSecrets(async () => {

@@ -166,7 +166,7 @@ const none: Partial<DigestService> = { list: async () => [] };
 const unusedDigests = new Proxy(none as DigestService, {
   get(target, name, receiver): unknown {
     if (name in target) return Reflect.get(target, name, receiver);
-    throw new Error(`this desk has no digests, and was asked for ${String(name)}`);
+    throw new Error(`this harness has no digests, and was asked for ${String(name)}`);
   },
 });
 const unknownPeople: People = {
@@ -183,7 +183,7 @@ type Drawn = { readonly blocks?: readonly object[] } | undefined;
 /** Exports are tried with a whole bot (`test/slack/exports*.test.ts`). */
 const unusedExports = new Proxy({} as Services['exports'], {
   get(_, name) {
-    throw new Error(`nothing is exported from this desk, and it was asked for ${String(name)}`);
+    throw new Error(`nothing is exported from this harness, and it was asked for ${String(name)}`);
   },
 });
 

@@ -6,21 +6,21 @@ import { alice, createCommandHarness, readText } from '../support/command-harnes
 import { findViewProblems } from '../support/slack-limits.ts';
 
 test('the Home tab shows who I am, whether a key is connected, and the next step', async () => {
-  await using office = await createCommandHarness({ zones: 1 });
-  const before = await loadHome(office.person(alice, 'none').context, features);
+  await using harness = await createCommandHarness({ zones: 1 });
+  const before = await loadHome(harness.person(alice, 'none').context, features);
   expect(findViewProblems(before)).toEqual([]);
   expect(JSON.stringify(before)).toMatch(/<@U0ALICE00>, .*connect:open/u);
-  const after = await loadHome(office.person().context, features);
+  const after = await loadHome(harness.person().context, features);
   expect(findViewProblems(after)).toEqual([]);
   expect(JSON.stringify(after)).toMatch(/f1a9c0de.*rights: read/u);
   expect(JSON.stringify(after)).toContain('"value":"zones"');
 });
 
 test('the Home tab shows person, commands and key in this order', async () => {
-  await using office = await createCommandHarness({ zones: 1 });
-  const without = readText(await loadHome(office.person(alice, 'none').context, features));
+  await using harness = await createCommandHarness({ zones: 1 });
+  const without = readText(await loadHome(harness.person(alice, 'none').context, features));
   expect(without).toMatchSnapshot();
-  expect(readText(await loadHome(office.person().context, features))).toMatchInlineSnapshot(`
+  expect(readText(await loadHome(harness.person().context, features))).toMatchInlineSnapshot(`
     "Your content delivery, from Slack
     <@U0ALICE00>, *your CDN key is connected.*
     Fingerprint \`f1a9c0de\` · since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>

@@ -343,7 +343,7 @@ describe('/cdn audit', () => {
         ),
         async (entries) => {
           for (const entry of entries) await audit.record({ tenant: acme, ...entry });
-          // The desk checks each answer.
+          // The harness checks each answer.
           await somebody.run('audit 10');
         },
       ),

@@ -11,7 +11,7 @@ import { alice, bob, buttons, createCommandHarness, readText } from '../../suppo
 import { findViewProblems } from '../../support/slack-limits.ts';
 import { readStable } from '../../support/words.ts';
 
-// The desk's clock: 2026-11-21 12:00 UTC.
+// The harness's clock: 2026-11-21 12:00 UTC.
 let made = 0;
 function entry(over: {
   id?: string;
@@ -48,11 +48,11 @@ function entry(over: {
 
 /** A CDN with one zone, `shop` (id 1), and these entries by day. */
 async function shop(days: Readonly<Record<string, OriginErrorEntry[]>>) {
-  const office = await createCommandHarness({ data: { zones: [zone({ Id: 1, Name: 'shop' })] } });
-  office.cdn.data.originErrors.count = 0;
+  const harness = await createCommandHarness({ data: { zones: [zone({ Id: 1, Name: 'shop' })] } });
+  harness.cdn.data.originErrors.count = 0;
   for (const [day, entries] of Object.entries(days))
-    office.cdn.data.originErrors.entries.set(`1/${day}`, entries);
-  return office;
+    harness.cdn.data.originErrors.entries.set(`1/${day}`, entries);
+  return harness;
 }
 
 const logRequests = (requests: readonly { path: string }[]) =>
@@ -73,7 +73,7 @@ async function fileOf(message: Message | undefined): Promise<{ text: string; mod
 }
 
 test('the answer has the number first, then kinds, addresses, hours and samples', async () => {
-  await using office = await shop({
+  await using harness = await shop({
     '2026-11-21': [
       entry({ at: '2026-11-21T09:10:00Z', url: '/img/a.png?token=CANARY' }),
       entry({ at: '2026-11-21T09:20:00Z', url: '/img/b.png' }),
@@ -87,7 +87,7 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     ],
     '2026-11-20': [entry({ at: '2026-11-20T10:00:00Z' })],
   });
-  const [answer, ...more] = await office.person().run('errors shop');
+  const [answer, ...more] = await harness.person().run('errors shop');
   expect(more).toEqual([]);
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer).replaceAll(/<!date\^\d+\^[^|]+\|([^>]+)>/gu, '[$1]')).toMatchInlineSnapshot(`
@@ -118,8 +118,8 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
 });
 
 test('no errors is good news in one line, with other days to look at', async () => {
-  await using office = await shop({});
-  const [answer] = await office.person().run('errors shop');
+  await using harness = await shop({});
+  const [answer] = await harness.person().run('errors shop');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
   expect(answer?.files).toBeUndefined();
@@ -127,8 +127,8 @@ test('no errors is good news in one line, with other days to look at', async () 
 });
 
 test('one error is a sample, and its hour the peak', async () => {
-  await using office = await shop({ '2026-11-21': [entry({})] });
-  const [answer] = await office.person().run('errors shop');
+  await using harness = await shop({ '2026-11-21': [entry({})] });
+  const [answer] = await harness.person().run('errors shop');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
   expect(answer?.files).toBeUndefined();
@@ -142,13 +142,13 @@ test.each([
   ['last 7 days', 'a day', '15 Nov', '21 Nov–now', 7],
 ])('the chart of %s has a bar %s, up to now', async (typed, period, first, last, bars) => {
   const days = ['2026-11-15', '2026-11-19', '2026-11-20', '2026-11-21'];
-  await using office = await shop(
+  await using harness = await shop(
     Object.fromEntries(
       days.map((day) => [day, [entry({ at: `${day}T00:30:00Z` }), entry({ at: `${day}T01:30:00Z` })]]),
     ),
   );
-  office.advance(30 * 60_000);
-  const [answer] = await office.person().run(`errors shop ${typed}`);
+  harness.advance(30 * 60_000);
+  const [answer] = await harness.person().run(`errors shop ${typed}`);
   const drawn = answer?.blocks?.find(isChart);
   const total = Number(/^\d+/u.exec(answer?.text ?? '')?.[0]);
   expect(drawn?.title).toMatch(new RegExp(`^${total} errors `));
@@ -160,8 +160,8 @@ test.each([
 });
 
 test('entries without a time have no hours, and it says so', async () => {
-  await using office = await shop({ '2026-11-21': [entry({ at: '' })] });
-  const [answer] = await office.person().run('errors shop');
+  await using harness = await shop({ '2026-11-21': [entry({ at: '' })] });
+  const [answer] = await harness.person().run('errors shop');
   expect(readText(answer)).toMatchSnapshot();
   expect(answer?.blocks?.some(isChart)).toBe(false);
 });
@@ -172,15 +172,15 @@ test.each([
   ['2026-11-03', ['11-02-2026', '11-03-2026']],
   ['last 3 days', ['11-18-2026', '11-19-2026', '11-20-2026', '11-21-2026']],
 ])('%s asks for its UTC days and the one before', async (typed, days) => {
-  await using office = await shop({});
-  await office.person().run(`errors shop ${typed}`);
-  expect(logRequests(office.cdn.requests).toSorted()).toEqual(days);
+  await using harness = await shop({});
+  await harness.person().run(`errors shop ${typed}`);
+  expect(logRequests(harness.cdn.requests).toSorted()).toEqual(days);
 });
 
 test('a zone is found by id, name or hostname, and what matches several zones asks which, days kept', async () => {
-  await using office = await createCommandHarness({ zones: 300 });
-  const person = office.person();
-  const checkout = office.cdn.data.zones.find(({ Name }) => Name === 'checkout');
+  await using harness = await createCommandHarness({ zones: 300 });
+  const person = harness.person();
+  const checkout = harness.cdn.data.zones.find(({ Name }) => Name === 'checkout');
   for (const typed of ['checkout', String(checkout?.Id), checkout?.Hostnames?.[0]?.Value]) {
     const [answer] = await person.run(`errors ${typed} yesterday`);
     expect(answer?.text).toMatch(/^240 .* checkout: /u);
@@ -193,54 +193,54 @@ test('a zone is found by id, name or hostname, and what matches several zones as
 });
 
 test('several days are merged, and an entry that is in two of them counts once', async () => {
-  await using office = await shop({
+  await using harness = await shop({
     '2026-11-21': [entry({ id: 'twice' }), entry({})],
     '2026-11-20': [entry({ id: 'twice' }), entry({ at: '2026-11-20T23:00:00Z' })],
   });
-  const [answer] = await office.person().run('errors shop last 2 days');
+  const [answer] = await harness.person().run('errors shop last 2 days');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
 });
 
 test('a code that the day before did not have is new', async () => {
-  await using office = await shop({
+  await using harness = await shop({
     '2026-11-21': [entry({}), entry({ code: 'http_timeout', status: 504 })],
     '2026-11-20': [entry({ at: '2026-11-20T08:00:00Z' })],
   });
-  const [answer] = await office.person().run('errors shop');
+  const [answer] = await harness.person().run('errors shop');
   expect(readText(answer)).toMatchSnapshot();
 });
 
 test('a broken log counts by its labels', async () => {
-  await using office = await shop({
+  await using harness = await shop({
     '2026-11-21': [entry({ log: '{"RequestUrl":"/a' }), entry({ log: 'not JSON' }), entry({})],
   });
-  const [answer] = await office.person().run('errors shop');
+  const [answer] = await harness.person().run('errors shop');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
 });
 
 test('that more entries exist is said, and the number is the least there were', async () => {
-  await using office = await shop({ '2026-11-21': [entry({})] });
-  office.cdn.data.originErrors.hasMoreData = true;
-  const [answer] = await office.person().run('errors shop');
+  await using harness = await shop({ '2026-11-21': [entry({})] });
+  harness.cdn.data.originErrors.hasMoreData = true;
+  const [answer] = await harness.person().run('errors shop');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
 });
 
 test('a day that cannot be read is left out and named, the others stay', async () => {
-  await using office = await shop({ '2026-11-21': [entry({})] });
-  office.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
-  const [answer] = await office.person().run('errors shop last 3 days');
+  await using harness = await shop({ '2026-11-21': [entry({})] });
+  harness.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
+  const [answer] = await harness.person().run('errors shop last 3 days');
   const reference = findReference(answer);
   expect(readStable(answer?.text, { reference })).toMatchSnapshot('in short');
   expect(readText(answer).replace(reference, '<reference>')).toMatchSnapshot('answer');
 });
 
 test('without the day before there is no comparison, and it says so', async () => {
-  await using office = await shop({ '2026-11-21': [entry({})] });
-  office.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
-  const [answer] = await office.person().run('errors shop');
+  await using harness = await shop({ '2026-11-21': [entry({})] });
+  harness.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
+  const [answer] = await harness.person().run('errors shop');
   expect(readText(answer).replace(findReference(answer), '<reference>')).toMatchSnapshot();
 });
 
@@ -251,9 +251,9 @@ test.each([
   ['a web page', { body: 'html' as const }, 'unexpected'],
   ['a connection that breaks off', { drop: 'mid-body' as const }, 'cut'],
 ])('%s is told, not drawn as no errors', async (_, fault, code) => {
-  await using office = await shop({ '2026-11-21': [entry({}), entry({})] });
-  const person = office.person();
-  office.cdn.faults.add({ match: { path: /\d{2}-\d{4}$/u }, times: 50, ...fault });
+  await using harness = await shop({ '2026-11-21': [entry({}), entry({})] });
+  const person = harness.person();
+  harness.cdn.faults.add({ match: { path: /\d{2}-\d{4}$/u }, times: 50, ...fault });
   await expect(person.run('errors shop')).rejects.toMatchObject({ code });
   await expect(
     person.press('origin-errors:file', 'zone=1&name=shop&first=2026-11-21&days=1&as=csv'),
@@ -261,9 +261,9 @@ test.each([
 });
 
 test('buttons act on what was counted; refresh, a new command and another person count anew', async () => {
-  await using office = await shop({ '2026-11-21': [entry({})] });
-  const person = office.person();
-  const count = () => logRequests(office.cdn.requests).length;
+  await using harness = await shop({ '2026-11-21': [entry({})] });
+  const person = harness.person();
+  const count = () => logRequests(harness.cdn.requests).length;
   const [answer] = await person.run('errors shop');
   const [yesterday] = await person.press(...(buttons(answer).get('Yesterday') ?? ['', '']));
   expect(count()).toBe(4);
@@ -272,19 +272,19 @@ test('buttons act on what was counted; refresh, a new command and another person
   expect(count()).toBe(4);
   await person.press(...(buttons(today).get('Refresh') ?? ['', '']));
   expect(count()).toBe(6);
-  await office.person(bob).press(...(buttons(yesterday).get('Today') ?? ['', '']));
+  await harness.person(bob).press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(count()).toBe(8);
-  office.zoneCache.drop(alice);
+  harness.zoneCache.drop(alice);
   await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(count()).toBe(10);
-  office.advance(5 * 60_000);
+  harness.advance(5 * 60_000);
   await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
   expect(count()).toBe(12);
 });
 
 test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without secrets', async () => {
   const formula = '=HYPERLINK("https://evil.example","x")';
-  await using office = await shop({
+  await using harness = await shop({
     '2026-11-21': [
       entry({ id: 'one', url: '/cart?token=CANARY&x=1' }),
       entry({ id: 'one' }),
@@ -292,7 +292,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
       entry({ id: 'broken', log: '{' }),
     ],
   });
-  const person = office.person();
+  const person = harness.person();
   const [answer] = await person.run('errors shop');
   const [csv] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
   expect(csv?.text).toMatchSnapshot('file');
@@ -331,11 +331,11 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
 });
 
 test('a file is sorted by time, except for days with more than can be held, which it says', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  office.cdn.data.originErrors.count = (_, day) => (day === '2026-11-20' ? 10_050 : 40);
+  await using harness = await createCommandHarness({ zones: 12 });
+  harness.cdn.data.originErrors.count = (_, day) => (day === '2026-11-20' ? 10_050 : 40);
   const file = async (first: string, days: number) => {
     const value = `zone=1001&name=shop&first=${first}&days=${days}&as=csv`;
-    const [answer] = await office.person().press('origin-errors:file', value);
+    const [answer] = await harness.person().press('origin-errors:file', value);
     const times = parse((await fileOf(answer)).text)
       .slice(1)
       .map(([time = '']) => time);
@@ -359,18 +359,18 @@ test('a file is sorted by time, except for days with more than can be held, whic
 test('a file holds what the answer counted; what came after it only where nothing was counted before', async () => {
   const day = '2026-11-21';
   const first = [entry({ at: `${day}T11:00:00Z` }), entry({ at: `${day}T11:59:00Z` })];
-  await using office = await shop({ [day]: first });
-  const person = office.person();
+  await using harness = await shop({ [day]: first });
+  const person = harness.person();
   const [answer] = await person.run('errors shop');
   expect(readText(answer)).toContain('2 origin errors');
   const value = `zone=1&name=shop&first=${day}&days=1&as=csv`;
-  office.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
-  const rows = async (somebody: ReturnType<typeof office.person>) => {
+  harness.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
+  const rows = async (somebody: ReturnType<typeof harness.person>) => {
     const [file] = await somebody.press('origin-errors:file', value);
     return parse((await fileOf(file)).text).slice(1);
   };
   expect(await rows(person)).toHaveLength(2);
-  expect(await rows(office.person(bob))).toHaveLength(3);
+  expect(await rows(harness.person(bob))).toHaveLength(3);
 });
 
 test('a file of few entries asks the CDN nothing more; one of many reads them again, up to what was counted', async () => {
@@ -382,10 +382,10 @@ test('a file of few entries asks the CDN nothing more; one of many reads them ag
     [many.slice(0, 3), 0],
     [many, 1],
   ] as const) {
-    await using office = await shop({ [day]: [...entries] });
-    const person = office.person();
+    await using harness = await shop({ [day]: [...entries] });
+    const person = harness.person();
     await person.run('errors shop');
-    const before = logRequests(office.cdn.requests).length;
+    const before = logRequests(harness.cdn.requests).length;
     for (const as of ['csv', 'ndjson']) {
       const [file] = await person.press(
         'origin-errors:file',
@@ -394,21 +394,21 @@ test('a file of few entries asks the CDN nothing more; one of many reads them ag
       const { text } = await fileOf(file);
       expect(text.trim().split(/\r?\n/u)).toHaveLength(entries.length + (as === 'csv' ? 1 : 0));
     }
-    expect(logRequests(office.cdn.requests)).toHaveLength(before + 2 * reads);
+    expect(logRequests(harness.cdn.requests)).toHaveLength(before + 2 * reads);
   }
 });
 
 test('no file is made of nothing', async () => {
-  await using office = await shop({});
+  await using harness = await shop({});
   const value = 'zone=1&name=shop&first=2026-11-21&days=1&as=csv';
-  const [answer] = await office.person().press('origin-errors:file', value);
+  const [answer] = await harness.person().press('origin-errors:file', value);
   expect(answer?.text).toMatchSnapshot();
   expect(answer?.files).toBeUndefined();
 });
 
 test('no secret of an entry is shown', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const [answer] = await office.person().run('errors checkout last 7 days');
+  await using harness = await createCommandHarness({ zones: 12 });
+  const [answer] = await harness.person().run('errors checkout last 7 days');
   expect(JSON.stringify(answer)).not.toContain('CANARY');
   expect(answer?.text).toMatch(/^1,680 /u);
 });
@@ -420,8 +420,8 @@ test.each([
   'zone=1&first=2026-11-21&days=99',
   'zone=1&first=2026-02-31&days=1',
 ])('a button that says %j is refused in words', async (value) => {
-  await using office = await shop({});
-  await expect(office.person().press('origin-errors:day', value)).rejects.toThrowErrorMatchingSnapshot();
+  await using harness = await shop({});
+  await expect(harness.person().press('origin-errors:day', value)).rejects.toThrowErrorMatchingSnapshot();
 });
 
 test.each([
@@ -438,8 +438,8 @@ test.each([
 });
 
 test('the form answers for the zone that was picked, and refuses lines that are none', async () => {
-  await using office = await shop({ '2026-11-20': [entry({ at: '2026-11-20T10:00:00Z' })] });
-  const person = office.person();
+  await using harness = await shop({ '2026-11-20': [entry({ at: '2026-11-20T10:00:00Z' })] });
+  const person = harness.person();
   expect(await person.submit('origin-errors:submit', { zone: '1', days: 'yesterday' })).toMatchObject([
     { text: expect.stringMatching(/^1 .*yesterday.*10:00–11:00/) },
   ]);

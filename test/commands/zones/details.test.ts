@@ -7,8 +7,8 @@ import { alice, buttons, createCommandHarness, readText } from '../../support/co
 import { findViewProblems } from '../../support/slack-limits.ts';
 
 test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its %s', async (by) => {
-  await using office = await createCommandHarness({ zones: 60 });
-  const zone = office.cdn.data.zones[3];
+  await using harness = await createCommandHarness({ zones: 60 });
+  const zone = harness.cdn.data.zones[3];
   const hostname = zone?.Hostnames?.[0]?.Value ?? '';
   const typed = {
     id: String(zone?.Id),
@@ -17,21 +17,21 @@ test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its
     hostname,
     address: `<https://${hostname}/a/picture.jpg?x=1>`,
   }[by];
-  const [answer, ...more] = await office.person().run(`zone ${typed}`);
+  const [answer, ...more] = await harness.person().run(`zone ${typed}`);
   expect(more).toEqual([]);
   expect(answer?.text).toMatchSnapshot();
 });
 
 test('an exact name needs one small search, not the whole list', async () => {
-  await using office = await createCommandHarness({ zones: 2500 });
-  await office.person().run('zone media');
-  expect(office.cdn.requests).toHaveLength(1);
-  expect(office.cdn.requests[0]?.query).toMatchObject({ search: 'media' });
+  await using harness = await createCommandHarness({ zones: 2500 });
+  await harness.person().run('zone media');
+  expect(harness.cdn.requests).toHaveLength(1);
+  expect(harness.cdn.requests[0]?.query).toMatchObject({ search: 'media' });
 });
 
 test('the sections tell origin, hostnames, caching, security, edge rules, optimizer and logging in words', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const [answer] = await office.person().run('zone shop');
+  await using harness = await createCommandHarness({ zones: 12 });
+  const [answer] = await harness.person().run('zone shop');
   for (const title of [
     '*Zone ',
     'hostnames*',
@@ -128,22 +128,22 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
 });
 
 test('no secret of a zone is shown, whatever the zone', async () => {
-  await using office = await createCommandHarness({ zones: 60 });
-  const person = office.person();
-  for (const zone of office.cdn.data.zones) {
+  await using harness = await createCommandHarness({ zones: 60 });
+  const person = harness.person();
+  for (const zone of harness.cdn.data.zones) {
     const [answer] = await person.press('zones:show:1', String(zone.Id));
     expect(JSON.stringify(answer)).not.toContain('CANARY');
   }
 });
 
 test('everything of a zone is sent as a file on request, without any secret of it', async () => {
-  await using office = await createCommandHarness({ zones: 60 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 60 });
+  const person = harness.person();
   const [answer] = await person.run('zone shop');
   const [sent] = await person.press(...(buttons(answer).get('As JSON') ?? ['', '']));
   expect(readText(sent)).toMatchSnapshot();
   expect(sent?.files).toMatchObject([{ name: 'zone-1001-shop.json', mimetype: 'application/json' }]);
-  for (const { Id } of office.cdn.data.zones) {
+  for (const { Id } of harness.cdn.data.zones) {
     const [message] = await person.press('zones:file', String(Id));
     const content = message?.files?.[0]?.content;
     if (!(content instanceof Uint8Array)) throw new Error('the file has no bytes');
@@ -154,26 +154,26 @@ test('everything of a zone is sent as a file on request, without any secret of i
 });
 
 test('the file of a zone holds what its answer showed, and Refresh reads anew in its place', async () => {
-  await using office = await createCommandHarness({ zones: 20 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 20 });
+  const person = harness.person();
   const [answer] = await person.run('zone shop');
-  const asked = office.cdn.requests.length;
-  office.advance(60_000);
+  const asked = harness.cdn.requests.length;
+  harness.advance(60_000);
   const [file] = await person.press(...(buttons(answer).get('As JSON') ?? ['', '']));
   expect(readText(file)).toContain('As of <!date^1795262400^');
-  expect(office.cdn.requests).toHaveLength(asked);
+  expect(harness.cdn.requests).toHaveLength(asked);
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(readText(again)).toContain('As of <!date^1795262460^');
-  expect(office.cdn.requests.length).toBeGreaterThan(asked);
+  expect(harness.cdn.requests.length).toBeGreaterThan(asked);
   // Long after, what is remembered is old: the file says when it was read.
-  office.advance(10 * 60_000);
+  harness.advance(10 * 60_000);
   const [late] = await person.press(...(buttons(answer).get('As JSON') ?? ['', '']));
   expect(readText(late)).toContain('As of <!date^1795263060^');
 });
 
 test('several matches are a choice, with a way to see the rest', async () => {
-  await using office = await createCommandHarness({ zones: 300 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 300 });
+  const person = harness.person();
   const [few] = await person.run('zone shop-eu');
   expect(few?.text).toMatchSnapshot();
   const [many] = await person.run('zone sho');
@@ -184,14 +184,14 @@ test('several matches are a choice, with a way to see the rest', async () => {
 });
 
 test('a part of one name is that zone', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const [answer] = await office.person().run('zone ownload');
+  await using harness = await createCommandHarness({ zones: 12 });
+  const [answer] = await harness.person().run('zone ownload');
   expect(answer?.text).toMatch(/^Zone downloads: /u);
 });
 
 test('no match offers names that are near', async () => {
-  await using office = await createCommandHarness({ zones: 60 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 60 });
+  const person = harness.person();
   const [answer] = await person.run('zone chekout');
   expect(readText(answer)).toMatchSnapshot();
   const [zone] = await person.press(...(buttons(answer).get('checkout') ?? ['', '']));
@@ -199,10 +199,10 @@ test('no match offers names that are near', async () => {
 });
 
 test('a zone that was deleted meanwhile is said to be gone', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const person = office.person();
+  await using harness = await createCommandHarness({ zones: 12 });
+  const person = harness.person();
   await person.run('zones');
-  const [gone] = office.cdn.data.zones.splice(3, 1);
+  const [gone] = harness.cdn.data.zones.splice(3, 1);
   await expect(person.press('zones:show', String(gone?.Id))).rejects.toThrowErrorMatchingSnapshot('refusal');
   await expect(person.run('zone media')).rejects.toThrow(UserError);
   // The list was forgotten with it.
@@ -211,12 +211,12 @@ test('a zone that was deleted meanwhile is said to be gone', async () => {
 
 test('a very long name is found, without being put into an address', async () => {
   const name = 'ab'.repeat(200);
-  await using office = await createCommandHarness({
+  await using harness = await createCommandHarness({
     data: { zones: [zone({ Id: 1, Name: name }), zone({ Id: 2, Name: 'other' })] },
   });
-  const [answer] = await office.person().run(`zone ${name}`);
+  const [answer] = await harness.person().run(`zone ${name}`);
   expect(answer?.text).toContain('Zone abab');
-  expect(office.cdn.requests[0]?.query).not.toHaveProperty('search');
+  expect(harness.cdn.requests[0]?.query).not.toHaveProperty('search');
 });
 
 test('of two names that differ only in case, the one that was typed is meant; another spelling asks', async () => {
@@ -224,8 +224,8 @@ test('of two names that differ only in case, the one that was typed is meant; an
     zone({ Id: 1, Name: 'SHOP', OriginUrl: 'https://one.example' }),
     zone({ Id: 2, Name: 'shop', OriginUrl: 'https://two.example' }),
   ];
-  await using office = await createCommandHarness({ data: { zones } });
-  const person = office.person();
+  await using harness = await createCommandHarness({ data: { zones } });
+  const person = harness.person();
   expect(readText((await person.run('zone shop'))[0])).toContain('https://two.example');
   expect(readText((await person.run('zone SHOP'))[0])).toContain('https://one.example');
   expect(readText((await person.run('zone Shop'))[0])).toMatchSnapshot();
@@ -233,18 +233,18 @@ test('of two names that differ only in case, the one that was typed is meant; an
 
 test('a number that is the id of one zone and the name of another asks which', async () => {
   const zones = [zone({ Id: 12345, Name: 'shop' }), zone({ Id: 2, Name: '12345' })];
-  await using office = await createCommandHarness({ data: { zones } });
-  expect(readText((await office.person().run('zone 12345'))[0])).toMatchSnapshot();
+  await using harness = await createCommandHarness({ data: { zones } });
+  expect(readText((await harness.person().run('zone 12345'))[0])).toMatchSnapshot();
 });
 
 test('zone without a word opens a form whose menu searches ids, names and hostnames', async () => {
-  await using office = await createCommandHarness({ zones: 300 });
+  await using harness = await createCommandHarness({ zones: 300 });
   const typed = findCommand(parseWords('zone'));
   const form = typed.command.modal?.(typed.words, { keyPage: undefined });
   expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
   expect(form).toMatchObject({ callback_id: 'zones:submit', blocks: [{ block_id: 'zone' }] });
-  const person = office.person();
-  const media = office.cdn.data.zones[3];
+  const person = harness.person();
+  const media = harness.cdn.data.zones[3];
   expect(await person.search('zones:pick', 'MEDIA ')).toContain(
     `media · ${media?.Hostnames?.[0]?.Value} = ${media?.Id}`,
   );
@@ -256,13 +256,13 @@ test('zone without a word opens a form whose menu searches ids, names and hostna
 });
 
 test('the form shows the zone that was picked, and refuses lines that are none', async () => {
-  await using office = await createCommandHarness({ zones: 12 });
-  const person = office.person();
-  const id = String(office.cdn.data.zones[3]?.Id);
+  await using harness = await createCommandHarness({ zones: 12 });
+  const person = harness.person();
+  const id = String(harness.cdn.data.zones[3]?.Id);
   const answer = await person.submit('zones:submit', { zone: id });
   expect(answer).toMatchObject([{ text: expect.stringMatching(/^Zone media/u) }]);
   for (const zone of ['note', undefined])
     expect(await person.submit('zones:submit', { zone })).toMatchSnapshot();
   expect(findForm('zones:submit')?.loadingView).toBeUndefined();
-  expect(office.zoneCache.forPerson(alice).get()).toBeUndefined();
+  expect(harness.zoneCache.forPerson(alice).get()).toBeUndefined();
 });

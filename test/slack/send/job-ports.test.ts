@@ -9,18 +9,18 @@ const acme = { teamId: 'T0ACME000' };
 const id = 'digest:k7f3q:0';
 const longAgo = new Date(0);
 
-let desk: PortsHarness;
+let harness: PortsHarness;
 let port: SlackPort;
 async function enqueue(): Promise<string> {
   throw new Error('nothing here enqueues');
 }
 beforeAll(async () => {
-  desk = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue });
+  harness = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue });
 });
-afterAll(async () => desk[Symbol.asyncDispose]());
+afterAll(async () => harness[Symbol.asyncDispose]());
 beforeEach(() => {
-  desk.slack.calls.length = 0;
-  port = desk.ports.slack(acme, AbortSignal.timeout(20_000));
+  harness.slack.calls.length = 0;
+  port = harness.ports.slack(acme, AbortSignal.timeout(20_000));
 });
 
 /** How a call failed. */
@@ -34,7 +34,7 @@ async function failing(call: Promise<unknown>): Promise<SlackFailure> {
 }
 
 function inOps() {
-  return desk.slack.as('U0ALICE00', 'C0OPS0000').messages();
+  return harness.slack.as('U0ALICE00', 'C0OPS0000').messages();
 }
 
 test('posts into a channel, in a thread, and into direct messages; and puts another message in its place', async () => {
@@ -48,7 +48,7 @@ test('posts into a channel, in a thread, and into direct messages; and puts anot
   ]);
   expect(detail.channel).toBe('C0OPS0000');
   expect(direct.channel).toBe('DU0BOB0000');
-  expect(desk.slack.problems).toEqual([]);
+  expect(harness.slack.problems).toEqual([]);
 });
 
 test('shares a file in a thread, and takes it out again, also twice', async () => {
@@ -62,7 +62,7 @@ test('shares a file in a thread, and takes it out again, also twice', async () =
   expect(shared).toMatchObject({ threadTs: posted.ts, text: 'The numbers' });
   await port.deleteFile(fileIds[0] ?? '');
   await port.deleteFile(fileIds[0] ?? '');
-  expect(desk.slack.calls.filter(({ method }) => method === 'files.delete')).toHaveLength(2);
+  expect(harness.slack.calls.filter(({ method }) => method === 'files.delete')).toHaveLength(2);
 });
 
 describe('finding a message by its id', () => {
@@ -92,12 +92,12 @@ describe('finding a message by its id', () => {
     const posted = await port.post('C0DEPLOY0', { text: 'deep' }, { id: deep });
     for (let n = 0; n < 230; n += 1) await port.post('C0DEPLOY0', { text: `noise ${n}` }, { id: 'any' });
     expect(await port.find(deep, { channel: 'C0DEPLOY0', since: longAgo })).toEqual(posted);
-    const asked = desk.slack.calls.filter(({ method }) => method === 'conversations.history');
+    const asked = harness.slack.calls.filter(({ method }) => method === 'conversations.history');
     expect(asked).toHaveLength(2);
   });
 
   test('without the scope to read, a search fails instead of finding nothing', async () => {
-    desk.slack.script.fail('conversations.history', 'missing_scope');
+    harness.slack.script.fail('conversations.history', 'missing_scope');
     const failure = await failing(port.find(id, { channel: 'C0OPS0000', since: longAgo }));
     expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
   });
@@ -121,7 +121,7 @@ describe('classification of failures', () => {
   test.each(['not_in_channel', 'is_archived', 'channel_not_found', 'token_revoked', 'msg_too_long'])(
     '%s: Slack did not do it',
     async (code) => {
-      desk.slack.script.fail('chat.postMessage', code);
+      harness.slack.script.fail('chat.postMessage', code);
       const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
       expect(failure).toMatchObject({ outcome: 'refused', code, retryAfterSeconds: undefined });
     },
@@ -131,7 +131,7 @@ describe('classification of failures', () => {
     expect(await failing(port.post('C0RANDOM0', { text: 'x' }, { id: 'any' }))).toMatchObject({
       code: 'not_in_channel',
     });
-    const channel = desk.slack.world.channels.get('C0RANDOM0');
+    const channel = harness.slack.world.channels.get('C0RANDOM0');
     if (!channel) throw new Error('there is no #random');
     channel.archived = true;
     expect(await failing(port.post('C0RANDOM0', { text: 'x' }, { id: 'any' }))).toMatchObject({
@@ -141,16 +141,16 @@ describe('classification of failures', () => {
   });
 
   test('429: not done, and when it may be tried again; and never tried by itself', async () => {
-    desk.slack.script.rateLimit('chat.postMessage', 7);
+    harness.slack.script.rateLimit('chat.postMessage', 7);
     const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
     expect(failure).toMatchObject({ outcome: 'refused', code: 'ratelimited', retryAfterSeconds: 7 });
-    expect(desk.slack.calls).toHaveLength(1);
+    expect(harness.slack.calls).toHaveLength(1);
   });
 
   test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'])(
     '%s: the outcome is unknown',
     async (code) => {
-      desk.slack.script.fail('chat.postMessage', code);
+      harness.slack.script.fail('chat.postMessage', code);
       expect(await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }))).toMatchObject({
         outcome: 'unknown',
         code,
@@ -160,7 +160,7 @@ describe('classification of failures', () => {
 
   test('a connection that breaks after Slack took the message: unknown, and the message is there once', async () => {
     const before = inOps().length;
-    desk.slack.script.drop('chat.postMessage');
+    harness.slack.script.drop('chat.postMessage');
     const failure = await failing(port.post('C0OPS0000', { text: 'taken' }, { id: 'any' }));
     expect(failure).toMatchObject({ outcome: 'unknown', code: 'no_answer' });
     expect(inOps()).toHaveLength(before + 1);
@@ -172,7 +172,7 @@ describe('classification of failures', () => {
       port.post('C0OPS0000', { text: 'it is s3cr3t-value-that-must-not-leave-0001' }, { id: 'any' }),
     );
     expect(failure).toMatchObject({ outcome: 'refused', code: 'held_back' });
-    expect(desk.slack.calls).toEqual([]);
+    expect(harness.slack.calls).toEqual([]);
     release();
   });
 

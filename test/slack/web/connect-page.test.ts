@@ -17,63 +17,63 @@ const { emptyDatabase } = engines.embedded;
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('the page', () => {
     test('a key entered on it is linked to the person of the link, who hears of it in Slack', async () => {
-      await using desk = await createPageHarness(await emptyDatabase());
-      const url = await desk.createLink();
-      const done = await submitKey(url, ` ${desk.cdn.key}\n`);
+      await using harness = await createPageHarness(await emptyDatabase());
+      const url = await harness.createLink();
+      const done = await submitKey(url, ` ${harness.cdn.key}\n`);
       expect(done.status).toBe(200);
-      const linked = await desk.keyStore.reveal(alice);
-      expect(linked?.key.reveal()).toBe(desk.cdn.key);
+      const linked = await harness.keyStore.reveal(alice);
+      expect(linked?.key.reveal()).toBe(harness.cdn.key);
       expect(done.text).toContain(linked?.fingerprint);
       expect(done.text).toContain('3 zones');
-      expect(desk.directMessages).toHaveLength(1);
-      expect(desk.directMessages[0]?.person).toMatchObject(alice);
-      const told = desk.directMessages[0]?.message;
+      expect(harness.directMessages).toHaveLength(1);
+      expect(harness.directMessages[0]?.person).toMatchObject(alice);
+      const told = harness.directMessages[0]?.message;
       expect(buttons(told).get('Disconnect')).toEqual(['connect:forget', 'forget']);
       expect(readText(told)).toContain(linked?.fingerprint);
-      expect(desk.cdn.requests).toHaveLength(1);
+      expect(harness.cdn.requests).toHaveLength(1);
     });
 
     test('of two forms sent at once one gets the link, whichever key is in it', async () => {
-      await using desk = await createPageHarness(await emptyDatabase());
-      const url = await desk.createLink();
+      await using harness = await createPageHarness(await emptyDatabase());
+      const url = await harness.createLink();
       const { action, fields } = parseForm(await fetchPage(url), url);
-      desk.cdn.faults.add({ delayMs: 150, times: 9 });
-      const keys = [desk.cdn.key, desk.cdn.restrictedKey, desk.cdn.key, desk.cdn.restrictedKey];
+      harness.cdn.faults.add({ delayMs: 150, times: 9 });
+      const keys = [harness.cdn.key, harness.cdn.restrictedKey, harness.cdn.key, harness.cdn.restrictedKey];
       const answers = await Promise.all(
         keys.map((accessKey) => submitForm(action, { ...fields, accessKey })),
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 409 || status === 410)).toHaveLength(3);
-      expect(desk.cdn.requests).toHaveLength(1);
+      expect(harness.cdn.requests).toHaveLength(1);
       const winner = answers.findIndex(({ status }) => status === 200);
-      expect((await desk.keyStore.reveal(alice))?.key.reveal()).toBe(keys[winner]);
-      expect(desk.directMessages).toHaveLength(1);
+      expect((await harness.keyStore.reveal(alice))?.key.reveal()).toBe(keys[winner]);
+      expect(harness.directMessages).toHaveLength(1);
     });
 
     test('links of two people, and of equal ids in two workspaces, never cross', async () => {
-      await using desk = await createPageHarness(await emptyDatabase());
+      await using harness = await createPageHarness(await emptyDatabase());
       const people = [alice, bob, otherAlice];
-      const urls = await Promise.all(people.map((person) => desk.createLink(person)));
+      const urls = await Promise.all(people.map((person) => harness.createLink(person)));
       const forms = await Promise.all(urls.map(async (url) => parseForm(await fetchPage(url), url)));
       const [hers, his] = forms;
       // His form, sent to her link.
-      const crossed = await submitForm(hers?.action ?? '', { ...his?.fields, accessKey: desk.cdn.key });
+      const crossed = await submitForm(hers?.action ?? '', { ...his?.fields, accessKey: harness.cdn.key });
       expect(crossed.status).toBe(403);
-      const keys = [desk.cdn.key, desk.cdn.restrictedKey, desk.cdn.key];
+      const keys = [harness.cdn.key, harness.cdn.restrictedKey, harness.cdn.key];
       await submitForm(his?.action ?? '', { ...his?.fields, accessKey: keys[1] ?? '' });
-      expect(await desk.keyStore.describe(alice)).toBeUndefined();
-      expect(await desk.keyStore.describe(otherAlice)).toBeUndefined();
+      expect(await harness.keyStore.describe(alice)).toBeUndefined();
+      expect(await harness.keyStore.describe(otherAlice)).toBeUndefined();
       await submitForm(forms[2]?.action ?? '', { ...forms[2]?.fields, accessKey: keys[2] ?? '' });
-      expect(await desk.keyStore.describe(alice)).toBeUndefined();
-      expect((await desk.keyStore.reveal(bob))?.key.reveal()).toBe(keys[1]);
-      expect((await desk.keyStore.reveal(otherAlice))?.key.reveal()).toBe(keys[2]);
-      expect(desk.directMessages.map(({ person }) => person)).toMatchObject([bob, otherAlice]);
+      expect(await harness.keyStore.describe(alice)).toBeUndefined();
+      expect((await harness.keyStore.reveal(bob))?.key.reveal()).toBe(keys[1]);
+      expect((await harness.keyStore.reveal(otherAlice))?.key.reveal()).toBe(keys[2]);
+      expect(harness.directMessages.map(({ person }) => person)).toMatchObject([bob, otherAlice]);
     });
 
     test('the database holds no token, only its hash', async () => {
       const database = await emptyDatabase();
-      await using desk = await createPageHarness(database);
-      const url = await desk.createLink();
+      await using harness = await createPageHarness(database);
+      const url = await harness.createLink();
       const rows = await sql`select * from key_links`.execute(database.db);
       expect(rows.rows).toHaveLength(1);
       expect(JSON.stringify(rows.rows)).not.toContain(url.split('/').at(-1));
@@ -82,42 +82,42 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
 });
 
 test('the page and the direct message say what was connected, for whom, and the way back', async () => {
-  await using desk = await createPageHarness(await emptyDatabase());
-  const done = await submitKey(await desk.createLink(), desk.cdn.key);
-  const fingerprint = (await desk.keyStore.describe(alice))?.fingerprint ?? '';
+  await using harness = await createPageHarness(await emptyDatabase());
+  const done = await submitKey(await harness.createLink(), harness.cdn.key);
+  const fingerprint = (await harness.keyStore.describe(alice))?.fingerprint ?? '';
   expect(readStable(done.text, { fingerprint })).toMatchSnapshot('page');
-  expect(readStable(desk.directMessages[0]?.message, { fingerprint })).toMatchSnapshot('message');
+  expect(readStable(harness.directMessages[0]?.message, { fingerprint })).toMatchSnapshot('message');
 });
 
 test('reading the page, as link previews do, changes nothing and shows no key', async () => {
-  await using desk = await createPageHarness(await emptyDatabase());
-  const url = await desk.createLink();
+  await using harness = await createPageHarness(await emptyDatabase());
+  const url = await harness.createLink();
   for (let nth = 0; nth < 5; nth += 1) {
     expect((await fetchPage(url)).status).toBe(200);
     const head = await fetchPage(url, { method: 'HEAD' });
     expect(head).toMatchObject({ status: 200, html: '' });
     expect(Number(head.headers['content-length'])).toBeGreaterThan(1000);
   }
-  expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
+  expect((await submitKey(url, harness.cdn.key)).status).toBe(200);
 });
 
 test('the page names whom the key is for, in letters that are no markup', async () => {
-  await using desk = await createPageHarness(await emptyDatabase());
-  const page = await fetchPage(await desk.createLink(alice, '<img src=x onerror="x">& in "acme"'));
+  await using harness = await createPageHarness(await emptyDatabase());
+  const page = await fetchPage(await harness.createLink(alice, '<img src=x onerror="x">& in "acme"'));
   expect(page.html).toContain('&lt;img src=x onerror=&quot;x&quot;&gt;&amp; in &quot;acme&quot;');
   expect(page.html).not.toContain('<img');
 });
 
 test('every answer forbids keeping, framing, scripts and telling its address', async () => {
-  await using desk = await createPageHarness(await emptyDatabase());
-  const url = await desk.createLink();
+  await using harness = await createPageHarness(await emptyDatabase());
+  const url = await harness.createLink();
   const { action, fields } = parseForm(await fetchPage(url), url);
   const answers = [
     await fetchPage(url),
     await fetchPage(`${url}x`),
     await submitForm(action, {}),
     await submitForm(action, { ...fields, accessKey: 'wrong-key' }),
-    await submitForm(action, { ...fields, accessKey: desk.cdn.key }),
+    await submitForm(action, { ...fields, accessKey: harness.cdn.key }),
     await fetchPage(url),
     await fetchPage(url, { method: 'DELETE' }),
   ];
@@ -135,7 +135,7 @@ test('every answer forbids keeping, framing, scripts and telling its address', a
     expect(headers).not.toHaveProperty('set-cookie');
     expect(headers).not.toHaveProperty('location');
     expect(html).not.toMatch(/<script|javascript:|onload|src=/i);
-    expect(html).not.toContain(desk.cdn.key);
+    expect(html).not.toContain(harness.cdn.key);
   }
 });
 
@@ -196,10 +196,10 @@ describe('requests refused without reading', () => {
   }
 
   test.each(cases)('%s', async (_, status, send) => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
-    const whole = { ...fields, accessKey: desk.cdn.key };
+    const whole = { ...fields, accessKey: harness.cdn.key };
     const refused = await send({
       action,
       body: new URLSearchParams(whole).toString(),
@@ -207,17 +207,17 @@ describe('requests refused without reading', () => {
       send: (others, headers) => submitForm(action, { ...whole, ...others }, headers),
     });
     expect(refused.status).toBe(status);
-    expect(desk.cdn.requests).toEqual([]);
-    expect(await desk.keyStore.describe(alice)).toBeUndefined();
+    expect(harness.cdn.requests).toEqual([]);
+    expect(await harness.keyStore.describe(alice)).toBeUndefined();
     // Nothing was used up by it.
     expect((await submitForm(action, whole)).status).toBe(200);
   });
 
   test('a form with a charset, or from a browser that says neither origin nor site, is taken', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
-    const body = new URLSearchParams({ ...fields, accessKey: desk.cdn.key }).toString();
+    const body = new URLSearchParams({ ...fields, accessKey: harness.cdn.key }).toString();
     const headers = { 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' };
     expect((await fetchPage(action, { method: 'POST', headers, body })).status).toBe(200);
   });
@@ -231,8 +231,8 @@ describe('a key that does not do', () => {
     ['letters no header can carry', 'abcdéfghi'],
     ['much too much', 'x'.repeat(600)],
   ])('%s is not asked about, and counts as no try', async (_, typed) => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const problems = new Set<string | undefined>();
     for (let nth = 0; nth < 7; nth += 1) {
       const page = await submitKey(url, typed);
@@ -241,35 +241,35 @@ describe('a key that does not do', () => {
       expect(page.html).not.toContain(typed.trim() || '"  "');
     }
     expect([...problems]).toMatchSnapshot('problem');
-    expect(desk.cdn.requests).toEqual([]);
-    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
+    expect(harness.cdn.requests).toEqual([]);
+    expect((await submitKey(url, harness.cdn.key)).status).toBe(200);
   });
 
   test('a refused key may be mended on the same page', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const wrong = await submitKey(url, 'not-the-right-key-0123456789');
     expect(wrong.status).toBe(422);
     expect(readStable(findProblem(wrong))).toMatchSnapshot();
     expect(wrong.html).not.toContain('not-the-right-key');
-    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
-    expect((await desk.audit.recent('T0ACME000', 9)).map(({ event }) => event)).toEqual(['key-linked']);
+    expect((await submitKey(url, harness.cdn.key)).status).toBe(200);
+    expect((await harness.audit.recent('T0ACME000', 9)).map(({ event }) => event)).toEqual(['key-linked']);
   });
 
   test('after five refused keys the link is closed, also for the right one, and the record says so', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     const statuses = [];
     for (let nth = 0; nth < 7; nth += 1)
       statuses.push((await submitForm(action, { ...fields, accessKey: `wrong-${nth}` })).status);
     expect(statuses).toEqual([422, 422, 422, 422, 410, 410, 410]);
-    const late = await submitForm(action, { ...fields, accessKey: desk.cdn.key });
+    const late = await submitForm(action, { ...fields, accessKey: harness.cdn.key });
     expect(late.status).toBe(410);
     expect(readStable(late.text)).toMatchSnapshot();
-    expect(desk.cdn.requests).toHaveLength(5);
-    expect(await desk.keyStore.describe(alice)).toBeUndefined();
-    expect(await desk.audit.recent('T0ACME000', 9)).toMatchObject([
+    expect(harness.cdn.requests).toHaveLength(5);
+    expect(await harness.keyStore.describe(alice)).toBeUndefined();
+    expect(await harness.audit.recent('T0ACME000', 9)).toMatchObject([
       { event: 'key-entry-refused', subject: 'U0ALICE00', detail: { entry: 'page' } },
     ]);
   });
@@ -279,85 +279,89 @@ describe('a key that does not do', () => {
     ['answers with a web page', { body: 'html', times: 99 }],
     ['hangs up', { drop: 'before-headers', times: 99 }],
   ] as const)('while the CDN %s no try is used up', async (_, fault) => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
-    desk.cdn.faults.add({ ...fault });
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
+    harness.cdn.faults.add({ ...fault });
     const problems = new Set<string | undefined>();
     for (let nth = 0; nth < 6; nth += 1) {
-      const page = await submitKey(url, desk.cdn.key);
+      const page = await submitKey(url, harness.cdn.key);
       expect(page.status).toBe(502);
       problems.add(readStable(findProblem(page)));
     }
     expect([...problems]).toMatchSnapshot('problem');
-    desk.cdn.faults.clear();
-    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
+    harness.cdn.faults.clear();
+    expect((await submitKey(url, harness.cdn.key)).status).toBe(200);
   });
 });
 
 describe('a link that has ended', () => {
   test('after ten minutes it opens nothing, not even with its form still open', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
-    desk.advance(10 * minute - 1);
+    harness.advance(10 * minute - 1);
     expect((await fetchPage(url)).text).toContain('for another 1 minute.');
-    desk.advance(1);
-    const late = await submitForm(action, { ...fields, accessKey: desk.cdn.key });
+    harness.advance(1);
+    const late = await submitForm(action, { ...fields, accessKey: harness.cdn.key });
     expect(late).toMatchObject({ status: 410 });
     expect(readStable(late.text)).toMatchSnapshot();
-    expect(desk.cdn.requests).toEqual([]);
+    expect(harness.cdn.requests).toEqual([]);
   });
 
   test('used once it is used, also within its ten minutes, and ends the person’s other links', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const [url, other, his] = [await desk.createLink(), await desk.createLink(), await desk.createLink(bob)];
+    await using harness = await createPageHarness(await emptyDatabase());
+    const [url, other, his] = [
+      await harness.createLink(),
+      await harness.createLink(),
+      await harness.createLink(bob),
+    ];
     const { action, fields } = parseForm(await fetchPage(url), url);
-    await submitKey(url, desk.cdn.key);
+    await submitKey(url, harness.cdn.key);
     expect(readStable((await fetchPage(url)).text)).toMatchSnapshot('used');
-    const again = await submitForm(action, { ...fields, accessKey: desk.cdn.restrictedKey });
+    const again = await submitForm(action, { ...fields, accessKey: harness.cdn.restrictedKey });
     expect(again.status).toBe(410);
     expect(readStable((await fetchPage(other)).text)).toMatchSnapshot('taken back');
     expect((await fetchPage(his)).status).toBe(200);
-    expect((await desk.keyStore.reveal(alice))?.key.reveal()).toBe(desk.cdn.key);
+    expect((await harness.keyStore.reveal(alice))?.key.reveal()).toBe(harness.cdn.key);
   });
 
   test('of many links the newest three work', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
+    await using harness = await createPageHarness(await emptyDatabase());
     const urls = [];
     for (let nth = 0; nth < 5; nth += 1) {
-      urls.push(await desk.createLink());
-      desk.advance(1000);
+      urls.push(await harness.createLink());
+      harness.advance(1000);
     }
     const statuses = await Promise.all(urls.map(async (url) => (await fetchPage(url)).status));
     expect(statuses).toEqual([410, 410, 200, 200, 200]);
   });
 
   test('a link taken back while its key is checked links nothing', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
-    desk.cdn.faults.add({ delayMs: 200 });
-    const sending = submitForm(action, { ...fields, accessKey: desk.cdn.key });
-    while (desk.cdn.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await desk.links.close(alice);
+    harness.cdn.faults.add({ delayMs: 200 });
+    const sending = submitForm(action, { ...fields, accessKey: harness.cdn.key });
+    while (harness.cdn.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await harness.links.close(alice);
     expect((await sending).text).toContain(says.page.takenBack);
-    expect(await desk.keyStore.describe(alice)).toBeUndefined();
-    expect(desk.directMessages).toEqual([]);
+    expect(await harness.keyStore.describe(alice)).toBeUndefined();
+    expect(harness.directMessages).toEqual([]);
   });
 
   test('a new link goes to its person in Slack only, at a limited rate', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
-    desk.advance(11 * minute);
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
+    harness.advance(11 * minute);
     const ended = await fetchPage(url);
     expect(ended).toMatchObject({ status: 410 });
     const { action, fields } = parseForm(ended, url);
     expect(action).toBe(`${url}/renew`);
     const sent = await submitForm(action, fields);
     expect(readStable(sent.text)).toMatchSnapshot();
-    expect(desk.directMessages).toHaveLength(1);
-    expect(desk.directMessages[0]?.person).toMatchObject(alice);
-    const fresh = addressIn(desk.directMessages[0]?.message);
+    expect(harness.directMessages).toHaveLength(1);
+    expect(harness.directMessages[0]?.person).toMatchObject(alice);
+    const fresh = addressIn(harness.directMessages[0]?.message);
     // Whoever holds the old link does not get to see the new one.
     expect(sent.html).not.toContain(fresh.split('/').at(-1));
     expect((await fetchPage(fresh)).text).toContain(says.keyFor('alice', 'acme'));
@@ -365,41 +369,41 @@ describe('a link that has ended', () => {
     const hasty = await submitForm(action, fields);
     expect(hasty).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
     for (let nth = 0; nth < 5; nth += 1) {
-      desk.advance(2 * minute);
+      harness.advance(2 * minute);
       await submitForm(action, fields);
     }
-    expect(desk.directMessages).toHaveLength(3);
+    expect(harness.directMessages).toHaveLength(3);
   });
 
   test('a new link is asked for by its own page only, and never for one that still works', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { fields } = parseForm(await fetchPage(url), url);
     expect((await submitForm(`${url}/renew`, fields)).text).toContain(says.page.stillWorks);
-    desk.advance(11 * minute);
+    harness.advance(11 * minute);
     expect((await submitForm(`${url}/renew`, {})).status).toBe(403);
     expect((await submitForm(`${url}/renew`, fields, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await fetchPage(`${url}/renew`)).text).toContain(says.page.expired);
-    expect(desk.directMessages).toEqual([]);
+    expect(harness.directMessages).toEqual([]);
   });
 
   test('a day later it is unknown, like any other text', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { fields } = parseForm(await fetchPage(url), url);
-    desk.advance(24 * 60 * minute + 10 * minute + 1);
+    harness.advance(24 * 60 * minute + 10 * minute + 1);
     const old = await fetchPage(url);
     const made = await fetchPage(`${new URL(url).origin}/connect/${'A'.repeat(22)}`);
     expect(old).toMatchObject({ status: 404, html: made.html });
     expect((await submitForm(`${url}/renew`, fields)).status).toBe(404);
-    expect(desk.directMessages).toEqual([]);
+    expect(harness.directMessages).toEqual([]);
   });
 });
 
 describe('guessing', () => {
   test('a thousand tries open nothing and are slowed down, and a good link works meanwhile', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
     const { origin } = new URL(url);
     const statuses = new Map<number, number>();
     const answers = new Set<string>();
@@ -415,38 +419,38 @@ describe('guessing', () => {
     expect(answers.size).toBe(2);
     const slowed = await fetchPage(`${origin}/connect/${'y'.repeat(22)}`);
     expect(slowed).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
-    expect(desk.cdn.requests).toEqual([]);
-    expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
-    desk.advance(minute);
+    expect(harness.cdn.requests).toEqual([]);
+    expect((await submitKey(url, harness.cdn.key)).status).toBe(200);
+    harness.advance(minute);
     expect((await fetchPage(`${origin}/connect/${'y'.repeat(22)}`)).status).toBe(404);
   });
 
   test('guesses ask no database and write one line a minute', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
-    const find = vi.spyOn(desk.links, 'find');
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
+    const find = vi.spyOn(harness.links, 'find');
     const last = url.at(-1) === '0' ? '1' : '0';
     const paths = ['x', 'y'.repeat(22), `${'z'.repeat(22)}${'0'.repeat(12)}`, `${url.slice(-34, -1)}${last}`];
     for (let round = 0; round < 25; round += 1)
       for (const path of paths)
         expect([404, 429]).toContain((await enter(`${new URL(url).origin}/connect/${path}`)).status);
     expect(find).not.toHaveBeenCalled();
-    expect(desk.logs).toHaveLength(1);
+    expect(harness.logs).toHaveLength(1);
     expect((await fetchPage(url)).status).toBe(200);
     expect(find).toHaveBeenCalledTimes(1);
   });
 
   test('a link that has ended offers a new one while others guess from the same address', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const url = await desk.createLink();
-    desk.advance(11 * minute);
+    await using harness = await createPageHarness(await emptyDatabase());
+    const url = await harness.createLink();
+    harness.advance(11 * minute);
     let status = 0;
     while (status !== 429) ({ status } = await fetchPage(`${new URL(url).origin}/connect/${'x'.repeat(22)}`));
     const ended = await fetchPage(url);
     expect(ended.status).toBe(410);
     const { action, fields } = parseForm(ended, url);
     expect((await submitForm(action, fields)).status).toBe(200);
-    expect(desk.directMessages).toHaveLength(1);
+    expect(harness.directMessages).toHaveLength(1);
   });
 
   test('a link made under an older key of the keyring still opens', async () => {
@@ -464,8 +468,8 @@ describe('guessing', () => {
   });
 
   test('one link that is visited without end is slowed down too', async () => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const [url, other] = [await desk.createLink(), await desk.createLink(bob)];
+    await using harness = await createPageHarness(await emptyDatabase());
+    const [url, other] = [await harness.createLink(), await harness.createLink(bob)];
     let visits = 0;
     while ((await fetchPage(url)).status === 200) visits += 1;
     expect(visits).toBe(60);
@@ -479,35 +483,35 @@ describe('guessing', () => {
     '/connect/..%2f..%2fmetrics',
     `/connect/${'a'.repeat(20)}%00a`,
   ])('%s leads nowhere', async (path) => {
-    await using desk = await createPageHarness(await emptyDatabase());
-    const { origin } = new URL(await desk.createLink());
+    await using harness = await createPageHarness(await emptyDatabase());
+    const { origin } = new URL(await harness.createLink());
     expect((await fetchPage(`${origin}${path}`)).status).toBe(404);
   });
 });
 
 test('when Slack takes no message the key is linked and the log says so', async () => {
-  await using desk = await createPageHarness(await emptyDatabase());
-  const url = await desk.createLink();
-  desk.failDirectMessages();
-  expect((await submitKey(url, desk.cdn.key)).status).toBe(200);
-  expect(desk.logs.join('')).toContain('cannot send a direct message about a key page');
+  await using harness = await createPageHarness(await emptyDatabase());
+  const url = await harness.createLink();
+  harness.failDirectMessages();
+  expect((await submitKey(url, harness.cdn.key)).status).toBe(200);
+  expect(harness.logs.join('')).toContain('cannot send a direct message about a key page');
 });
 
 test('no log line holds a key or a link', async () => {
-  await using desk = await createPageHarness(await emptyDatabase());
-  const url = await desk.createLink();
+  await using harness = await createPageHarness(await emptyDatabase());
+  const url = await harness.createLink();
   const token = url.split('/').at(-1) ?? '';
-  await fetchPage(`${url}?key=${desk.cdn.key}`);
+  await fetchPage(`${url}?key=${harness.cdn.key}`);
   await submitKey(url, 'a-key-that-is-wrong-4711');
-  desk.cdn.faults.add({ status: 502, times: 9 });
-  await submitKey(url, desk.cdn.restrictedKey);
-  desk.cdn.faults.clear();
-  await submitKey(url, desk.cdn.key);
+  harness.cdn.faults.add({ status: 502, times: 9 });
+  await submitKey(url, harness.cdn.restrictedKey);
+  harness.cdn.faults.clear();
+  await submitKey(url, harness.cdn.key);
   await fetchPage(url, { method: 'DELETE' });
   await fetchPage(url);
-  const logged = desk.logs.join('');
+  const logged = harness.logs.join('');
   expect(logged).toContain('a key page refused something');
-  for (const secret of [desk.cdn.key, desk.cdn.restrictedKey, 'a-key-that-is-wrong-4711', token])
+  for (const secret of [harness.cdn.key, harness.cdn.restrictedKey, 'a-key-that-is-wrong-4711', token])
     expect(logged).not.toContain(secret);
 });
 

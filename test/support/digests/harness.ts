@@ -43,20 +43,20 @@ export async function createDigestHarness(
   const now = (): Date => new Date(at);
   const queue = createFakeQueue(now);
   const { enqueue } = queue;
-  const desk = await createPortsHarness({ database, enqueue, now, ...options });
-  const { db, ports, log, audit } = desk;
+  const harness = await createPortsHarness({ database, enqueue, now, ...options });
+  const { db, ports, log, audit } = harness;
   const signal = new AbortController().signal;
   const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1 };
   const createService = (more: Partial<Parameters<typeof createDigestService>[0]> = {}): DigestService =>
     createDigestService({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now, ...more });
   const digests = createService();
-  for (const person of [alice, bob]) await desk.keyStore.link(person, new Secret(desk.cdn.key));
+  for (const person of [alice, bob]) await harness.keyStore.link(person, new Secret(harness.cdn.key));
 
   const work = async (): Promise<void> => {
     while (await queue.runNext(jobs, context));
   };
   return {
-    ...desk,
+    ...harness,
     digests,
     createService,
     queue,
@@ -89,19 +89,19 @@ export async function createDigestHarness(
       }
     },
     readChannel: (channel = 'C0OPS0000', userId = 'U0ALICE00') =>
-      desk.slack
+      harness.slack
         .as(userId, channel)
         .messages()
         .filter(({ threadTs }) => threadTs === undefined)
         .map(({ reads }) => reads),
     channelPosts: () =>
-      desk.slack.calls.filter(
+      harness.slack.calls.filter(
         ({ method, args }) => method === 'chat.postMessage' && args['thread_ts'] === undefined,
       ),
     async runStates() {
       const rows = await db.selectFrom('digest_runs').select(['due', 'state']).orderBy('due').execute();
       return Object.fromEntries(rows.map(({ due, state }) => [due.toISOString().slice(0, 16), state]));
     },
-    [Symbol.asyncDispose]: () => desk[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
   };
 }
