@@ -225,22 +225,3 @@ test('a rate-limited job delays no person: they have separate clients', async ()
     await bot.stop();
   }
 });
-
-test('a Slack that does not answer is given up on after seconds', async () => {
-  const { createServer } = await import('node:http');
-  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  const address = silent.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const clients = createClients({
-    apiUrl: `http://127.0.0.1:${port}/api/`,
-    logger: createBoltLog(createLogger('silent')),
-    egress: createEgress({ log: createLogger('silent') }),
-    sendNativeBlocks: (_way, content, send) => send(content),
-  });
-  await expect(clients.interactive(new Secret('xoxb-x')).auth.test()).rejects.toThrow(
-    /timeout|timed out|abort/i,
-  );
-  silent.closeAllConnections();
-  silent.close();
-});
