@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { canary } from '../../../simulator/cdn/canaries.ts';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
+import { findFreePort } from '../../../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { buildApp } from '../../../src/app/build-app.ts';
 import { readConfig } from '../../../src/app/config.ts';
@@ -58,6 +59,7 @@ export async function startCanaryBot(options: {
     ...(install === 'oauth' ? { SLACK_STATE_SECRET: canary('env-state-secret', 'x') } : {}),
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     LOG_LEVEL: 'trace',
+    METRICS_PORT: String(await findFreePort()),
     ...options.env,
   };
   const config = readConfig(env);
@@ -79,6 +81,7 @@ export async function startCanaryBot(options: {
   const app = await buildApp({ config, log, fetch });
   await app.start();
   const base = `http://127.0.0.1:${app.port()}`;
+  const metricsUrl = `http://127.0.0.1:${env['METRICS_PORT']}/metrics`;
   if (transport === 'http') slack.deliverTo(`${base}/slack/events`);
   const answers: unknown[] = [];
   const pages: string[] = [];
@@ -86,7 +89,8 @@ export async function startCanaryBot(options: {
   const stopBot = (): Promise<void> => (stopped ??= app.stop());
 
   const visit = async (path: string): Promise<string> => {
-    const response = await globalThis.fetch(base + path, { redirect: 'manual' });
+    const url = path === '/metrics' ? metricsUrl : base + path;
+    const response = await globalThis.fetch(url, { redirect: 'manual' });
     const text = await response.text();
     pages.push(`${path} ${response.status} ${JSON.stringify([...response.headers])} ${text}`);
     return text;
@@ -112,7 +116,7 @@ export async function startCanaryBot(options: {
     async waitUntilIdle() {
       // The gauge falls when the last answer was sent; asking for it lets the bot go on meanwhile.
       for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
-        const metrics = await (await globalThis.fetch(`${base}/metrics`)).text();
+        const metrics = await (await globalThis.fetch(metricsUrl)).text();
         if (/^chatops_in_flight 0$/mu.test(metrics)) return;
       }
       throw new Error('the bot is still at work');
