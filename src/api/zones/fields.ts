@@ -127,15 +127,22 @@ function isPlainHeader(name: unknown): boolean {
 }
 
 /**
- * Registers with the running work what must not leave with an answer, whatever the allow-list lets through: the keys of a
- * raw zone, and as doubtful every text in it, and every word of one, that is not `shown`. Not for lists of thousands:
- * their rows are projected without reading secrets.
+ * Registers the keys of a raw zone with the running work, so that none of them leaves with an answer, whatever the
+ * allow-list lets through. Not for lists of thousands: their rows are projected without reading secrets.
  */
-export function registerZoneSecrets(raw: unknown, shown: object | undefined): void {
+export function registerZoneKeys(raw: unknown): void {
   if (!isObject(raw)) return;
   for (const name of zoneSecretFields) registerSecret(name, raw[name]);
   const hostnames = Array.isArray(raw['Hostnames']) ? raw['Hostnames'].filter(isObject) : [];
   for (const host of hostnames) for (const name of hostnameSecretFields) registerSecret(name, host[name]);
+}
+
+/**
+ * Registers the keys of a zone that is shown whole and, as doubtful, every text in it, and every word of one, that is not
+ * `shown`.
+ */
+export function registerZoneSecrets(raw: unknown, shown: object): void {
+  registerZoneKeys(raw);
   registerShown(shown);
   const shownText = textOf(shown).toLowerCase();
   JSON.stringify(raw, (_, value: unknown) => {

@@ -1,7 +1,7 @@
 import { registerShown } from '../../secrets/secret.ts';
 import type { Reply, Send } from '../http/request.ts';
 import { createPages } from '../json/lists.ts';
-import { registerZoneSecrets } from './fields.ts';
+import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
 
@@ -15,7 +15,7 @@ export function createPullZones(send: Send) {
       const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
       const row = createSummaryRow();
       const project = (raw: unknown, reply: Reply) => {
-        registerZoneSecrets(raw, readZone(raw)?.zone);
+        registerZoneKeys(raw);
         return row(raw, reply);
       };
       // A service that answers with a plain array sends every zone: the requested number is enough.
