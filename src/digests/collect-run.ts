@@ -2,7 +2,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { createErrorBudget, type ErrorBudget, isTransient } from '../api/http/retry.ts';
 import { LinkedKeyError } from '../auth/keys/key-store.ts';
 import { assertKnown, RolesUnknown } from '../auth/policy/authorizer.ts';
-import { decideDestination } from '../auth/policy/policy.ts';
+import { decideDestination } from '../auth/policy/destinations.ts';
 import { UserError } from '../errors.ts';
 import { minuteMs } from '../lib/time.ts';
 import type { Message } from '../views/blocks/blocks.ts';

@@ -3,14 +3,19 @@ import type { Migration, MigrationProvider } from 'kysely/migration';
 import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
 import { engineTables } from './schema/engines.ts';
+import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
 
-type Tables = typeof authTables.tables & typeof slackTables.tables & typeof engineTables.tables;
+type Tables = typeof authTables.tables &
+  typeof slackTables.tables &
+  typeof engineTables.tables &
+  typeof settingsTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
   audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
   audit_checkpoints: { state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken' };
+  pending_policies: { state: 'waiting' | 'confirmed' | 'rejected' | 'void' };
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' };
 }
 
@@ -27,6 +32,7 @@ const migrations: Record<string, Migration> = {
   '0001-auth': authTables,
   '0002-slack': slackTables,
   '0003-engines': engineTables,
+  '0004-settings': settingsTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

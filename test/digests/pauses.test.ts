@@ -71,7 +71,7 @@ const pauses: readonly {
       await policies.save({
         tenant: 'T0ACME000',
         base: 0,
-        policy: { ...initialPolicy, digestChannels: ['C0DEPLOY0'] },
+        policy: { ...initialPolicy, postChannels: ['C0DEPLOY0'] },
         by: 'U0CAROL00',
         difference: [],
       });

@@ -304,7 +304,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       ]);
       expect(await why({ ...later, approvers: [anna.userId] })).toEqual(['not-allowed', 'approver-may-not']);
       // What does not matter for it does not void it.
-      expect(await why({ ...later, expiryMinutes: 5, destroyApprovals: 0, digestChannels: ['C1'] })).toEqual([
+      expect(await why({ ...later, expiryMinutes: 5, destroyApprovals: 0, postChannels: ['C1'] })).toEqual([
         'approved',
         'begun',
       ]);

@@ -87,8 +87,25 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
         { migration: '0001-auth' },
         { migration: '0002-slack' },
         { migration: '0003-engines' },
+        { migration: '0004-settings' },
       ]);
       await database.close();
+    });
+
+    test('settings saved before digests and shared answers had one list of channels keep that list', async () => {
+      const database = await (await createLocation()).open();
+      const { db } = database;
+      await sql`drop table pending_policies`.execute(db);
+      await sql`delete from kysely_migration where name = '0004-settings'`.execute(db);
+      const body = JSON.stringify({ operators: ['U1'], digestChannels: ['C1'] });
+      const row = { tenant: 'T1', version: 1, changed_by: 'U1', changed_at: new Date() };
+      await db
+        .insertInto('policies')
+        .values({ ...row, body })
+        .execute();
+      await database.migrate();
+      const saved = await db.selectFrom('policies').select('body').executeTakeFirstOrThrow();
+      expect(JSON.parse(saved.body)).toEqual({ operators: ['U1'], postChannels: ['C1'] });
     });
 
     test('a database of a newer version is refused in words', async () => {

@@ -1,6 +1,7 @@
 import { UserError } from '../../errors.ts';
 import { findGroups, type People, type Person, tenantId } from '../identity.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import { decideDestination } from './destinations.ts';
 import type { Policies } from './policies.ts';
 import {
   type Actor,
@@ -8,7 +9,6 @@ import {
   type Decision,
   decide,
   decideApproval,
-  decideDestination,
   initialPolicy,
   type Policy,
   type Right,

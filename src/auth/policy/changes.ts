@@ -14,7 +14,7 @@ const listFields = [
   'approvers',
   'approverGroups',
   'exportChannels',
-  'digestChannels',
+  'postChannels',
 ] as const;
 const valueFields = [
   'approvalChannel',

@@ -27,9 +27,11 @@ export const policyBody = z.object({
   expiryMinutes: count.positive(),
   /** The highest class that may run in a channel, by its id. */
   caps: z.record(z.string(), z.enum(rights)).readonly(),
-  /** Channels that exports and digests may go to; empty = any. */
+  /** Channels that exports may go to, and those that digests and shared answers may be posted to; empty = any. */
   exportChannels: ids,
-  digestChannels: ids,
+  postChannels: ids,
+  /** Lower approvals and rights that admins give themselves wait for another admin, where there is one. */
+  secondAdmin: z.boolean().default(true),
   /** Days after which the files of an export are deleted from Slack; 0 = never. */
   exportKeepDays: count,
 });
@@ -48,8 +50,9 @@ export const initialPolicy: Policy = {
   expiryMinutes: 30,
   caps: {},
   exportChannels: [],
+  postChannels: [],
+  secondAdmin: true,
   exportKeepDays: 0,
-  digestChannels: [],
 };
 
 /** The facts about a person that policy decides by. */
@@ -139,21 +142,6 @@ export function decideApproval(policy: Policy, actor: Actor): Decision {
   return judge('approver', [homeStep(actor), role]);
 }
 
-/** Decides whether exports or digests may go into a channel. */
-export function decideDestination(policy: Policy, subject: 'export' | 'digest', channelId: string): Decision {
-  const named = subject === 'export' ? policy.exportChannels : policy.digestChannels;
-  const anywhere = named.length === 0;
-  const where = anywhere ? 'any channel' : `${named.map((id) => `<#${id}>`).join(', ')} only`;
-  return judge(anywhere ? 'any-channel' : 'named-channel', [
-    step(
-      'destination',
-      anywhere || named.includes(channelId),
-      `${subject}s may go into ${where}`,
-      'other-channel',
-    ),
-  ]);
-}
-
 export type Rights = ReturnType<typeof computeRights>;
 
 /** A person's roles, and the classes above `none` that they may run in a channel; undefined = where there is no cap. */
@@ -181,7 +169,7 @@ export function channelCap(policy: Policy, channelId: string | undefined): Right
 
 type JudgedStep = Step & { readonly refuses: Reason };
 
-function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): JudgedStep {
+export function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): JudgedStep {
   return { rule, ok, says, refuses };
 }
 
@@ -196,7 +184,7 @@ const deniedForeign = judge('foreign', [step('organisation', false, 'of another 
 const unknown = (rule: Step['rule'], what: string): JudgedStep =>
   step(rule, false, `Slack does not say right now ${what}`, 'unknown');
 
-function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
+export function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
   const refusing = steps.filter(({ ok }) => !ok);
   const refused = refusing.find(({ refuses }) => refuses !== 'unknown') ?? refusing[0];
   return {

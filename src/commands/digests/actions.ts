@@ -1,6 +1,6 @@
 import { tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
-import { decideDestination } from '../../auth/policy/policy.ts';
+import { decideDestination } from '../../auth/policy/destinations.ts';
 import { canBeTakenOver, type Digest, isChannelReason } from '../../digests/model.ts';
 import { undoMinutes } from '../../digests/service.ts';
 import { UserError } from '../../errors.ts';

@@ -80,7 +80,7 @@ const fields = z
     capExport: channels,
     capChange: channels,
     exportChannels: channels,
-    digestChannels: channels,
+    postChannels: channels,
   })
   .superRefine((values, refinement) => {
     const seen = new Set<string>();

@@ -76,7 +76,7 @@ export function renderSettingsForm({ policy, last, groups, missing, overdueFiles
     const chosen = Object.keys(policy.caps).filter((id) => channelCap(policy, id) === caps[field]);
     return multiChannelSelect(field, label, mostEntries, { chosen, optional: true });
   };
-  const destinations = (field: 'exportChannels' | 'digestChannels'): InputBlock => {
+  const destinations = (field: 'exportChannels' | 'postChannels'): InputBlock => {
     const settings = { chosen: policy[field], hint: 'None chosen = anywhere.', optional: true };
     return multiChannelSelect(field, labels[field], mostEntries, settings);
   };
@@ -107,7 +107,7 @@ export function renderSettingsForm({ policy, last, groups, missing, overdueFiles
     cap('capChange', 'Channels up to change (no deletions)'),
     destinations('exportChannels'),
     number('exportKeepDays'),
-    destinations('digestChannels'),
+    destinations('postChannels'),
     channel(
       'auditChannel',
       'A signed note of the audit record is posted there each day. Empty = off. Invite the bot to it.',

@@ -131,7 +131,7 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
   approvers: 'Approvers',
   approverGroups: 'Approver groups',
   exportChannels: 'Exports may go to',
-  digestChannels: 'Digests may go to',
+  postChannels: 'Answers may be posted to',
   approvalChannel: 'Approval channel',
   auditChannel: 'Daily audit checkpoint goes to',
   destroyApprovals: 'Approvals for a deletion',
@@ -159,7 +159,7 @@ function describeChange(change: Change, groupName: Consequences['groupName']): s
 
 function describeId(field: ListField, id: string, groupName: Consequences['groupName']): string {
   if (field === 'operators' || field === 'approvers') return `<@${id}>`;
-  if (field === 'exportChannels' || field === 'digestChannels') return `<#${id}>`;
+  if (field === 'exportChannels' || field === 'postChannels') return `<#${id}>`;
   const name = groupName(id);
   return name === undefined ? `group \`${escapeMrkdwn(id, 30)}\`` : `@${escapeMrkdwn(name, 60)}`;
 }

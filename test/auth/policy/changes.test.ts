@@ -21,12 +21,12 @@ test('every field that differs is named, in words that a script could read', () 
     caps: { C2: 'none' },
     approvalChannel: 'C9',
     destroyApprovals: 2,
-    digestChannels: ['C4'],
+    postChannels: ['C4'],
     version: 4,
   });
   expect(diffPolicies(before, after).map(describeChange)).toEqual([
     'operators: +U3 -U1',
-    'digestChannels: +C4',
+    'postChannels: +C4',
     'approvalChannel: none -> C9',
     'destroyApprovals: 1 -> 2',
     'cap of C1: read -> uncapped',

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decideDestination } from '../../../src/auth/policy/destinations.ts';
 import {
   type Actor,
   channelCap,
@@ -7,7 +8,6 @@ import {
   countRequiredApprovals,
   decide,
   decideApproval,
-  decideDestination,
   initialPolicy,
   type Policy,
   type Reason,
@@ -254,7 +254,8 @@ describe('properties', () => {
     exportKeepDays: fc.nat({ max: 365 }),
     caps: fc.dictionary(id, right),
     exportChannels: ids,
-    digestChannels: ids,
+    postChannels: ids,
+    secondAdmin: fc.boolean(),
   });
   const actors = fc.record<Actor>({
     userId: id,
