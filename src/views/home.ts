@@ -2,10 +2,10 @@ import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
-import { replaceCharts } from './blocks/chart.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
 import { formatMoment } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
+import { replaceNativeBlocks } from './blocks/native.ts';
 import { capitalize, escapeMrkdwn, formatCode } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';
 import type { CommandSummary } from './help.ts';
@@ -61,7 +61,7 @@ export const menuSkeleton = modal({ title: 'CDN' }, [section('Looking up what yo
 
 /** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
-  return [section(`*${titleOf(name)}*`), ...replaceCharts(renderFailure(failed).blocks ?? [])];
+  return [section(`*${titleOf(name)}*`), ...replaceNativeBlocks(renderFailure(failed).blocks ?? [])];
 }
 
 function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {

@@ -3,7 +3,7 @@ import { appIds } from '../../simulator/cdn/apps.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
-import { isChart } from '../../src/views/blocks/chart.ts';
+import { isChart } from '../../src/views/blocks/native.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 

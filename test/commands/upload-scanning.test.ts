@@ -3,7 +3,7 @@ import { ApiError } from '../../src/api/http/errors.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { describeApiError } from '../../src/slack/receive/failures.ts';
-import { isChart } from '../../src/views/blocks/chart.ts';
+import { isChart } from '../../src/views/blocks/native.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 

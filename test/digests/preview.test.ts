@@ -5,7 +5,7 @@ import { type Targets, type TargetType, targetTypes } from '../../src/digests/ki
 import { type DigestKindName, digestKindNames, findDigestKind } from '../../src/digests/kinds/list.ts';
 import type { Digest } from '../../src/digests/model.ts';
 import { context, type MessageBlock } from '../../src/views/blocks/blocks.ts';
-import { replaceCharts } from '../../src/views/blocks/chart.ts';
+import { replaceNativeBlocks } from '../../src/views/blocks/native.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
 
@@ -80,7 +80,7 @@ test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
         ...thread.flat(),
       ];
       expect(top.length).toBeGreaterThan(2);
-      expect(shown.slice(0, -1)).toEqual(replaceCharts(expected));
+      expect(shown.slice(0, -1)).toEqual(replaceNativeBlocks(expected));
     }
     expect(harness.slack.problems).toEqual([]);
   },

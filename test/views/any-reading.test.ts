@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { renderApiKeys } from '../../src/views/api-keys.ts';
 import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
 import type { Message } from '../../src/views/blocks/blocks.ts';
-import { isChart } from '../../src/views/blocks/chart.ts';
+import { isChart } from '../../src/views/blocks/native.ts';
 import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
 import {
   findChartProblems,

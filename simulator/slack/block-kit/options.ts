@@ -2,12 +2,12 @@ import type { Json } from '../world.ts';
 import { isObject } from '../world.ts';
 import { anyText, list, plain, type Report, type Rule, shape, string, url } from './rules.ts';
 
-/** An option of a menu: plain text, up to 75 characters each for text, value and description. */
-export const option = shape({ text: plain(75), value: string(75) }, { description: plain(75) });
+/** An option of a menu: plain text, up to 75 characters for text and description, 150 for the value. */
+export const option = shape({ text: plain(75), value: string(150) }, { description: plain(75) });
 /** In radio buttons and checkboxes the text may be mrkdwn. */
-export const markedOption = shape({ text: anyText(75), value: string(75) }, { description: anyText(75) });
+export const markedOption = shape({ text: anyText(75), value: string(150) }, { description: anyText(75) });
 /** In an overflow menu an option may lead to an address. */
-export const overflowOption = shape({ text: plain(75), value: string(75) }, { description: plain(75), url });
+export const overflowOption = shape({ text: plain(75), value: string(150) }, { description: plain(75), url });
 
 const group = shape({ label: plain(75), options: list(option, 100) });
 export const options = list(option, 100);

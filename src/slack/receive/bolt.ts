@@ -43,9 +43,7 @@ export function createBolt(
 
   app.action(/[\s\S]*/, async ({ ack, body, action }) => {
     await ack();
-    if (body.type !== 'block_actions' || !('action_id' in action)) return;
-    // Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser.
-    if (!/^[^:]+:link(?::|$)/.test(action.action_id)) await runAction(options, body, action);
+    if (body.type === 'block_actions' && 'action_id' in action) await runAction(options, body, action);
   });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {

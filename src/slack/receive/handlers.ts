@@ -4,6 +4,7 @@ import { features, findAction, findCommand, findShortcut } from '../../commands/
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
+import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
 import { readSender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
 import { type Interaction, perform } from './dispatch.ts';
@@ -51,9 +52,13 @@ export async function runAction(
   pressed: BlockElementAction,
 ): Promise<void> {
   const { trigger_id: triggerId, channel, message, view } = body;
-  const chosen = readValue(pressed);
-  const value = typeof chosen === 'string' ? chosen : (chosen ?? []).join(',');
-  const action = findAction(pressed.action_id);
+  const chosen = [readValue(pressed) ?? []].flat().join(',');
+  const { actionId, value } = readChoice(pressed.action_id, chosen) ?? {
+    actionId: pressed.action_id,
+    value: chosen,
+  };
+  if (isLink(actionId)) return;
+  const action = findAction(actionId);
   const typed = action?.runsCommand ? await findTyped(deps, body, value) : undefined;
   const needs = typed
     ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
@@ -91,6 +96,11 @@ export async function runAction(
       : createModalFlow(action ?? refuseOutdated('button'), value, origin),
   );
   if (outcome === 'answered' && (typed?.command ?? action)?.changesHome) await publishHomeAgain(deps, body);
+}
+
+/** Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser. */
+function isLink(actionId: string): boolean {
+  return /^[^:]+:link(?::|$)/u.test(actionId);
 }
 
 /** An entry of Slack's ⚡ menu or of a message's menu, already acknowledged. */

@@ -6,8 +6,8 @@ import type { Fields } from '../../commands/define.ts';
 import { UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { type Message, section } from '../../views/blocks/blocks.ts';
-import { replaceCharts } from '../../views/blocks/chart.ts';
 import { modal } from '../../views/blocks/inputs.ts';
+import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { readSlackError } from '../installations.ts';
 
 /** A modal as Slack sends it, with its inputs. */
@@ -80,7 +80,7 @@ export async function updateModal(
 
 /** A message as a modal, which takes no charts. */
 export function toModal(title: string, { text, blocks }: Message): ModalView {
-  return modal({ title }, blocks ? replaceCharts(blocks) : [section(text)]);
+  return modal({ title }, blocks ? replaceNativeBlocks(blocks) : [section(text)]);
 }
 
 /**

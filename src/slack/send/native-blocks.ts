@@ -3,14 +3,14 @@ import { createCache } from '../../lib/cache.ts';
 import { hourMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
-import { isChart, replaceCharts } from '../../views/blocks/chart.ts';
+import { isNative, isTable, type NativeBlock, replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { readSlackError } from '../installations.ts';
 
 /**
- * Sends `content` by `send`. Where Slack refuses its charts, the same goes out once more with words in their place, and
+ * Sends `content` by `send`. Where Slack refuses its charts and tables, the same goes out once more with words in their place, and
  * the next hour's content for this installation and method at once.
  *
- * Some plans, and perhaps response_url, refuse charts with `invalid_blocks`, which refuses the whole message.
+ * Some plans, and perhaps response_url, refuse them with `invalid_blocks`, which refuses the whole message.
  */
 export type SendNativeBlocks = <Content extends object, Sent>(
   way: { readonly installation: string; readonly method: string },
@@ -22,9 +22,9 @@ export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }):
   const refused = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
   return async ({ installation, method }, content, send) => {
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
-    const charts = blocks?.filter(isChart) ?? [];
-    if (!blocks || charts.length === 0) return send(content);
-    const sendWords = () => send({ ...content, blocks: replaceCharts(blocks) });
+    const native = blocks?.filter(isNative) ?? [];
+    if (!blocks || native.length === 0) return send(content);
+    const sendWords = () => send({ ...content, blocks: replaceNativeBlocks(blocks) });
     const key = `${method} ${installation}`;
     if (refused.get(key)) return sendWords();
     try {
@@ -32,15 +32,19 @@ export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }):
     } catch (error) {
       if (readSlackError(error) !== 'invalid_blocks') throw error;
       const sent = await sendWords();
-      // Only now is it known that the charts were the reason.
+      // Only now is it known that the native blocks were the reason.
       refused.set(key, true);
       log.warn(
-        { method, blocks: charts.map(({ type, title }) => `${type}: ${title}`), reasons: readReasons(error) },
-        'Slack refused charts, sent words instead',
+        { method, blocks: native.map(describe), reasons: readReasons(error) },
+        'Slack refused native blocks, sent words instead',
       );
       return sent;
     }
   };
+}
+
+function describe(block: NativeBlock): string {
+  return `${block.type}: ${isTable(block) ? block.caption : block.title}`;
 }
 
 const refusal = z.object({

@@ -1,7 +1,5 @@
-import type { KnownBlock, SectionBlock } from '@slack/types';
-import { type ChartBlock, compact, context, type MessageBlock, section } from './blocks.ts';
-import { formatNumber } from './format.ts';
-import { escapeMarkup, escapeMrkdwn, join, type Maybe, plainText, truncate } from './text.ts';
+import { compact, context, type MessageBlock } from './blocks.ts';
+import { escapeMrkdwn, plainText, truncate } from './text.ts';
 
 // The lowest of the published limits: newer pages name 12 series.
 const maxTitle = 50;
@@ -65,37 +63,6 @@ export function sumBuckets(values: readonly number[], size: number): number[] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_, bucket) =>
     values.slice(bucket * size, (bucket + 1) * size).reduce((sum, value) => sum + value, 0),
   );
-}
-
-export function isChart(block: { readonly type: string }): block is ChartBlock {
-  return block.type === 'data_visualization';
-}
-
-/** The same blocks for surfaces and workspaces that take no charts: their numbers as lines of text. */
-export function replaceCharts(blocks: readonly Maybe<MessageBlock>[]): KnownBlock[] {
-  return compact(blocks).map((block) => (isChart(block) ? writeChart(block) : block));
-}
-
-const maxLines = 12;
-const barWidth = 10;
-
-function writeChart({ title, chart }: ChartBlock): SectionBlock {
-  const { series, axis_config: axis } = chart;
-  const labels = axis.categories.slice(-maxLines);
-  const rows = series.map(({ data }) => data.slice(-maxLines).map(({ value }) => value));
-  const highest = Math.max(0, ...(rows[0] ?? []));
-  const labelWidth = Math.max(...labels.map(({ length }) => length));
-  const lines = labels.map((label, at) => {
-    const bar = '█'.repeat(Math.ceil((Math.max(0, rows[0]?.[at] ?? 0) / highest) * barWidth) || 0);
-    const numbers = rows.map((values) => formatNumber(values[at] ?? 0)).join(' / ');
-    return `${label.padEnd(labelWidth)} ${bar.padEnd(barWidth)} ${numbers}`;
-  });
-  const cut = axis.categories.length - labels.length;
-  const names = series.length > 1 && series.map(({ name }) => name).join(' / ');
-  const newest = cut > 0 && `the newest ${maxLines} of ${axis.categories.length}`;
-  const about = join([axis.y_label, names, newest], ', ');
-  const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
-  return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
 }
 
 /** Labels of 1–20 characters, each once: Slack refuses a message in which two are the same. */

@@ -3,8 +3,12 @@
  * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
  */
 export function formatMoment(at: Date): string {
-  const utc = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `<!date^${Math.floor(at.getTime() / 1000)}^{date_short_pretty} {time}|${utc}>`;
+  return `<!date^${Math.floor(at.getTime() / 1000)}^{date_short_pretty} {time}|${formatUtc(at)}>`;
+}
+
+/** `2026-11-03 09:10 UTC` */
+export function formatUtc(at: Date): string {
+  return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
@@ -48,12 +52,12 @@ export function formatInteger(number: number): string {
   return number.toLocaleString('en-US');
 }
 
-/** Decimal units, as the control panel counts: `812 GB`, `1.24 GB`, `52.4 MB`. From 100,000 GB on in TB. */
+/** Decimal units, as the control panel counts: `45.1 TB`, `812 GB`, `52.4 MB`. From 1,000 GB on in TB. */
 export function formatBytes(amount: number): string {
   if (amount < 1000) return `${formatInteger(Math.round(amount))} B`;
   if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
   if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
-  if (amount < 1e14) return `${digits(amount / 1e9)} GB`;
+  if (amount < 1e12) return `${digits(amount / 1e9)} GB`;
   return `${digits(amount / 1e12)} TB`;
 }
 

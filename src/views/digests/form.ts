@@ -4,7 +4,6 @@ import { type DigestKindName, digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { actions, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { replaceCharts } from '../blocks/chart.ts';
 import {
   channelSelect,
   formResult,
@@ -17,6 +16,7 @@ import {
   searchSelect,
   select,
 } from '../blocks/inputs.ts';
+import { replaceNativeBlocks } from '../blocks/native.ts';
 import { formatCode } from '../blocks/text.ts';
 import type { RenderedDigest } from './post.ts';
 import { describeNextRuns } from './schedule.ts';
@@ -148,7 +148,7 @@ const mostBlocks = 100;
 
 /** The post as the channel would see it, then its thread; charts in words, since a modal takes none. */
 export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: DigestOrder): ModalView {
-  const blocks = replaceCharts([
+  const blocks = replaceNativeBlocks([
     quiet && section(':zipper_mouth_face: *It would stay silent now:* its threshold is not reached.'),
     ...(top.blocks ?? []),
     thread.length > 0 && { type: 'divider' },

@@ -2,8 +2,8 @@ import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 import { actions, context, type FormResult, type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { replaceCharts } from '../blocks/chart.ts';
 import { actionMenu, channelSelect, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
+import { replaceNativeBlocks } from '../blocks/native.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 
 export interface ExportForm {
@@ -57,7 +57,7 @@ function waiting(text: string, callbackId: string): ModalView {
 /** Replaces the submitted form. */
 export function exportStarted(message: Message): FormResult {
   const settings = { title, callbackId: 'event-logs:started', close: 'Done' };
-  return { modal: modal(settings, replaceCharts(message.blocks ?? [])), message };
+  return { modal: modal(settings, replaceNativeBlocks(message.blocks ?? [])), message };
 }
 
 /** Buttons of usual windows: labels by the words of the command. */

@@ -6,7 +6,7 @@ import { zone } from '../../../simulator/cdn/zones.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
-import { isChart } from '../../../src/views/blocks/chart.ts';
+import { isChart } from '../../../src/views/blocks/native.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
 import { readStable } from '../../support/words.ts';

@@ -47,7 +47,7 @@ test('the sections tell origin, hostnames, caching, security, edge rules, optimi
     "shop
     *Zone 1001*
     State: :large_green_circle: active
-    This month: 3,100 GB of 5,000 GB (62 %)
+    This month: 3.1 TB of 5 TB (62 %)
     Charges so far: $31.62
     Tier: Premium
     Origin: \`https://origin-shop.example.com\`

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { MessageBlock } from '../../../src/views/blocks/blocks.ts';
-import { isChart } from '../../../src/views/blocks/chart.ts';
+import { isChart } from '../../../src/views/blocks/native.ts';
 import { connect, startBot } from '../../support/bot.ts';
 import { says } from '../words.ts';
 

@@ -42,7 +42,7 @@ test('the first minute of a month: no rate of a minute, no forecast, and the day
   // The CDN may need a moment to begin anew.
   expect((await at(...midnight.slice(0, 2), ['2026-12-01T00:01:00Z', 1201]))?.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Mon 30 Nov 00:01: *2 zones* · 1,201 GB this month · $12.01 so far",
+      ":zzz: Nothing changed since Mon 30 Nov 00:01: *2 zones* · 1.2 TB this month · $12.01 so far",
     ]
   `);
   expect((await at(...midnight, ['2026-12-02T00:01:00Z', 150]))?.top).toMatchInlineSnapshot(`

@@ -165,7 +165,7 @@ test('an account of ten thousand zones is told in the same few lines by name, an
   ]);
   expect(told.top).toMatchInlineSnapshot(`
     [
-      "*10,000 zones* · 20,000 GB this month · $0.00 so far · :warning: 10,000 need attention",
+      "*10,000 zones* · 20 TB this month · $0.00 so far · :warning: 10,000 need attention",
       ":rotating_light: *zone 9999 with a long name, as people have them, äääääääääää* reached its limit: 2 GB of 1 GB",
       ":rotating_light: *5,000* newly disabled: zone 0 with a long name…, zone 2 with a long name…, zone 4 with a long name… and 4,997 more",
       ":heavy_minus_sign: Gone: zone 0 with a long name, as people have them, ääääääääääääää",

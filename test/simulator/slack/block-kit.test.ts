@@ -52,7 +52,7 @@ const messageLimits: [limit: string, allowed: Json[], refused: Json[], pointer: 
   ['block_ids that occur once', [section({ block_id: 'a' }), section({ block_id: 'b' })], [section({ block_id: 'a' }), section({ block_id: 'a' })], '/blocks/1/block_id'],
   ['action_ids that occur once in a block', [actions(button({ action_id: 'a' })), actions(button({ action_id: 'a' }))], [actions(button({ action_id: 'a' }), button({ action_id: 'a' }))], '/blocks/0/elements/1/action_id'],
   ['75 characters in an option', [select({ options: [option(0, 75)] })], [select({ options: [option(0, 76)] })], '/blocks/0/elements/0/options/0/text/text'],
-  ['75 characters in an option value', [select({ options: [option(0, 1, x(75))] })], [select({ options: [option(0, 1, x(76))] })], '/blocks/0/elements/0/options/0/value'],
+  ['150 characters in an option value', [select({ options: [option(0, 1, x(150))] })], [select({ options: [option(0, 1, x(151))] })], '/blocks/0/elements/0/options/0/value'],
   ['75 characters in a description', [select({ options: [{ ...option(0), description: plain(75) }] })], [select({ options: [{ ...option(0), description: plain(76) }] })], '/blocks/0/elements/0/options/0/description/text'],
   ['100 options', [select({ options: times(100, option) })], [select({ options: times(101, (index) => option(index)) })], '/blocks/0/elements/0/options'],
   ['options or groups', [select({ options: [option(0)] })], [select({ })], '/blocks/0/elements/0'],

@@ -9,7 +9,7 @@ import { baselineAfterSilence, prepareDigest, writeFigures } from '../../../src/
 import { parseStored } from '../../../src/digests/queries/runs.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
-import { isChart } from '../../../src/views/blocks/chart.ts';
+import { isChart } from '../../../src/views/blocks/native.ts';
 import { findMessageProblems } from '../slack-limits.ts';
 
 export const GB = 1e9;

@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { message } from '../../../src/views/blocks/blocks.ts';
-import {
-  type Chart,
-  isChart,
-  renderChart,
-  replaceCharts,
-  sumBuckets,
-} from '../../../src/views/blocks/chart.ts';
+import { type Chart, renderChart, sumBuckets } from '../../../src/views/blocks/chart.ts';
+import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
 
 const chart = (given: Partial<Chart>): Chart => ({
@@ -20,7 +15,7 @@ const chart = (given: Partial<Chart>): Chart => ({
 });
 const categories = (given: Partial<Chart>) =>
   renderChart(chart(given)).find(isChart)?.chart.axis_config.categories;
-const words = (given: Partial<Chart>) => JSON.stringify(replaceCharts(renderChart(chart(given))));
+const words = (given: Partial<Chart>) => JSON.stringify(replaceNativeBlocks(renderChart(chart(given))));
 
 test('a label without a value is left out of all series and named, never drawn as zero', () => {
   const blocks = renderChart(
@@ -74,7 +69,7 @@ test('buckets are sums of neighbours', () => {
 });
 
 test('in words a chart is a line a point, with a bar and the value', () => {
-  const [block] = replaceCharts(
+  const [block] = replaceNativeBlocks(
     renderChart(chart({ labels: ['00', '01', '02–now'], series: [{ name: 'e', values: [10, 0, 1.5] }] })),
   );
   expect(block).toMatchObject({ type: 'section' });
@@ -141,7 +136,7 @@ test('any chart, and its words, are within Slack’s limits', () => {
       const blocks = renderChart(given);
       expect(blocks.filter(isChart).flatMap(findChartProblems)).toEqual([]);
       expect(findMessageProblems(message('x', blocks))).toEqual([]);
-      expect(findMessageProblems(message('x', replaceCharts(blocks)))).toEqual([]);
+      expect(findMessageProblems(message('x', replaceNativeBlocks(blocks)))).toEqual([]);
     }),
   );
 });

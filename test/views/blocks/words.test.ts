@@ -22,7 +22,7 @@ test.each([
   [52_428_800, '52.4 MB'],
   [1_240_000_000, '1.24 GB'],
   [812e9, '812 GB'],
-  [10e12, '10,000 GB'],
+  [10e12, '10 TB'],
   [1.5e14, '150 TB'],
 ])('%d bytes read as %s', (amount, text) => {
   expect(formatBytes(amount)).toBe(text);

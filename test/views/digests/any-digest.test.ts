@@ -6,7 +6,7 @@ import { digestKindNames } from '../../../src/digests/kinds/list.ts';
 import { type Collected, storedVersion, type Threshold } from '../../../src/digests/model.ts';
 import type { NamedGroup } from '../../../src/digests/names.ts';
 import { shrinkFigures } from '../../../src/digests/prepare.ts';
-import { isChart, replaceCharts } from '../../../src/views/blocks/chart.ts';
+import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { renderDigest } from '../../../src/views/digests/post.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
 
@@ -176,7 +176,7 @@ test('any figures are a few lines and a thread that Slack takes, and fit where t
         const charts = message.blocks?.filter(isChart) ?? [];
         expect(charts.length).toBeLessThanOrEqual(1);
         expect(charts.flatMap(findChartProblems)).toEqual([]);
-        const inWords = { ...message, blocks: replaceCharts(message.blocks ?? []) };
+        const inWords = { ...message, blocks: replaceNativeBlocks(message.blocks ?? []) };
         expect(findMessageProblems(inWords)).toEqual([]);
       }
     }),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { listDays, startOfDay } from '../../../src/lib/time.ts';
-import { isChart } from '../../../src/views/blocks/chart.ts';
+import { isChart } from '../../../src/views/blocks/native.ts';
 import { renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
 import { renderFile, renderNoFile } from '../../../src/views/origin-errors/report.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';

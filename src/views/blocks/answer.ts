@@ -1,0 +1,36 @@
+import type { ActionsBlockElement, Button } from '@slack/types';
+import { actions, context, type Message, type MessageBlock, message, section } from './blocks.ts';
+import { overflow } from './menu-of-buttons.ts';
+import { join, type Maybe, type Texts } from './text.ts';
+
+export interface ReadAnswer {
+  /** The whole answer in a sentence, for notifications and screen readers. */
+  readonly text: string;
+  /** One to three short lines in mrkdwn, the number first. */
+  readonly lines: Texts;
+  /** What makes the numbers doubtful. */
+  readonly warnings?: readonly Maybe<string>[];
+  /** One chart or one table: Slack scrolls to the end of a new message, so of more the number is not seen. */
+  readonly picture?: readonly MessageBlock[];
+  /** The likely next step first, then a menu of periods or neighbours. At most three. */
+  readonly actions: readonly Maybe<ActionsBlockElement>[];
+  /** The typed words that show the same (`errors checkout today`); undefined = not to be shared. */
+  readonly share?: string | undefined;
+  /** Entries of the `⋯` menu: refresh, files, neighbours. At most five. */
+  readonly more?: readonly Maybe<Button>[];
+  /** As of when, and one caveat at most. */
+  readonly notes: Texts;
+}
+
+/** The form of every read answer: lines, one chart or table, one row of actions, one small line. */
+export function renderAnswer(answer: ReadAnswer): Message {
+  const { text, lines, warnings = [], picture = [], notes, more = [] } = answer;
+  const warning = join(warnings, '\n');
+  return message(text, [
+    section(lines),
+    warning && section(warning),
+    ...picture,
+    actions(...answer.actions, overflow(...more)),
+    join(notes, '') !== '' && context(notes),
+  ]);
+}

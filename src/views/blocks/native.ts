@@ -1,0 +1,70 @@
+import type { DataTableBlock, KnownBlock, SectionBlock } from '@slack/types';
+import { type ChartBlock, compact, type MessageBlock, section } from './blocks.ts';
+import { formatMoment, formatNumber } from './format.ts';
+import { escapeMarkup, escapeMrkdwn, join, type Maybe, truncateLines } from './text.ts';
+
+/** Blocks that some surfaces and workspaces refuse. */
+export type NativeBlock = ChartBlock | DataTableBlock;
+
+export function isChart(block: { readonly type: string }): block is ChartBlock {
+  return block.type === 'data_visualization';
+}
+
+export function isTable(block: { readonly type: string }): block is DataTableBlock {
+  return block.type === 'data_table';
+}
+
+export function isNative(block: { readonly type: string }): block is NativeBlock {
+  return isChart(block) || isTable(block);
+}
+
+/** The same blocks for surfaces and workspaces that take no charts or tables: their contents as lines of text. */
+export function replaceNativeBlocks(
+  blocks: readonly Maybe<MessageBlock>[],
+): Exclude<KnownBlock, DataTableBlock>[] {
+  return compact(blocks).map((block) =>
+    isChart(block) ? writeChart(block) : isTable(block) ? writeTable(block) : block,
+  );
+}
+
+const maxLines = 12;
+const barWidth = 10;
+
+function writeChart({ title, chart }: ChartBlock): SectionBlock {
+  const { series, axis_config: axis } = chart;
+  const labels = axis.categories.slice(-maxLines);
+  const rows = series.map(({ data }) => data.slice(-maxLines).map(({ value }) => value));
+  const highest = Math.max(0, ...(rows[0] ?? []));
+  const labelWidth = Math.max(...labels.map(({ length }) => length));
+  const lines = labels.map((label, at) => {
+    const bar = '█'.repeat(Math.ceil((Math.max(0, rows[0]?.[at] ?? 0) / highest) * barWidth) || 0);
+    const numbers = rows.map((values) => formatNumber(values[at] ?? 0)).join(' / ');
+    return `${label.padEnd(labelWidth)} ${bar.padEnd(barWidth)} ${numbers}`;
+  });
+  const cut = axis.categories.length - labels.length;
+  const names = series.length > 1 && series.map(({ name }) => name).join(' / ');
+  const newest = cut > 0 && `the newest ${maxLines} of ${axis.categories.length}`;
+  const about = join([axis.y_label, names, newest], ', ');
+  const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
+  return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
+}
+
+/** A line a row, the name of the row in bold. The caption is for those who do not see the table. */
+function writeTable({ rows: [, ...rows] }: DataTableBlock): SectionBlock {
+  const lines = rows.map((cells) => {
+    const [name = '', ...facts] = cells.map(writeCell);
+    return join([name && `*${name}*`, ...facts], ' · ');
+  });
+  return section(truncateLines(lines, 2900));
+}
+
+function writeCell(cell: DataTableBlock['rows'][number][number]): string {
+  if (cell.type !== 'rich_text') return escapeMrkdwn(cell.text ?? '', 300);
+  return cell.elements
+    .flatMap((part) => (part.type === 'rich_text_section' ? part.elements : []))
+    .map((element) => {
+      if (element.type === 'user') return `<@${element.user_id}>`;
+      return element.type === 'date' ? formatMoment(new Date(element.timestamp * 1000)) : '';
+    })
+    .join('');
+}

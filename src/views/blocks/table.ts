@@ -1,0 +1,89 @@
+import type { DataTableBlock } from '@slack/types';
+import { formatInteger, formatUtc } from './format.ts';
+import { plainText, truncate } from './text.ts';
+
+/** A text, a number with its words, a person by id, or a moment in the reader's time zone. */
+export type Cell =
+  | string
+  | { readonly number: number; readonly text: string }
+  | { readonly person: string }
+  | { readonly at: Date };
+
+export interface Table {
+  /** Read by screen readers before the table. */
+  readonly caption: string;
+  /** The first is the name of a row; a phone shows two and a half. */
+  readonly columns: readonly string[];
+  /**
+   * What to act on first, as Slack shows this order until a person sorts. A column sorts by number only if each of its
+   * cells is one: a missing value is `{ number: -1, text: 'not reported' }`.
+   */
+  readonly rows: readonly (readonly Cell[])[];
+  /** How many rows there are, if more than given. */
+  readonly total?: number;
+  /** 5 by default: what a phone shows beside the sentence and the buttons. */
+  readonly pageSize?: number;
+}
+
+// The lowest of the published limits: newer pages name 200 rows and 20,000 characters.
+const maxRows = 100;
+const maxCharacters = 10_000;
+const maxCell = 300;
+
+/**
+ * A table that Slack's clients sort, search and page; nothing if it has no rows. Rows that do not fit are left out, and
+ * the caption says so. All tables of a message share 10,000 characters: give `room` if there is a second one.
+ *
+ * Source of the limits: https://docs.slack.dev/reference/block-kit/blocks/data-table-block
+ */
+export function renderTable(table: Table, room = maxCharacters): DataTableBlock[] {
+  const { caption, columns, rows, total = rows.length, pageSize = 5 } = table;
+  const header = columns.map((name) => renderCell(name));
+  let left = room - countCharacters(header);
+  const shown: DataTableBlock['rows'] = [];
+  for (const row of rows.slice(0, maxRows)) {
+    const cells = row.map(renderCell);
+    left -= countCharacters(cells);
+    if (left < 0) break;
+    shown.push(cells);
+  }
+  if (shown.length === 0) return [];
+  const cut = shown.length < total ? `${formatInteger(shown.length)} of ${formatInteger(total)}: ` : '';
+  return [
+    {
+      type: 'data_table',
+      caption: plainText(`${cut}${caption}`, 150),
+      page_size: pageSize,
+      rows: [header, ...shown],
+    },
+  ];
+}
+
+type RenderedCell = DataTableBlock['rows'][number][number];
+
+function renderCell(cell: Cell): RenderedCell {
+  if (typeof cell === 'string') return { type: 'raw_text', text: clean(cell) };
+  if ('number' in cell) return { type: 'raw_number', value: cell.number, text: clean(cell.text) };
+  const element =
+    'person' in cell
+      ? ({ type: 'user', user_id: cell.person } as const)
+      : ({
+          type: 'date',
+          timestamp: Math.floor(cell.at.getTime() / 1000),
+          format: '{date_short_pretty} {time}',
+          fallback: formatUtc(cell.at),
+        } as const);
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [element] }] };
+}
+
+/** Slack refuses an empty cell. */
+function clean(text: string): string {
+  return text.trim() === '' ? ' ' : truncate(plainText(text, maxCell), maxCell);
+}
+
+// A mention or a moment, as a client may write it.
+const richCharacters = 40;
+
+function countCharacters(cells: readonly RenderedCell[]): number {
+  return cells.reduce((sum, cell) => sum + ('text' in cell ? (cell.text ?? '').length : richCharacters), 0);
+}

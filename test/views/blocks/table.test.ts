@@ -1,0 +1,76 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { message } from '../../../src/views/blocks/blocks.ts';
+import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
+import { type Cell, renderTable } from '../../../src/views/blocks/table.ts';
+import { findMessageProblems } from '../../support/slack-limits.ts';
+
+test('rows that do not fit are left out, last first, and the caption counts them', () => {
+  const rows = Array.from({ length: 240 }, (_, nth) => [`zone ${nth}`, { number: nth, text: `${nth} GB` }]);
+  const [table] = renderTable({ caption: 'by bandwidth', columns: ['Zone', 'Month'], rows });
+  expect(table?.rows).toHaveLength(101);
+  expect(table?.caption).toBe('100 of 240: by bandwidth');
+  const long = rows.map(([, size]) => ['x'.repeat(250), size ?? '']);
+  const [cut] = renderTable({ caption: 'by bandwidth', columns: ['Zone', 'Month'], rows: long, total: 1000 });
+  expect(cut?.caption).toBe('39 of 1,000: by bandwidth');
+});
+
+test('a table without rows is left out', () => {
+  expect(renderTable({ caption: 'Nothing', columns: ['Zone'], rows: [] })).toEqual([]);
+});
+
+test('in words, a row is a line whose name is bold, and mentions and moments stay', () => {
+  const rows: Cell[][] = [
+    [
+      'check<out>',
+      { number: 5, text: '5 GB' },
+      { person: 'U0ALICE' },
+      { at: new Date('2026-11-22T11:46:00Z') },
+    ],
+    ['api', { number: -1, text: 'not reported' }, ' ', 'never'],
+  ];
+  const blocks = renderTable({ caption: 'Zones', columns: ['Zone', 'Month', 'Who', 'When'], rows });
+  expect(replaceNativeBlocks(blocks)).toMatchInlineSnapshot(`
+    [
+      {
+        "text": {
+          "text": "*check&lt;out&gt;* · 5 GB · <@U0ALICE> · <!date^1795347960^{date_short_pretty} {time}|2026-11-22 11:46 UTC>
+    *api* · not reported · never",
+          "type": "mrkdwn",
+          "verbatim": true,
+        },
+        "type": "section",
+      },
+    ]
+  `);
+});
+
+test('any table is one that Slack takes, drawn and in words', () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 400 }),
+    fc.string({ maxLength: 30, unit: 'binary' }).map((any) => any.toWellFormed()),
+    fc.constantFrom('', ' ', '<!channel>', '&', '\n'),
+  );
+  const cell: fc.Arbitrary<Cell> = fc.oneof(
+    text,
+    fc.record({ number: fc.double({ noNaN: true, noDefaultInfinity: true }), text }),
+    fc.constant({ person: 'U0ALICE' }),
+    fc.constant({ at: new Date('2026-11-22T11:46:00Z') }),
+  );
+  const any = fc.integer({ min: 1, max: 20 }).chain((width) => {
+    const columns = { minLength: width, maxLength: width };
+    return fc.record({
+      caption: text,
+      columns: fc.array(text, columns),
+      rows: fc.array(fc.array(cell, columns), { maxLength: 130 }),
+    });
+  });
+  fc.assert(
+    fc.property(any, (given) => {
+      const blocks = renderTable(given);
+      expect(findMessageProblems(message('x', blocks))).toEqual([]);
+      expect(findMessageProblems(message('x', replaceNativeBlocks(blocks)))).toEqual([]);
+    }),
+    { numRuns: 50 },
+  );
+});
