@@ -194,25 +194,32 @@ export function readText(message: Drawn): string {
   return texts.join('\n');
 }
 
-/** The buttons of a message: label → [action id, value]. */
+/** The buttons of a message, and the entries of its menus of buttons: label → [action id, value]. */
 export function buttons(message: Drawn): Map<string, [string, string]> {
   const found = new Map<string, [string, string]>();
   const look = (node: unknown): void => {
     if (Array.isArray(node)) return node.forEach(look);
     if (typeof node !== 'object' || node === null) return;
-    if ('type' in node && node.type === 'button') {
-      const { text, action_id, value } = node as unknown as {
-        text: { text: string };
-        action_id: string;
-        value: string;
-      };
-      if (!found.has(text.text)) found.set(text.text, [action_id, value]);
+    const { type, text, action_id: id = '', value = '' } = node as Partial<Pressable>;
+    const [, optionId, optionValue] = type === 'button' ? [] : (/^(\w[\w-]*:\S+) ([^]*)$/.exec(value) ?? []);
+    const press: [string, string] | undefined =
+      type === 'button' ? [id, value] : optionId ? [optionId, optionValue ?? ''] : undefined;
+    if (press && typeof text === 'object') {
+      if (!found.has(text.text)) found.set(text.text, press);
       return;
     }
     Object.values(node).forEach(look);
   };
   look(message?.blocks ?? []);
   return found;
+}
+
+/** A button, or an option whose value is an action id and that action's value. */
+interface Pressable {
+  readonly type: string;
+  readonly text: string | { readonly text: string };
+  readonly action_id: string;
+  readonly value: string;
 }
 
 function createPerson(context: With<Service>): HarnessPerson {
