@@ -11,8 +11,6 @@ export interface Install {
   readonly botId: string;
   token: string;
   active: boolean;
-  /** Optional scopes that it was installed without. */
-  readonly lacks: Set<string>;
   covers(teamId: string): boolean;
 }
 
@@ -38,7 +36,6 @@ export function createInstalls(world: World): Installs {
     botId: place.botId,
     token: place.botToken,
     active: true,
-    lacks: new Set(),
     covers: (teamId) =>
       'workspaces' in place ? place.workspaces.some((team) => team.id === teamId) : place.id === teamId,
   }));

@@ -8,6 +8,7 @@ import * as views from '../views/exports/outcome-messages.ts';
 import type { ExportPorts } from './ports.ts';
 import { type ExportMove, findExport, moveExport } from './queries.ts';
 import { type ExportRow, installationOf, toExportSummary } from './rows.ts';
+import { eventSummarySchema } from './stats/summary.ts';
 
 const offer = z.object({
   from: z.coerce.date(),
@@ -20,8 +21,7 @@ const stored = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('done'),
     files: z.int(),
-    /** See `EventStats`. */
-    hours: z.array(z.tuple([z.number(), z.number()]).readonly()).readonly(),
+    summary: eventSummarySchema.optional(),
   }),
   z.object({ kind: z.literal('unknown') }),
   z.object({ kind: z.literal('cancelled'), by: z.string() }),

@@ -14,6 +14,7 @@ import type { ExportContext, ExportPorts } from './ports.ts';
 import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
 import { type ExportMove, findExport, moveExport } from './queries.ts';
 import { type ExportRow, installationOf, requesterOf, toExportSummary } from './rows.ts';
+import { summarizeEvents } from './stats/summary.ts';
 import { SecretFound } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
@@ -81,7 +82,7 @@ async function attempt(about: Attempt): Promise<void> {
     await reporter.stop();
     const { stats, sha256 } = gathered;
     const count = stats.empty ? 0 : gathered.files.length;
-    const outcome = { kind: 'done', files: count, hours: stats.hours } as const;
+    const outcome = { kind: 'done', files: count, summary: summarizeEvents(stats) } as const;
     const columns = { row_count: stats.rows, byte_count: stats.bytes, files: JSON.stringify(files) };
     await finish(about, outcome, { columns, sha256 });
   } catch (error) {

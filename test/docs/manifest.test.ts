@@ -22,8 +22,6 @@ const checked = {
         'metadata.message:read',
         'users:read',
         'usergroups:read',
-        'app_mentions:read',
-        'im:history',
       ],
       bot_optional: [
         'channels:history',
@@ -31,8 +29,6 @@ const checked = {
         'metadata.message:read',
         'users:read',
         'usergroups:read',
-        'app_mentions:read',
-        'im:history',
       ],
     },
   },
@@ -40,8 +36,6 @@ const checked = {
     event_subscriptions: {
       bot_events: [
         'app_home_opened',
-        'app_mention',
-        'message.im',
         'app_uninstalled',
         'tokens_revoked',
         'team_access_revoked',
@@ -77,8 +71,7 @@ test('it subscribes to the events that have a listener, and no other', () => {
       /(?:app\.event|type: z\.literal)\('([a-z_]+)'/g,
     ),
   ];
-  // A listener of messages hears of every kind of conversation that is subscribed to.
-  const events = listeners.map(([, name]) => (name === 'message' ? 'message.im' : name));
+  const events = listeners.map(([, name]) => name);
   expect(new Set(manifest.settings.event_subscriptions.bot_events)).toEqual(new Set(events));
 });
 

@@ -3,7 +3,7 @@ import type { VisibleView } from '../../simulator/slack/views.ts';
 import { textOf } from '../../simulator/slack/world.ts';
 import { correctWindowButton } from '../../src/views/exports/form.ts';
 import type { Bot } from '../support/bot.ts';
-import { channels, openForm, submitForm, users } from './bot.ts';
+import { channels, openFilteredForm, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { readExport, readProblem, says } from './words.ts';
 
@@ -24,6 +24,12 @@ async function alicesForm(words?: string): Promise<Person> {
   return person;
 }
 
+async function alicesFilteredForm(): Promise<Person> {
+  const person = bot.slack.as(alice, ops);
+  await openFilteredForm(person);
+  return person;
+}
+
 const holds = (block: string) => (view: VisibleView) => block in view.state.values;
 /** What stands below an input. */
 const readHint = ({ blocks }: VisibleView, block: string): string =>
@@ -32,7 +38,7 @@ const warnsAt = (block: string) => (view: VisibleView) => readHint(view, block).
 const readTyped = ({ state }: VisibleView, block: string): unknown => state.values[block]?.[block]?.['value'];
 
 test('a window is one press away, and nothing that was typed is lost', async () => {
-  const person = await alicesForm();
+  const person = await alicesFilteredForm();
   person.type({ query: 'login', filters: 'action in blocked', channel: ops });
   await person.press('event-logs:window:72h');
   const widened = await person.waitForModal(holds('from:1'));
@@ -68,8 +74,20 @@ test('a window the wrong way round is turned by one press, and one that grew too
   expect((sent?.to ?? 0) - (sent?.from ?? 0)).toBe(24 * 3_600_000);
 });
 
-test('filters are rows of menus and values that come and go', async () => {
+test('a form opens without filters, and the last of them can be removed', async () => {
   const person = await alicesForm();
+  expect(holds('filters')(await person.waitForModal('event-logs:submit'))).toBe(false);
+  await person.press('event-logs:filter');
+  await person.waitForModal(holds('filters'));
+  await person.press('event-logs:filter-remove:1');
+  await person.waitForModal((view) => !holds('filters')(view));
+  await submitForm(person);
+  await waitForPost(`D${alice}`, says.done);
+  expect(exportRequests()[0]?.body).not.toHaveProperty('filters');
+});
+
+test('filters are rows of menus and values that come and go', async () => {
+  const person = await alicesFilteredForm();
   await person.choose('event-logs:filter-field:1', 'country');
   person.type({ filters: 'de\nfr, at\n', query: 'kept' });
   await person.press('event-logs:filter');
@@ -109,7 +127,7 @@ test('filters are rows of menus and values that come and go', async () => {
 });
 
 test('another field is warned of before it is sent, and the service’s own words say why it refused', async () => {
-  const person = await alicesForm();
+  const person = await alicesFilteredForm();
   await person.choose('event-logs:filter-field:1', 'another');
   const warned = await person.waitForModal(warnsAt('filter-field-1'));
   expect(readHint(warned, 'filter-field-1')).toMatchSnapshot('its input');
@@ -122,14 +140,14 @@ test('another field is warned of before it is sent, and the service’s own word
 });
 
 test('values without a field are told at their input, and nothing is asked', async () => {
-  const person = await alicesForm();
+  const person = await alicesFilteredForm();
   expect((await person.submit({ filters: 'country in DE' })).errors).toMatchSnapshot();
   expect(exportRequests()).toEqual([]);
 });
 
 test('a key typed into a field is told under it, and goes nowhere', async () => {
   const { key } = bot.cdn;
-  const person = await alicesForm();
+  const person = await alicesFilteredForm();
   const lines = bot.logs.length;
   bot.slack.calls.length = 0;
   const { errors } = await person.submit({ query: key, filters: `url contains ${key}` });
@@ -155,7 +173,7 @@ test('what the plan lacks is said in a sentence, and once it is there the same e
 });
 
 test('what was refused comes back in the form, to be changed', async () => {
-  const person = await alicesForm();
+  const person = await alicesFilteredForm();
   await person.choose('event-logs:filter-field:1', 'action');
   await person.press('event-logs:filter');
   await person.waitForModal(holds('filters-2'));
@@ -196,7 +214,7 @@ test.each([
 });
 
 test('of two presses at once none undoes the other', async () => {
-  const person = await alicesForm();
+  const person = await alicesFilteredForm();
   const before = person.modal()?.hash;
   await Promise.all([person.press('event-logs:filter'), person.choose('event-logs:filter-op:1', 'cidr')]);
   await person.waitForModal(({ hash }) => hash !== before);

@@ -2,7 +2,8 @@ import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../simulator/slack/views.ts';
 import { readStable } from '../support/words.ts';
 
-const posted = (files: number | string = 1) => new RegExp(`in ${files} file${files === 1 ? '' : 's'} below`);
+const posted = (files: number | string = 1) =>
+  new RegExp(files === 1 ? 'the file is below' : `the ${files} files are below`);
 const noEvent = /No event of shield zone 501 matches/;
 
 /** What the message of an export says in each of its states: tests wait for it, and have no other way to tell them apart. */
@@ -14,7 +15,7 @@ export const says = {
   posted,
   noEvent,
   /** With a file or without one. */
-  done: new RegExp(`in \\d+ files? below|${noEvent.source}`),
+  done: new RegExp(`files? (?:is|are) below|${noEvent.source}`),
   failed: /did not work; nothing was posted/,
   /** Failed or cancelled. */
   notPosted: /nothing was posted/,
@@ -54,7 +55,9 @@ export function readExport(
 ): string {
   return readStable(reads, values)
     .replaceAll(/^.+–.+ UTC$/gm, '<window>')
-    .replaceAll(/\b[\da-f]{32}\b/g, '<request>');
+    .replaceAll(/\b[\da-f]{32}\b/g, '<request>')
+    .replaceAll(/(?:\d{1,2} [A-Z][a-z]{2} )?<time>(?: to (?:\d{1,2} [A-Z][a-z]{2} )?<time>)? UTC/g, '<span>')
+    .replaceAll(/\d+(?= in the worst hour)/g, '<number>');
 }
 
 /** What stands above the inputs of a form that came back. */

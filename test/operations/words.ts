@@ -1,19 +1,20 @@
 /** The words by which a message or form about an operation is found; each answer as a whole is in a snapshot. */
 export const says = {
-  asksToDelete: (volumeId = '[^ ]+') => new RegExp(`asks to delete every instance of volume ${volumeId} `),
+  asksToDelete: (volumeId = '[^ ]+') => new RegExp(`asks to delete volume ${volumeId} `),
   asksToSet: /asks to set/,
   /** The requester's own message. */
   yourRequest: (volumeId: string, state = '') =>
     new RegExp(`Your request[^]*volume ${volumeId} [^]*${state}`),
   reminds: /This still waits/,
   /** The last view of a form. */
-  answered: /done:|Asked for|waits|unknown:/,
-  waits: 'waits for approval',
+  answered: /^Sent/,
+  waits: 'of \\d approvals?',
   done: 'mark: done ·',
   notDone: 'not done ·',
-  outcomeUnknown: 'outcome unknown ·',
+  outcomeUnknown: 'outcome unknown',
   deleted: (volumeId: string) => new RegExp(`${volumeId}[^]*2 instances deleted`),
-  variableIsSet: /done[^]*set FEATURE_X/,
+  variableIsSet: /^:white_check_mark: FEATURE_X/,
+  nowRequired: /is now required/,
   reportsOtherValue: /outcome unknown[^]*but reports another value/,
   reportsOtherRule: /outcome unknown[^]*but reports it as not required/,
   noUndo: /No undo: the value before is not known/,
@@ -35,11 +36,12 @@ export const says = {
   tooFewApprovers: /only 2 other people can give one/,
   cancelled: /Cancelled\. Nothing was sent/,
   cancelledWithKey: /forgotten[^]*1 request of yours waited/,
-  noted: /Noted: it was done/,
+  noted: /Noted as done/,
   waitingList: /for your approval/,
   auditPage: /records in all/,
   valueTyped: /not typed into the command/,
   noSuchVariable: /knows no such script or variable/,
+  affected: /hangs? on this:/,
   /** Before a volume is deleted. */
-  consequences: /cannot be undone/,
+  consequences: /Cannot be undone/,
 };

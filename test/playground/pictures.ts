@@ -59,7 +59,7 @@ try {
   await take(page, 'approval-waits');
   cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
   await approver.press('approvals:approve', { ts: card.ts });
-  await page.getByRole('button', { name: 'Check and say' }).waitFor();
+  await page.getByRole('button', { name: 'Record what I found' }).waitFor();
   await take(page, 'approval-unknown');
 
   await look('ops');

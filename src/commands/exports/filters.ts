@@ -13,13 +13,12 @@ export type Rows = { readonly filters: readonly FilterRow[]; readonly nextRow: n
 
 const empty = { drawn: 0, field: '', otherField: '', op: 'in', otherOp: '', values: '' };
 
-/** One row per filter; an empty one if there is none. */
-export function toFilterRows(filters: readonly EventLogFilter[], first = 1): Rows {
-  if (filters.length === 0) return { filters: [{ ...empty, id: first }], nextRow: first + 1 };
+/** One row per filter. */
+export function toFilterRows(filters: readonly EventLogFilter[]): Rows {
   const rows = filters.map(({ field, op, value }, nth): FilterRow => {
     const [hasField, hasOp] = [isKnownField(field), isKnownOp(op)];
     return {
-      id: first + nth,
+      id: nth + 1,
       drawn: 0,
       field: hasField ? field : another,
       otherField: hasField ? '' : field,
@@ -28,7 +27,7 @@ export function toFilterRows(filters: readonly EventLogFilter[], first = 1): Row
       values: joinValues(value),
     };
   });
-  return { filters: rows, nextRow: first + rows.length };
+  return { filters: rows, nextRow: rows.length + 1 };
 }
 
 export function addRow({ filters, nextRow }: Rows): Rows {
@@ -37,8 +36,7 @@ export function addRow({ filters, nextRow }: Rows): Rows {
 }
 
 export function removeRow({ filters, nextRow }: Rows, id: number): Rows {
-  const left = filters.filter((row) => row.id !== id);
-  return left.length > 0 ? { filters: left, nextRow } : toFilterRows([], nextRow);
+  return { filters: filters.filter((row) => row.id !== id), nextRow };
 }
 
 /** True if the choice of a field adds or removes an input, or changes a menu or hint. */

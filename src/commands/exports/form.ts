@@ -113,8 +113,8 @@ const whole = z.number().int().nonnegative();
 const note = z.object({
   zone: z.string().optional(),
   drawn: whole.default(0),
-  rows: z.array(z.tuple([whole, whole])).default([[1, 0]]),
-  next: whole.default(2),
+  rows: z.array(z.tuple([whole, whole])).default([]),
+  next: whole.default(1),
 });
 
 /** A button or menu that draws the open form anew. */

@@ -11,7 +11,8 @@ import { loadDecisionContext } from '../../operations/validity.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
-import * as views from '../../views/operations/approvals.ts';
+import * as lists from '../../views/operations/approval-list.ts';
+import { renderAffected } from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
@@ -32,10 +33,10 @@ const approvalsCommand: Command<'ledger'> = {
 };
 
 async function list(context: With<'ledger'>, done?: string): Promise<Message> {
-  return views.renderApprovalList(await loadLists(context), context.now(), done);
+  return lists.renderApprovalList(await loadLists(context), context.now(), done);
 }
 
-async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promise<views.ApprovalLists> {
+async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promise<lists.ApprovalLists> {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const isApprover = decideApproval(policy, actor).allowed;
   const waiting = isApprover ? await findWaitingFor(ledger, person) : [];
@@ -69,6 +70,17 @@ async function decideAfresh(
   if (!operation) return renderAnswer({ kind: 'not-found' });
   return renderAnswer(await press(await loadDecisionContext(authorizer, operation, person.userId)));
 }
+
+/** For those who see the card, which names the zones. */
+const affectedAction: Action<'ledger'> = {
+  id: 'approvals:affected',
+  needs: 'none',
+  newMessage: true,
+  async run(id, { ledger, person }) {
+    const operation = await findOperation(ledger, tenantId(person), id);
+    return operation ? renderAffected(operation) : renderAnswer({ kind: 'not-found' });
+  },
+};
 
 const denyAction: Action<'ledger'> = {
   id: 'approvals:deny',
@@ -188,13 +200,21 @@ const retryAction: Action<'ledger' | 'zoneCache'> = {
 export const approvals: Feature<'ledger' | 'zoneCache'> = {
   name: 'approvals',
   commands: [approvalsCommand],
-  actions: [approveAction, approveInListAction, denyAction, cancelAction, checkAction, retryAction],
+  actions: [
+    approveAction,
+    approveInListAction,
+    affectedAction,
+    denyAction,
+    cancelAction,
+    checkAction,
+    retryAction,
+  ],
   forms: [denyForm, checkForm],
   async homeSection(context) {
     const { waiting, isApprover, requested } = await loadLists(context);
     const open = requested.filter(({ state }) =>
       ['proposed', 'approved', 'executing', 'unknown'].includes(state),
     );
-    return isApprover || open.length > 0 ? views.renderHomeSection(waiting, open) : [];
+    return isApprover || open.length > 0 ? lists.renderHomeSection(waiting, open) : [];
   },
 };

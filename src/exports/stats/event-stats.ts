@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { hourMs } from '../../lib/time.ts';
+import { dayMs } from '../../lib/time.ts';
 import { createAddressNormalizer } from '../csv/addresses.ts';
 import { type EventSubject, eventColumns } from '../csv/columns.ts';
 import { type CsvRow, cellKinds, cellText, createCsvRows } from '../csv/rows.ts';
 import { createGroupCounts, type GroupCounts, type TopValues } from './counts.ts';
-import { createTimeReader } from './time.ts';
+import { createTimeReader, slotMs } from './time.ts';
 import { redactUrl, type Span } from './urls.ts';
 
 export interface EventStats {
@@ -15,8 +15,8 @@ export interface EventStats {
   readonly bytes: number;
   /** SHA-256 of the bytes, hexadecimal; undefined unless requested. */
   readonly sha256: string | undefined;
-  /** Rows per hour (UTC; start in epoch ms), in order and without gaps; empty if no time can be read. */
-  readonly hours: readonly (readonly [start: number, count: number])[];
+  /** Rows each ten minutes (UTC; start in epoch ms), in order and without gaps; empty if no time can be read. */
+  readonly slots: readonly (readonly [start: number, count: number])[];
   /** Rows without a readable time. */
   readonly untimed: number;
   /** The file has no events: it is empty, or has only a header that can be read. */
@@ -30,15 +30,15 @@ export interface EventStatsOptions {
   readonly hashes?: boolean;
 }
 
-/** 32 days. An export covers three days at most; times further apart are no event times. */
-const mostHours = 24 * 32;
+/** An export covers three days at most; times further apart are no event times. */
+const longestMs = 32 * dayMs;
 const shown = 5;
 
 /** Counts an event log in CSV as a stream, in bounded memory. Columns may be in any order, and any may be missing. */
 export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
   const hash = hashes ? createHash('sha256') : undefined;
   const times = createTimeReader();
-  const hours = new Map<number, number>();
+  const slots = new Map<number, number>();
   let bytes = 0;
   let rows = 0;
   let broken = 0;
@@ -52,9 +52,9 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
   const urlRoom = Buffer.allocUnsafeSlow(1_024);
   const normalizeAddress = createAddressNormalizer();
   const word: Span = { bytes: room, from: 0, to: 0 };
-  // The hour of the last row: usually also the hour of the next.
-  let hour = Number.NaN;
-  let inHour = 0;
+  // That of the last row: usually also that of the next.
+  let slot = Number.NaN;
+  let inSlot = 0;
   const columns: { column: number; subject: EventSubject; counts: GroupCounts }[] = [];
 
   const readHeader = (row: CsvRow): void => {
@@ -65,23 +65,23 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
   };
 
   const countTime = (row: CsvRow): void => {
-    const start = times.readHour(row.bytes, row.from[timeColumn] as number, row.to[timeColumn] as number);
-    if (start !== hour && !enterHour(start)) return;
-    inHour += 1;
+    const start = times.readSlot(row.bytes, row.from[timeColumn] as number, row.to[timeColumn] as number);
+    if (start !== slot && !enterSlot(start)) return;
+    inSlot += 1;
     timed += 1;
   };
 
-  const leaveHour = (): void => {
-    if (inHour > 0) hours.set(hour, (hours.get(hour) ?? 0) + inHour);
-    inHour = 0;
+  const leaveSlot = (): void => {
+    if (inSlot > 0) slots.set(slot, (slots.get(slot) ?? 0) + inSlot);
+    inSlot = 0;
   };
 
   /** False if it is no time, or too far from the others. */
-  const enterHour = (start: number): boolean => {
+  const enterSlot = (start: number): boolean => {
     const [from, to] = [Math.min(first, start), Math.max(last, start)];
-    if (!(to - from < mostHours * hourMs)) return false;
-    leaveHour();
-    [hour, first, last] = [start, from, to];
+    if (!(to - from < longestMs)) return false;
+    leaveSlot();
+    [slot, first, last] = [start, from, to];
     return true;
   };
 
@@ -131,14 +131,14 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
     /** Once, after the last piece. */
     result(): EventStats {
       reader.end();
-      leaveHour();
+      leaveSlot();
       const top = columns.map(({ subject, counts }) => [subject, counts.top(shown)] as const);
       return {
         rows,
         broken,
         bytes,
         sha256: hash?.digest('hex'),
-        hours: timed > 0 ? fillGaps(hours, first, last) : [],
+        slots: timed > 0 ? fillGaps(slots, first, last) : [],
         untimed: rows - timed,
         empty: rows === 0 && (width < 0 || timeColumn >= 0 || columns.length > 0),
         top: Object.fromEntries(top),
@@ -147,10 +147,10 @@ export function createEventStats({ hashes = true }: EventStatsOptions = {}) {
   };
 }
 
-function fillGaps(hours: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {
-  return Array.from({ length: (last - first) / hourMs + 1 }, (_, nth) => {
-    const start = first + nth * hourMs;
-    return [start, hours.get(start) ?? 0];
+function fillGaps(slots: ReadonlyMap<number, number>, first: number, last: number): [number, number][] {
+  return Array.from({ length: (last - first) / slotMs + 1 }, (_, nth) => {
+    const start = first + nth * slotMs;
+    return [start, slots.get(start) ?? 0];
   });
 }
 

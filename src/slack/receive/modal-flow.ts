@@ -4,17 +4,9 @@ import { findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { capitalize } from '../../views/blocks/text.ts';
-import { renderFormOffer } from '../../views/conversation.ts';
 import type { Responder } from '../send/responder.ts';
 import { type Flow, type Interaction, sendAnswer } from './dispatch.ts';
-import {
-  openModal,
-  type Place,
-  type SubmittedView,
-  toModal,
-  updateModal,
-  writeModalState,
-} from './modals.ts';
+import { openModal, type SubmittedView, toModal, updateModal, writeModalState } from './modals.ts';
 
 /** A command, an action or a shortcut. */
 interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, 'preservesInputs'> {
@@ -22,13 +14,10 @@ interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, '
   readonly redraw?: (input: Input, context: With<Service>) => Promise<ModalView | undefined>;
 }
 
-/** Where a command, press or shortcut came from. */
+/** The place of a command, button or shortcut. */
 interface Origin {
-  /** Undefined for what was written in a message, which opens no modal. */
-  readonly triggerId: string | undefined;
-  readonly place: Place;
-  /** The written words, for the button that opens their modal. */
-  readonly written?: string | undefined;
+  readonly triggerId: string;
+  readonly channelId: string | undefined;
   /** `modal` of the entry opens before authorization, and `run` answers in it. */
   readonly opensEarly?: true;
   /** The modal that holds the button. */
@@ -43,8 +32,8 @@ interface Origin {
  * answered in that modal, or on top of it.
  */
 export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin: Origin): Flow {
-  const { triggerId, place, below, newModal, written = '' } = origin;
-  const where = { ...place, above: below?.id };
+  const { triggerId, channelId, below, newModal } = origin;
+  const where = { channelId, above: below?.id };
   /** The modal that was opened before authorization. Its id is undefined if Slack did not say it. */
   let opened: { readonly id: string | undefined; readonly title: string } | undefined;
 
@@ -56,13 +45,13 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
   const show = async (viewId: string, view: ModalView, turn: Interaction, hash?: string): Promise<void> => {
     prefetchMenus(view, turn.context);
     // If the person closed the modal meanwhile, nothing is shown.
-    await updateModal(await turn.client(), viewId, writeModalState(view, place), hash);
+    await updateModal(await turn.client(), viewId, writeModalState(view, channelId), hash);
   };
 
   return {
     async beforeAuthorize({ client, setup }) {
       const skeleton = findSkeleton(setup);
-      if (!skeleton || triggerId === undefined) return;
+      if (!skeleton) return;
       opened = {
         id: await openModal(await client(), triggerId, skeleton, where),
         title: skeleton.title.text,
@@ -77,19 +66,16 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
         return;
       }
       const modal = entry.modal?.(input, context);
-      if (modal && triggerId === undefined)
-        return sendAnswer(renderFormOffer(modal.title.text, written), responder);
       if (modal) prefetchMenus(modal, context);
-      if (modal && triggerId !== undefined && !opened)
-        return void (await openModal(await client(), triggerId, modal, where));
+      if (modal && !opened) return void (await openModal(await client(), triggerId, modal, where));
       if (opened && opened.id === undefined)
         throw new UserError('The form opened but could not be filled.', 'Close it and try the same again.');
       if (opened?.id && modal && entry.load) return show(opened.id, await entry.load(input, context), turn);
       const answer = entry.run?.(input, context);
       // The modal of a shortcut may be all of its answer.
       if (!answer) return;
-      if (opened?.id) return sendAnswer(answer, answerInModal(opened.id, opened.title, turn, place));
-      const inBelow = below && answerInModal(below.id, below.title?.text, turn, place);
+      if (opened?.id) return sendAnswer(answer, answerInModal(opened.id, opened.title, turn, channelId));
+      const inBelow = below && answerInModal(below.id, below.title?.text, turn, channelId);
       return sendAnswer(answer, inBelow ?? responder);
     },
     async showFailure(message, { client }) {
@@ -113,12 +99,12 @@ export function answerInModal(
   viewId: string,
   title: string | undefined,
   { client, wrapResponder }: Pick<Interaction, 'client' | 'wrapResponder'>,
-  place: Place,
+  channelId: string | undefined,
 ): Responder {
   return wrapResponder((plain) => ({
     async send(message, as) {
       if (as === 'progress') return false;
-      const view = writeModalState(toModal(title ?? 'Done', message), place);
+      const view = writeModalState(toModal(title ?? 'Done', message), channelId);
       const shown = await allowSecrets(message.carries ?? [], async () =>
         updateModal(await client(), viewId, view),
       );

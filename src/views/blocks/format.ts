@@ -36,6 +36,13 @@ export function formatShortMoments(at: readonly number[]): string[] {
   });
 }
 
+/** `22 Nov 05:51 to 11:51 UTC`: the same for every reader. */
+export function formatSpan(from: Date, to: Date): string {
+  const [day, lastDay] = [from, to].map((at) => formatShortDay(at.toISOString().slice(0, 10)));
+  const [begin, end] = [from, to].map((at) => at.toISOString().slice(11, 16));
+  return `${day} ${begin} to ${lastDay === day ? '' : `${lastDay} `}${end} UTC`;
+}
+
 /** `3 zones`, `1 zone`, `no zones`. */
 export function pluralize(number: number, one: string, many = `${one}s`): string {
   if (number === 0) return `no ${many}`;

@@ -67,7 +67,7 @@ export function describeWindow({ request }: Pick<ExportSummary, 'request'>): str
   return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
 
-function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
+export function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
   const parts = filters.map(filterInWords);
   if (query !== '') parts.unshift(`“${escapeMrkdwn(query, 100)}”`);
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');

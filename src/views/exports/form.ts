@@ -98,7 +98,7 @@ export function renderExportForm(form: ExportForm): ModalView {
       maxLength: 3000,
       initial: form.query,
     }),
-    context('*Filters*: every one has to match.'),
+    form.filters.length > 1 && context('*Filters*: every one has to match.'),
     ...form.filters.flatMap((row, nth) => filterRow(row, nth + 1)),
     form.filters.length < mostRows && actions(button('Add a filter', 'event-logs:filter', 'add')),
     channelSelect('channel', 'Channel', {

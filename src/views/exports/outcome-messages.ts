@@ -1,36 +1,49 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { ExportSummary } from '../../exports/model.ts';
-import type { EventStats } from '../../exports/stats/event-stats.ts';
+import type { EventSummary } from '../../exports/stats/summary.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
-import { formatBytes, formatShortMoments, pluralize } from '../blocks/format.ts';
-import { escapeMrkdwn } from '../blocks/text.ts';
-import { describeWindow } from './exports.ts';
+import { formatBytes, formatInteger, formatShortMoments, formatSpan, pluralize } from '../blocks/format.ts';
+import { escapeMrkdwn, join } from '../blocks/text.ts';
+import { describeFilters, describeWindow } from './exports.ts';
 import { renderEventChart } from './report.ts';
 
 interface Done {
   /** 0: no event matched. */
   readonly files: number;
-  readonly hours?: EventStats['hours'];
+  readonly summary?: EventSummary | undefined;
   readonly told?: NotifiedWhere;
 }
 
 /** The place of the outcome: the export's message, or a direct message if that is gone. */
 export type NotifiedWhere = 'there' | 'directly';
 
-export function renderDone(one: ExportSummary, { files, hours = [], told = 'there' }: Done): Message {
-  const empty = files === 0;
+export function renderDone(one: ExportSummary, { files, summary, told = 'there' }: Done): Message {
+  if (files === 0) {
+    const text = `No event of ${zoneOf(one)} matches, so there is no file.`;
+    const again = actions(offerButton(one, { ...one.request, change: true }));
+    return message(text, [section(`:white_check_mark: ${text}`), renderAskedBy(one), again]);
+  }
+  const { query, filters, from, to } = one.request;
+  const text = `*${pluralize(one.rows, 'event')}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
   const where = told === 'there' ? 'below' : placeInWords(one);
-  const text = empty
-    ? `No event of ${zoneOf(one)} matches, so there is no file.`
-    : `*${pluralize(one.rows, 'event')}* of ${zoneOf(one)}, ${formatBytes(one.bytes)}, in ${pluralize(files, 'file')} ${where}.`;
   return message(text, [
-    section(`:white_check_mark: ${text}`),
-    ...renderEventChart({ hours, rows: one.rows }),
-    renderAskedBy(one),
-    empty && actions(offerButton(one, { ...one.request, change: true })),
+    section([`:white_check_mark: ${text}`, summary && describeEvents(summary)]),
+    ...(summary ? renderEventChart(summary, one.rows) : []),
+    context([
+      `For <@${one.userId}>`,
+      (query !== '' || filters.length > 0) && describeFilters(query, filters),
+      files === 1 ? `the file is ${where}` : `the ${files} files are ${where}`,
+    ]),
   ]);
+}
+
+/** `70 blocked, 61 challenged · mostly BR, CN, FR` */
+function describeEvents({ actions, countries }: EventSummary): string {
+  const done = actions.map(([word, count]) => `${formatInteger(count)} ${escapeMrkdwn(word, 30)}`).join(', ');
+  const from = countries.map(([word]) => escapeMrkdwn(word, 30)).join(', ');
+  return join([done, from && `mostly ${from}`], ' · ');
 }
 
 function zoneOf({ request }: ExportSummary): string {

@@ -2,11 +2,13 @@ import { type EventSubject, eventSubjects } from '../../exports/csv/columns.ts';
 import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
 import type { TopValues } from '../../exports/stats/counts.ts';
 import type { EventStats } from '../../exports/stats/event-stats.ts';
+import type { EventSummary } from '../../exports/stats/summary.ts';
 import type { GatheredFile, GatheredLog } from '../../exports/worker/gather.ts';
+import { minuteMs, toUtcDay } from '../../lib/time.ts';
 import type { Attachment, MessageBlock, Spooled } from '../blocks/blocks.ts';
-import { renderChart, sumBuckets } from '../blocks/chart.ts';
-import { formatBytes, formatInteger, formatMoment, formatShortMoments, pluralize } from '../blocks/format.ts';
-import { escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
+import { renderChart } from '../blocks/chart.ts';
+import { formatBytes, formatInteger, formatShortMoments, pluralize } from '../blocks/format.ts';
+import { formatCode, join, truncateLines } from '../blocks/text.ts';
 import { describeWindow } from './exports.ts';
 
 /** The files of one message, and the comment above them. */
@@ -46,11 +48,12 @@ export function renderFileComment(
   { files, sha256 }: { readonly files: readonly ReportedFile[]; readonly sha256: string },
 ): string {
   const { request } = one;
-  const size = files.filter(({ kind }) => kind === 'raw').reduce((sum, { length }) => sum + length, 0);
+  const { rows, untimed } = figures;
   const lines = [
-    `*${pluralize(figures.rows, 'event')}* of shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}, ${formatBytes(size)}, for <@${one.userId}>`,
     describeWindow(one),
-    ...peakLine(figures),
+    untimed > 0 &&
+      untimed < rows &&
+      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
     figures.broken > 0 &&
       `:warning: ${pluralize(figures.broken, 'row')} not as CSV should be: ${figures.broken === 1 ? 'it is' : 'they are'} in the file as sent.`,
     ...eventSubjects.flatMap((subject) => topLine(subject, figures.top[subject])),
@@ -102,31 +105,33 @@ function topLine(subject: EventSubject, top: TopValues | undefined): string[] {
     : [`*${subjectWords[subject]}*: ${words.join(' · ')}`];
 }
 
-/** The worst hour, and the events that the chart leaves out. */
-function peakLine({ hours, rows, untimed }: EventStats): Maybe<string>[] {
-  if (hours.length === 0) return [];
-  const [start, most] = hours.reduce((highest, hour) => (hour[1] > highest[1] ? hour : highest));
-  return [
-    hours.length > 1 && `*${formatInteger(most)}* in the worst hour, from ${formatMoment(new Date(start))}`,
-    untimed > 0 &&
-      untimed < rows &&
-      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
-  ];
-}
-
-// A chart holds twenty points.
-const mostBars = 20;
-
-/** Events by hour, or by several hours where there are more than twenty. Nothing if no time can be read. */
-export function renderEventChart({ hours, rows }: Pick<EventStats, 'hours' | 'rows'>): MessageBlock[] {
-  const size = Math.max(1, Math.ceil(hours.length / mostBars));
-  const counts = hours.map(([, count]) => count);
-  const starts = hours.filter((_, nth) => nth % size === 0).map(([start]) => start);
+/** Events in up to thirteen equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
+export function renderEventChart({ bars, worstHour }: EventSummary, rows: number): MessageBlock[] {
+  if (!bars) return [];
+  const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
+  const labels = formatShortMoments(starts);
+  const isOneDay = new Set(starts.map((at) => toUtcDay(new Date(at)))).size === 1;
+  const [time = '', dated = ''] = worstHour
+    ? [formatShortMoments([worstHour.from + 1])[0], formatShortMoments([worstHour.from, 0])[0]]
+    : [];
+  const title = worstHour
+    ? `${formatInteger(worstHour.count)} in the worst hour, from ${isOneDay ? time : dated} UTC`
+    : pluralize(rows, 'event');
+  const series = [{ name: 'events', values: bars.counts }];
   return renderChart({
     kind: 'bar',
-    title: `${pluralize(rows, 'event')} by hour (UTC)`,
-    unit: size === 1 ? 'Events each hour' : `Events each ${size} hours`,
-    labels: formatShortMoments(starts),
-    series: [{ name: 'events', values: sumBuckets(counts, size) }],
+    title,
+    unit: `Events each ${nameBucket(bars.minutes)}, UTC`,
+    labels,
+    series,
   });
+}
+
+function nameBucket(minutes: number): string {
+  if (minutes < 60) return minutes === 30 ? 'half hour' : `${minutes} minutes`;
+  return minutes === 60
+    ? 'hour'
+    : minutes % 1440 === 0
+      ? pluralize(minutes / 1440, 'day')
+      : `${minutes / 60} hours`;
 }

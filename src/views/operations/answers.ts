@@ -37,8 +37,8 @@ export function renderAnswer(answer: Answer): Message {
       return reply(`Cancelled. Nothing was sent to the CDN: ${request}.`);
     case 'confirmed':
       return state === 'succeeded'
-        ? reply(`Noted: it was done. ${request}.`)
-        : reply(`Noted: it was not done. ${request}.`, retryButton(id));
+        ? reply(`Noted as done: ${request}.`)
+        : reply(`Noted as not done: ${request}.`, retryButton(id));
     case 'proposed':
       return renderProposed(operation);
     case 'own-request':
@@ -86,6 +86,8 @@ export function renderProposed(operation: Operation): Message {
   const request = describeRequest(operation);
   if (approvalsNeeded === 0) {
     const outcome = describeOutcome(operation);
+    // Names what was set, so that the request would say it twice.
+    if (state === 'succeeded') return reply(`:white_check_mark: ${outcome}`);
     return reply(`${states[state]}: ${request}.${outcome ? `\n${outcome}` : ''}`);
   }
   return reply(

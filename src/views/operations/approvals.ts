@@ -1,9 +1,10 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { Operation } from '../../operations/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
-import { escapeMrkdwn, formatCode, join, type Maybe } from '../blocks/text.ts';
+import { button, confirmation, connectButton } from '../blocks/buttons.ts';
+import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { renderTable } from '../blocks/table.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, plainText } from '../blocks/text.ts';
 import {
   describeCount,
   describeMissing,
@@ -11,12 +12,13 @@ import {
   describeRequest,
   describeRequestPlainly,
   describeState,
+  readAffected,
   renderConsequences,
   retryButton,
   states,
 } from './describe.ts';
 
-/** The approvers' card: the request, the requester, the consequences, and two buttons while it waits. */
+/** The approvers' card: the request, the requester, the consequences, and the buttons while it waits. */
 export function renderApprovalCard(operation: Operation, approvers: readonly string[]): Message {
   const requester = `<@${operation.requester.userId}>`;
   const waits = operation.state === 'proposed';
@@ -24,12 +26,13 @@ export function renderApprovalCard(operation: Operation, approvers: readonly str
     ? `${requester} asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)}.`
     : `${describeRequestPlainly(operation)}: ${describeState(operation)}`;
   return message(text, [
-    section(`${requester} ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`),
-    reasonBlock(operation),
+    section([
+      `${requester} ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`,
+      quoteReason(operation),
+    ]),
     section(renderConsequences(operation)),
-    section(renderProgress(operation)),
-    waits ? approveButtons(operation) : nextSteps(operation),
-    waits && approvers.length > 0 && context(`For ${mention(approvers)}`),
+    section(renderProgress(operation, approvers)),
+    waits ? actions(...decisionButtons(operation), affectedButton(operation)) : nextSteps(operation),
     sealLine(operation),
   ]);
 }
@@ -53,8 +56,7 @@ export function renderRequesterMessage(
 ): Message {
   const { id, outcome } = operation;
   return message(`Your request to ${describeRequestPlainly(operation)}: ${describeState(operation)}`, [
-    section(`*Your request:* ${describeRequest(operation)}`),
-    reasonBlock(operation),
+    section([`*Your request:* ${describeRequest(operation)}`, quoteReason(operation)]),
     section(renderProgress(operation)),
     canCancel(operation)
       ? actions(button('Cancel the request', 'approvals:cancel', id))
@@ -76,113 +78,81 @@ export function renderReminder(operation: Operation, approvers: readonly string[
   return say(text);
 }
 
-export interface ApprovalLists {
-  readonly waiting: readonly Operation[];
-  readonly requested: readonly Operation[];
-  readonly isApprover: boolean;
-}
-
-/** The requests that wait for a person's approval, and those that the person made. `done`: the result of a press in it. */
-export function renderApprovalList(
-  { waiting, requested, isApprover }: ApprovalLists,
-  asOf: Date,
-  done?: string,
-): Message {
-  const [requests, wait] = [pluralize(waiting.length, 'request'), waiting.length === 1 ? 'waits' : 'wait'];
-  const text = `${requests} ${wait} for you. You asked for ${pluralize(requested.length, 'change')} lately.`;
+/** The zones that a request affects, as they were when it was asked for. */
+export function renderAffected(operation: Operation): Message {
+  const { zones = [], zonesTotal = 0 } = readAffected(operation) ?? {};
+  const rows = zones.flatMap(({ name, hostnames, hostnamesTotal }) => {
+    const more = hostnamesTotal - hostnames.length;
+    const hosts = [...hostnames, ...(more > 0 ? [`and ${formatInteger(more)} more`] : [])];
+    return (hosts.length > 0 ? hosts : ['no hostname']).map((host) => [name || 'unnamed', host]);
+  });
+  const what = describeRequest(operation);
+  const text = `*${capitalize(pluralize(zonesTotal, 'zone'))}* ${zonesTotal === 1 ? 'hangs' : 'hang'} on this: ${what}`;
+  const others = zonesTotal > zones.length ? `The first ${formatInteger(zones.length)} zones · ` : '';
   return message(text, [
-    done && section(done),
-    section(
-      waiting.length === 0 ? '*Nothing waits for your approval*' : `*${requests}* ${wait} for your approval`,
-    ),
-    ...renderWaiting(waiting, 'approvals:approve-listed'),
-    !isApprover && context('You are not an approver: admins name them in `/cdn settings`.'),
-    section(`*What you asked for:* ${requested.length === 0 ? 'nothing yet' : ''}`),
-    ...renderRequested(requested),
-    context(`As of ${formatMoment(asOf)}.`),
-    actions(commandButton('Refresh', 'approvals')),
+    section(text),
+    ...renderTable({ caption: 'Zones and their hostnames', columns: ['Zone', 'Hostname'], rows }),
+    context(`${others}as of ${formatMoment(operation.createdAt)}, when it was asked for`),
   ]);
 }
 
-/** For the Home tab: only what can be acted on. */
-export function renderHomeSection(waiting: readonly Operation[], open: readonly Operation[]): KnownBlock[] {
-  return [
-    section(
-      `*Approvals:* ${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you, ${pluralize(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`,
-      commandButton('All approvals', 'approvals'),
-    ),
-    ...renderWaiting(waiting, 'approvals:approve'),
-    ...renderRequested(open),
-  ];
+function affectedButton(operation: Operation): Maybe<Button> {
+  const { zonesTotal = 0 } = readAffected(operation) ?? {};
+  return zonesTotal > 0 && button('What is affected', 'approvals:affected', operation.id);
 }
 
-const mostListed = 8;
-
-function renderWaiting(waiting: readonly Operation[], approveId: string): KnownBlock[] {
-  const blocks = waiting
-    .slice(0, mostListed)
-    .flatMap((operation) => [
-      section(
-        `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
-      ),
-      approveButtons(operation, approveId),
-    ]);
-  const more = waiting.length - mostListed;
-  return more > 0 ? [...blocks, context(`and ${more} more: they are in the approval channel`)] : blocks;
-}
-
-function renderRequested(requested: readonly Operation[]): KnownBlock[] {
-  const blocks = requested.slice(0, mostListed).map((operation) => {
-    const { id, state, movedAt } = operation;
-    const text = `${describeRequest(operation)}\n${states[state]} · ${formatMoment(movedAt)}`;
-    if (canCancel(operation)) return section(text, button('Cancel', 'approvals:cancel', id));
-    return section(text, state === 'unknown' ? checkButton(id) : undefined);
-  });
-  const more = requested.length - mostListed;
-  return more > 0 ? [...blocks, context(`and ${more} more`)] : blocks;
-}
-
-function canCancel({ state }: Operation): boolean {
+export function canCancel({ state }: Operation): boolean {
   return state === 'proposed' || state === 'approved';
 }
 
-function approveButtons({ id, request }: Operation, approveId = 'approvals:approve'): KnownBlock {
-  const isIrreversible = request.kind === 'volume-delete';
-  const style = isIrreversible ? 'danger' : 'primary';
-  const warning = isIrreversible
-    ? 'The volume is deleted as soon as enough have approved. It cannot be undone.'
-    : 'The variable is changed as soon as enough have approved.';
+export function decisionButtons(operation: Operation, approveId = 'approvals:approve'): Button[] {
+  const { id, kind } = operation;
+  const style = kind === 'volume-delete' ? 'danger' : 'primary';
+  const zones = readAffected(operation)?.zonesTotal ?? 0;
+  const hangsOnIt = `${capitalize(pluralize(zones, 'zone'))} ${zones === 1 ? 'hangs' : 'hang'} on it.`;
+  const way = kind === 'volume-delete' ? ' There is no way back.' : '';
+  const warning = `It runs with the last approval: ${describeRequestPlainly(operation, plainText)}. ${hangsOnIt}${way}`;
   const confirm = { ...confirmation('Approve it?', warning, 'Approve', 'Back'), style } as const;
-  return actions(button('Approve', approveId, id, { style, confirm }), button('Deny', 'approvals:deny', id));
+  return [button('Approve', approveId, id, { style, confirm }), button('Deny', 'approvals:deny', id)];
 }
 
-function checkButton(id: string): Button {
-  return button('Check and say', 'approvals:check', id, { style: 'primary' });
+export function checkButton(id: string): Button {
+  return button('Record what I found', 'approvals:check', id, { style: 'primary' });
 }
 
-/** Next steps after an end. */
+/** Next steps after an end. Where the outcome is unknown a person looks first: another try could do it twice. */
 function nextSteps({ id, state, triedAgainAs }: Operation): KnownBlock {
-  const canRetry = triedAgainAs === undefined && ['unknown', 'failed', 'expired'].includes(state);
+  const canRetry = triedAgainAs === undefined && ['failed', 'expired'].includes(state);
   return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
 }
 
-function reasonBlock({ reason }: Operation): Maybe<KnownBlock> {
-  return reason && section(`Reason: ${escapeMrkdwn(reason, 500)}`);
+function quoteReason({ reason }: Operation): string {
+  return reason === undefined ? '' : `>${escapeMrkdwn(reason, 500)}`;
 }
 
-function renderProgress(operation: Operation): string {
+/** `approvers`: those who could still approve. */
+function renderProgress(operation: Operation, approvers: readonly string[] = []): string {
   const { approvals, approvalsNeeded, state, movedAt, movedBy, expiresAt } = operation;
-  const given = approvals.map(({ by }) => `<@${by}>`).join(', ');
-  const outcome = describeOutcome(operation);
+  const given = approvals.map(({ by }) => by);
+  if (state === 'proposed') {
+    const able = approvers.filter((approver) => !given.includes(approver));
+    const noun = approvalsNeeded === 1 ? 'approval' : 'approvals';
+    return join(
+      [
+        `:hourglass_flowing_sand: *${describeCount(operation)} ${noun}*${given.length > 0 ? ` by ${mention(given)}` : ''}`,
+        `until ${formatMoment(expiresAt)}`,
+        able.length > 0 && `${mention(able)} can approve`,
+      ],
+      ' · ',
+    );
+  }
   const isByPerson = movedBy !== 'system' && (state === 'denied' || state === 'cancelled');
-  const noun = approvalsNeeded === 1 ? 'approval' : 'approvals';
-  const lines = [
-    `*${states[state]}*${isByPerson ? ` by <@${movedBy}>` : ''} · ${formatMoment(movedAt)}`,
-    outcome,
-    approvalsNeeded > 0 && `${describeCount(operation)} ${noun}${given && `: ${given}`}`,
-    state === 'proposed' && `Expires ${formatMoment(expiresAt)}`,
+  const facts = [
+    `*${states[state]}*${isByPerson ? ` by <@${movedBy}>` : ''}`,
+    formatMoment(movedAt),
+    given.length > 0 && `approved by ${mention(given)}`,
   ];
-  return join(lines, '\n');
+  return join([join(facts, ' · '), describeOutcome(operation)], '\n');
 }
 
 /** The audit records have the same seal. */

@@ -10,15 +10,15 @@ import { findVariableName, type Operation, type OperationState } from '../../ope
 import type { OperationOutcome, VoidReason } from '../../operations/rows.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
+import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
-/** `delete every instance of volume `data` of app `app0``, in mrkdwn. */
+/** `delete volume `data` of app `app0`, every instance`, in mrkdwn. */
 export function describeRequest(operation: Operation): string {
   const { request } = operation;
   if (request.kind === 'volume-delete')
-    return `delete every instance of volume ${formatCode(request.volumeId, 60)} of app ${formatCode(request.appId, 60)}`;
+    return `delete volume ${formatCode(request.volumeId, 60)} of app ${formatCode(request.appId, 60)}, every instance`;
   const parts = [
     request.setsValue && 'a new value',
     request.required !== undefined && (request.required ? 'now required' : 'no longer required'),
@@ -27,7 +27,7 @@ export function describeRequest(operation: Operation): string {
 }
 
 /** `variable 12 of script 301`, or with its name `FEATURE_X (12) of script 301`. */
-function nameVariable(operation: Operation, format: typeof formatCode): string {
+function nameVariable(operation: Operation, format: (text: string, length: number) => string): string {
   const { request } = operation;
   if (request.kind !== 'variable-update') return '';
   const name = findVariableName(operation);
@@ -35,12 +35,15 @@ function nameVariable(operation: Operation, format: typeof formatCode): string {
   return `${name ? `${format(name, 60)} (${id})` : `variable ${id}`} of script ${format(request.scriptId, 30)}`;
 }
 
-/** The same for a notification, without markup. */
-export function describeRequestPlainly(operation: Operation): string {
+/** The same without markup: for a notification, or with `plainText` for plain text. */
+export function describeRequestPlainly(
+  operation: Operation,
+  format: (text: string, length: number) => string = escapeMrkdwn,
+): string {
   const { request } = operation;
   return request.kind === 'volume-delete'
-    ? `delete volume ${escapeMrkdwn(request.volumeId, 60)} of app ${escapeMrkdwn(request.appId, 60)}`
-    : `set ${nameVariable(operation, escapeMrkdwn)}`;
+    ? `delete volume ${format(request.volumeId, 60)} of app ${format(request.appId, 60)}`
+    : `set ${nameVariable(operation, format)}`;
 }
 
 export function renderConsequences({ request, snapshot }: Pick<Operation, 'request' | 'snapshot'>): string {
@@ -54,32 +57,33 @@ export function volumeConsequences(shown: VolumeShown): string {
   const { volumeSizeInGb: size, monthlyCost: cost } = shown;
   const figures =
     shown.summary === 'unreadable'
-      ? 'Size and cost of the app’s volumes could not be read.'
-      : `The app’s volumes: *${size === undefined ? 'size not reported' : `${formatInteger(size)} GB`}* · the app costs ${cost === undefined ? '(not reported)' : formatMoney(cost)} a month`;
-  return [
-    ':warning: *This cannot be undone.* There is no backup.',
-    figures,
-    shown.zonesTotal === 0
-      ? 'No pull zone leads to this app.'
-      : `*${pluralize(shown.zonesTotal, 'pull zone')}* ${shown.zonesTotal === 1 ? 'leads' : 'lead'} to this app:\n${zoneLines(shown)}`,
-    'All instances have to be detached first; otherwise the CDN refuses and nothing is deleted.',
-  ].join('\n');
+      ? 'Size and cost of the app could not be read.'
+      : `All volumes of the app: ${size === undefined ? 'size not reported' : formatBytes(size * 1e9)} · it costs ${cost === undefined ? '(not reported)' : formatMoney(cost)} a month`;
+  return `:warning: *Cannot be undone, there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
 }
 
 export function scriptConsequences(shown: VariableShown): string {
-  return shown.zonesTotal === 0
-    ? 'No pull zone that your key sees runs this script.'
-    : `*${pluralize(shown.zonesTotal, 'pull zone')}* ${shown.zonesTotal === 1 ? 'runs' : 'run'} this script:\n${zoneLines(shown)}`;
+  return describeZones(shown, ['runs', 'run'], 'this script');
 }
 
-function zoneLines({ zones, zonesTotal }: AffectedZones): string {
-  const lines = zones.map(({ id, name, hostnames, hostnamesTotal }) => {
-    const more = hostnamesTotal - hostnames.length;
-    const hosts = hostnames.map((hostname) => escapeMrkdwn(hostname, 60)).join(', ') || 'no hostname';
-    return `• *${escapeMrkdwn(name, 60) || 'unnamed'}* (${escapeMrkdwn(id, 20)}): ${hosts}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
-  });
-  const left = zonesTotal - zones.length;
-  return [...lines, ...(left > 0 ? [`and ${formatInteger(left)} more`] : [])].join('\n');
+const mostNamed = 8;
+
+/** `*5 zones* use this app: *shop*, *api* …`: by name, since people decide by them. */
+function describeZones(
+  { zones, zonesTotal }: AffectedZones,
+  [one, many]: readonly [string, string],
+  what: string,
+): string {
+  if (zonesTotal === 0) return `No zone that the requester sees ${one} ${what}.`;
+  const names = zones.slice(0, mostNamed).map(({ name }) => `*${escapeMrkdwn(name, 60) || 'unnamed'}*`);
+  const more = zonesTotal - names.length;
+  const others = more > 0 ? ` and ${formatInteger(more)} more` : '';
+  return `*${pluralize(zonesTotal, 'zone')}* ${zonesTotal === 1 ? one : many} ${what}: ${names.join(', ')}${others}`;
+}
+
+/** The zones that an operation affects, of which as many as were shown are sealed with it. */
+export function readAffected({ request, snapshot }: Pick<Operation, 'request' | 'snapshot'>) {
+  return request.kind === 'volume-delete' ? readVolumeShown(snapshot) : readVariableShown(snapshot);
 }
 
 /** A sign and a few words: never the colour alone. */
@@ -89,7 +93,7 @@ export const states: Readonly<Record<OperationState, string>> = {
   executing: ':arrow_forward: running',
   succeeded: ':white_check_mark: done',
   failed: ':x: not done',
-  unknown: ':grey_question: outcome unknown',
+  unknown: ':grey_question: outcome unknown: do not retry yet',
   denied: ':no_entry: denied',
   expired: ':alarm_clock: expired',
   cancelled: ':heavy_minus_sign: cancelled',

@@ -72,7 +72,8 @@ const intro = section(
 
 function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
   const isChanged = ':arrows_counterclockwise: *This changed since you looked.* Read it again.';
-  const blocks = [section(volumeConsequences(shown)), section(renderApprovalNeeds(needs))];
+  const first = 'Detach every instance first: else the CDN refuses, and nothing is deleted.';
+  const blocks = [section(volumeConsequences(shown)), section([first, renderApprovalNeeds(needs)])];
   return changed ? [section(isChanged), ...blocks] : blocks;
 }
 

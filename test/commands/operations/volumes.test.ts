@@ -41,6 +41,8 @@ describe('a volume is deleted', () => {
     const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
     expect(stable(card, volume)).toMatchSnapshot('the card');
     await team.alice.waitForMessage(says.yourRequest(volume.volumeId, says.waits));
+    await team.bob.press('approvals:affected', { ts: card.ts });
+    expect(stable(await team.bob.waitForMessage(says.affected), volume)).toMatchSnapshot('what is affected');
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
 
     await team.bob.press('approvals:approve', { ts: card.ts });

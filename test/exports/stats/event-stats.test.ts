@@ -40,9 +40,9 @@ test('the figures of a file of the simulated CDN are those of its rows', () => {
     ip: { words: topOf(rows.map((row) => row.ip)), missed: 0 },
     url: { words: topOf(rows.map((row) => expectedUrl(row.url))), missed: 0 },
   });
-  expect(found.hours).toHaveLength(25);
-  expect(found.hours[0]).toEqual([Date.UTC(2026, 10, 20, 9), 62]);
-  expect(found.hours.reduce((sum, [, count]) => sum + count, 0)).toBe(3000);
+  expect(found.slots).toHaveLength(144);
+  expect(found.slots[0]).toEqual([from, rows.filter(({ timestamp }) => timestamp < from + 600_000).length]);
+  expect(found.slots.reduce((sum, [, count]) => sum + count, 0)).toBe(3000);
 });
 
 test('one address is counted as one, however it is written', () => {
@@ -101,8 +101,8 @@ test('any table is counted wherever it is cut, in whatever order its columns are
 test('a table without a known column has a number of rows and nothing else', () => {
   fc.assert(
     fc.property(table, csvFormat, (rows, how) => {
-      const { rows: count, top, hours } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
-      expect({ count, hours }).toEqual({ count: rows.length, hours: [] });
+      const { rows: count, top, slots } = figures([stringify([rows[0]?.map(() => 'x') ?? [], ...rows], how)]);
+      expect({ count, slots }).toEqual({ count: rows.length, slots: [] });
       expect(Object.values(top).every((words) => words === undefined)).toBe(true);
     }),
   );
@@ -152,7 +152,7 @@ test('a file without an event is told from one that nobody can read', () => {
 });
 
 test('an empty file, and one with a header alone', () => {
-  const empty = { rows: 0, broken: 0, hours: [], untimed: 0 };
+  const empty = { rows: 0, broken: 0, slots: [], untimed: 0 };
   expect(figures([])).toMatchObject({ ...empty, bytes: 0 });
   expect(figures(['time,action\n'])).toMatchObject({ ...empty, top: { action: { words: [], missed: 0 } } });
 });
@@ -173,22 +173,22 @@ test('with more words than are kept the counts are at least what is said, and it
 
 test('a time that no window can hold is not taken for one', () => {
   const found = figures([
-    'time\n2026-11-20T10:00:00Z\n1970-01-01T00:00:00Z\n9999-01-01T00:00:00Z\n2026-11-20T12:00:00Z\n',
+    'time\n2026-11-20T10:00:00Z\n1970-01-01T00:00:00Z\n9999-01-01T00:00:00Z\n2026-11-20T10:29:00Z\n',
   ]);
   expect(found).toMatchObject({ rows: 4, untimed: 2 });
-  expect(found.hours).toEqual([
+  expect(found.slots).toEqual([
     [Date.UTC(2026, 10, 20, 10), 1],
-    [Date.UTC(2026, 10, 20, 11), 0],
-    [Date.UTC(2026, 10, 20, 12), 1],
+    [Date.UTC(2026, 10, 20, 10, 10), 0],
+    [Date.UTC(2026, 10, 20, 10, 20), 1],
   ]);
 });
 
 const read = (text: string): number => {
   const bytes = Buffer.from(`##${text}##`);
-  return createTimeReader().readHour(bytes, 2, bytes.length - 2);
+  return createTimeReader().readSlot(bytes, 2, bytes.length - 2);
 };
-const at = Date.UTC(2026, 10, 20, 10);
-const hourOf = (ms: number): number => ms - (ms % 3_600_000);
+const at = Date.UTC(2026, 10, 20, 10, 10);
+const slotOf = (ms: number): number => ms - (ms % 600_000);
 
 test.each([
   ['2026-11-20T10:15:30Z', at],
@@ -229,7 +229,7 @@ test('any moment is read as Date reads it, whatever came before', () => {
       const reader = createTimeReader();
       for (const moment of moments) {
         const bytes = Buffer.from(moment.toISOString());
-        expect(reader.readHour(bytes, 0, bytes.length)).toBe(hourOf(moment.getTime()));
+        expect(reader.readSlot(bytes, 0, bytes.length)).toBe(slotOf(moment.getTime()));
       }
     }),
   );
