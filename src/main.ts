@@ -7,7 +7,7 @@ import { UserError } from './errors.ts';
 // after the compile cache is on: a quarter of a start is compiling.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
 
-const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit';
+const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit | smoke';
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
@@ -21,6 +21,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
       return keys(rest);
     case 'audit':
       return audit(rest);
+    case 'smoke':
+      return smoke(rest);
     default:
       throw new UserError(`There is no “${word}”.`, usage);
   }
@@ -96,6 +98,16 @@ async function audit(words: readonly string[]): Promise<void> {
   const options = { config, log: createLogger('warn'), print: console.log };
   const verdict = await auditCommand(words, options).catch((error: unknown) => fail(error, 2));
   process.exitCode = verdict === 'whole' ? 0 : 1;
+}
+
+/** Exit code 0 where every answer is as specified, 1 where one differs or failed, 2 where it cannot begin. */
+async function smoke(words: readonly string[]): Promise<void> {
+  const { readCdnConfig } = await import('./app/config.ts');
+  const { smokeCommand } = await import('./cli/smoke.ts');
+  const options = { fetch, now: () => new Date(), print: console.log };
+  const run = async () => smokeCommand(words, { ...options, cdn: readCdnConfig(process.env) });
+  const verdict = await run().catch((error: unknown) => fail(error, 2));
+  process.exitCode = verdict === 'as specified' ? 0 : 1;
 }
 
 function fail(error: unknown, code = 1): never {

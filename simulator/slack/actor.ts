@@ -8,6 +8,7 @@ import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView, VisibleView } from './views.ts';
 import type { Json } from './world.ts';
+import { write } from './writing.ts';
 
 type MessageMatch = string | RegExp | ((message: VisibleMessage) => boolean);
 /** Text in what the modal shows, its callback_id, or a test of it. */
@@ -16,8 +17,14 @@ type ModalMatch = string | RegExp | ((view: VisibleView) => boolean);
 /** A person at work in the simulated Slack. */
 export interface Actor {
   slash(text: string, options?: { command?: string }): Promise<Exchange>;
-  /** Writes a message to the others in the channel; text as Slack keeps it: `<https://…>`, `&amp;`. */
-  say(text: string, options?: { blocks?: Json[]; attachments?: Json[] }): VisibleMessage;
+  /**
+   * Writes a message in the channel or, by the `ts` of its first message, in a thread; text as Slack keeps it:
+   * `<https://…>`, `&amp;`. The app hears of a mention, and of what is written in the conversation with it.
+   */
+  say(
+    text: string,
+    options?: { blocks?: Json[]; attachments?: Json[]; thread?: string },
+  ): VisibleMessage & { readonly heard: Promise<Exchange | undefined> };
   /** Chooses from the ⚡ menu, or from the menu of the message with this `ts`. */
   shortcut(callbackId: string, options?: { ts: string }): Promise<Exchange>;
   /** Presses the button in the top modal, else in the newest message that has it, else in the Home tab. */
@@ -138,14 +145,8 @@ export function createActor(
   return {
     slash: (text, options) => interactions.slash(who, typingIn, text, options?.command),
     say(text, options) {
-      const { ts } = sim.messages.post({
-        channel: typingIn,
-        user: self.userId,
-        text,
-        ...(options?.blocks ? { blocks: options.blocks } : {}),
-        ...(options?.attachments ? { attachments: options.attachments } : {}),
-      });
-      return messages().find((message) => message.ts === ts) as VisibleMessage;
+      const { message, heard } = write(sim, who, { channel: typingIn, text, ...options });
+      return { ...(messages().find(({ ts }) => ts === message.ts) as VisibleMessage), heard };
     },
     async shortcut(callbackId, options) {
       if (options === undefined) return await shortcuts.global(who, callbackId);

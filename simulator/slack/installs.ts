@@ -11,6 +11,8 @@ export interface Install {
   readonly botId: string;
   token: string;
   active: boolean;
+  /** Optional scopes that it was installed without. */
+  readonly lacks: Set<string>;
   covers(teamId: string): boolean;
 }
 
@@ -36,6 +38,7 @@ export function createInstalls(world: World): Installs {
     botId: place.botId,
     token: place.botToken,
     active: true,
+    lacks: new Set(),
     covers: (teamId) =>
       'workspaces' in place ? place.workspaces.some((team) => team.id === teamId) : place.id === teamId,
   }));

@@ -93,10 +93,7 @@ export function createInteractions(sim: Simulation): Interactions {
 
     async slash(who, channelId, text, command = '/cdn') {
       const channel = channelOf(channelId);
-      const refusal =
-        // The manifest sets `messages_tab_read_only_enabled`, so the conversation with the app has no message field.
-        (channel.kind === 'dm' && 'Sending messages to this app has been turned off.') ||
-        (!who.install.active && `${command} is not a valid command.`);
+      const refusal = !who.install.active && `${command} is not a valid command.`;
       if (refusal) {
         notice(who, refusal);
         return { status: 0, body: '', ms: 0, timedOut: false };

@@ -1,6 +1,6 @@
 import type { Install } from './installs.ts';
 import type { StoredMessage } from './messages.ts';
-import type { Channel, Json, PersonRecord, Workspace, World } from './world.ts';
+import { type Channel, type Json, type PersonRecord, textOf, type Workspace, type World } from './world.ts';
 
 /** A person acting in the simulated Slack, and the workspace whose installation of the app gets the delivery. */
 export interface Who {
@@ -121,6 +121,6 @@ export function eventPayload(
         is_enterprise_install: install.isOrg,
       },
     ],
-    is_ext_shared_channel: false,
+    is_ext_shared_channel: world.channels.get(textOf(event['channel']))?.shared ?? false,
   };
 }

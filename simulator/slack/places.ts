@@ -57,6 +57,6 @@ export function suggestionKey(who: Who, place: Place, target: Target): string {
 
 /** The target of the response_url of an action in a message. */
 export function responseTargetOf(who: Who, message: StoredMessage): ResponseTarget {
-  const { channel, threadTs } = message;
-  return { install: who.install, member: keyOf(who), channel, threadTs, source: message };
+  const { channel } = message;
+  return { install: who.install, member: keyOf(who), channel, source: message };
 }

@@ -14,7 +14,6 @@ export interface ResponseTarget {
   /** `team/user` who reads the ephemeral answers. */
   readonly member: string;
   readonly channel: string;
-  readonly threadTs?: string | undefined;
   /** The message the button is in. */
   readonly source?: StoredMessage | undefined;
 }
@@ -75,7 +74,8 @@ export function createResponseUrls(options: {
       options.messages.update(original, content);
       return { ok: true, message: original };
     }
-    const threadTs = typeof body['thread_ts'] === 'string' ? body['thread_ts'] : target.threadTs;
+    // Also behind a button in a thread: what does not name the thread is posted outside of it.
+    const threadTs = typeof body['thread_ts'] === 'string' ? body['thread_ts'] : undefined;
     const message = options.messages.post({
       ...content,
       channel: target.channel,

@@ -1,3 +1,4 @@
+import type { Installs } from './installs.ts';
 import { type Json, textOf } from './world.ts';
 
 /** Scripted failures by method: `chat.postMessage`, `response_url`, `files.upload`, or `*` for all. */
@@ -12,6 +13,8 @@ export interface ScriptControls {
   drop(method: string, times?: number): void;
   /** From now on messages with a chart or table are refused by these methods, as some plans do; none lifts it. */
   refuseNativeBlocks(methods: readonly string[], installation?: string): void;
+  /** From now on an installation (acme's without one) lacks these scopes and no others: their events and methods fail. */
+  withholdScopes(scopes: readonly string[], installation?: string): void;
   /**
    * The next call (whose arguments contain `text`) stops before it is carried out, or after it and before its answer,
    * until it is released.
@@ -57,7 +60,7 @@ interface Entry {
 
 const nativeBlocks = new Set<unknown>(['data_visualization', 'data_table']);
 
-export function createScript(): Script {
+export function createScript(installs: Installs): Script {
   let entries: Entry[] = [];
   const refusals = new Map<string, readonly string[]>();
   const take = (method: string, kind: Entry['kind'], args?: Json): Entry | undefined => {
@@ -92,6 +95,11 @@ export function createScript(): Script {
       },
       refuseNativeBlocks(methods, installation = '*') {
         refusals.set(installation, methods);
+      },
+      withholdScopes(scopes, installation = 'T0ACME000') {
+        const lacks = installs.byId(installation)?.lacks;
+        lacks?.clear();
+        for (const scope of scopes) lacks?.add(scope);
       },
       hold(method, when, text) {
         const reached = Promise.withResolvers<void>();

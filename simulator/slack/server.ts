@@ -108,7 +108,7 @@ export async function startSlack(
     };
 
   const installs = createInstalls(world);
-  const script = createScript();
+  const script = createScript(installs);
   const files = createFiles({
     base,
     problem,

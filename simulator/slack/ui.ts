@@ -9,6 +9,7 @@ import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView } from './views.ts';
 import { isObject, type Json, memberKey } from './world.ts';
+import { escapeTyped, write } from './writing.ts';
 
 /** Texts of the page itself: first steps, and the commands it suggests while a person types. */
 export interface PageWords {
@@ -76,12 +77,12 @@ export function createUi(
     },
     home: (_args, who) => interactions.openHome(who),
     async say(args, who) {
-      sim.messages.post({
+      const { message } = write(sim, who, {
         channel: text(args, 'channel'),
-        user: who.person.id,
-        text: escapeTyped(text(args, 'text')),
+        text: escapeTyped(text(args, 'text'), who.install.botUserId),
+        thread: typeof args['thread'] === 'string' ? args['thread'] : undefined,
       });
-      return {};
+      return { ts: message.ts };
     },
     async shortcut(args, who) {
       const callbackId = text(args, 'callbackId');
@@ -204,13 +205,4 @@ function text(args: Json, name: string): string {
   const value = args[name];
   if (typeof value !== 'string') throw new Error(`${name} is missing`);
   return value;
-}
-
-/** Plain text as Slack keeps it: its three characters escaped, links marked. */
-function escapeTyped(typed: string): string {
-  return typed
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll(/https?:\/\/[^\s]+/gu, '<$&>');
 }

@@ -10,6 +10,9 @@ export type Config = ReturnType<typeof readConfig>;
 /** The stores' part, without Slack and the CDN. */
 export type StoreConfig = ReturnType<typeof toStoreConfig>;
 
+/** The hosts of the CDN. */
+export type CdnConfig = ReturnType<typeof toCdn>;
+
 const toSecret = (value: string): Secret => new Secret(value);
 const splitList = (text: string): string[] => text.split(/[\s,]+/u).filter(Boolean);
 
@@ -42,7 +45,13 @@ const storeVariables = z.object({
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
+const cdnVariables = z.object({
+  CDN_API_URL: address.default('https://api.bunny.net'),
+  CDN_ORIGIN_LOGGING_URL: address.default('https://cdn-origin-logging.bunny.net'),
+});
+
 const variables = storeVariables.extend({
+  ...cdnVariables.shape,
   SLACK_API_URL: address
     .transform((url) => (url.endsWith('/') ? url : `${url}/`))
     .default('https://slack.com/api/'),
@@ -68,8 +77,6 @@ const variables = storeVariables.extend({
       'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
     )
     .default([]),
-  CDN_API_URL: address.default('https://api.bunny.net'),
-  CDN_ORIGIN_LOGGING_URL: address.default('https://cdn-origin-logging.bunny.net'),
   ADMIN_USER_IDS: z
     .string()
     .transform(splitList)
@@ -101,7 +108,7 @@ export function readConfig(env: Env) {
       signingSecret: read.SLACK_SIGNING_SECRET,
       installing: toInstalling(read),
     },
-    cdn: { apiUrl: read.CDN_API_URL, originLoggingUrl: read.CDN_ORIGIN_LOGGING_URL },
+    cdn: toCdn(read),
     /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
     adminIds: read.ADMIN_USER_IDS,
     web: { port: read.PORT, metricsPort: read.METRICS_PORT, publicUrl: read.PUBLIC_URL },
@@ -116,6 +123,19 @@ export function readConfig(env: Env) {
  */
 export function readStoreConfig(env: Env, { needsKeyring = true } = {}): StoreConfig {
   return toStoreConfig(parse(env, storeVariables, (given) => findStoreProblems(given, needsKeyring)));
+}
+
+/**
+ * Reads where the CDN is, for a command that needs neither Slack nor a database.
+ *
+ * @throws UserError as `readConfig`.
+ */
+export function readCdnConfig(env: Env): CdnConfig {
+  return toCdn(parse(env, cdnVariables, () => []));
+}
+
+function toCdn(read: z.output<typeof cdnVariables>) {
+  return { apiUrl: read.CDN_API_URL, originLoggingUrl: read.CDN_ORIGIN_LOGGING_URL };
 }
 
 function parse<T>(env: Env, schema: z.ZodType<T>, findProblems: (given: Env) => readonly string[]): T {

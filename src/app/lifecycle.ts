@@ -1,5 +1,6 @@
 import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { UserError } from '../errors.ts';
+import { version } from '../lib/version.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
 import { jobs } from './jobs.ts';
@@ -67,7 +68,7 @@ export function createLifecycle(
         port = await web.listen().catch(continueWithoutEndpoints);
         await bolt.start();
       }
-      log.info({ role, port, transport, store: database.engine }, 'ready');
+      log.info({ version, role, port, transport, store: database.engine }, 'ready');
     },
     stop: () => (stopping ??= stopAll()),
   };

@@ -28,6 +28,8 @@ export interface Context {
   readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
   /** The channel of the command or press; undefined in the Home tab. */
   readonly channelId: string | undefined;
+  /** The thread of the mention or press, by its first message; undefined outside of threads. */
+  readonly threadTs: string | undefined;
   readonly authorizer: Authorizer;
   /** Decides for the current channel. `fresh` reads settings and groups again: use it before a change. */
   readonly decide: (needs: Right, options?: { readonly fresh?: boolean }) => Promise<Decision>;

@@ -19,6 +19,8 @@ export const scopes = [
   'metadata.message:read', // optional: the marker of that message
   'users:read', // optional: workspace admins and deactivated people
   'usergroups:read', // optional: members of the user groups in the settings
+  'app_mentions:read', // optional: answers to mentions, the only way to ask in a thread
+  'im:history', // optional: words written in the conversation with the bot
 ] as const;
 
 /** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */

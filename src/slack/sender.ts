@@ -35,9 +35,10 @@ const envelope = z.object({
   user: z.object({ id, team_id: id, username: name, name }).optional().catch(undefined),
   view: z.object({ app_installed_team_id: id }).optional().catch(undefined),
   event: z
-    .object({ user: z.union([id, named]) })
+    .object({ user: z.union([id, named]), user_team: id, source_team: id, team: id })
     .optional()
     .catch(undefined),
+  is_ext_shared_channel: z.boolean().optional().catch(undefined),
   authorizations: z
     .array(z.object({ team_id: id, enterprise_id: id, is_enterprise_install: z.boolean().optional() }))
     .optional()
@@ -58,19 +59,23 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   if (!userId || !teamId) return undefined;
   const { enterpriseId } = workspace;
   const ownTeams = [teamId, enterpriseId, seen.view?.app_installed_team_id];
-  const isVisitor = seen.user?.team_id !== undefined && !ownTeams.includes(seen.user.team_id);
+  // Where the message was written; the profile decides if Slack does not say it of a shared channel.
+  const team = seen.user?.team_id ?? seen.event?.user_team ?? seen.event?.source_team ?? seen.event?.team;
+  const isVisitor = team !== undefined && !ownTeams.includes(team);
+  const isUnclear = team === undefined && seen.is_ext_shared_channel === true;
   const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
     (own.enterpriseId === undefined || own.enterpriseId !== enterpriseId);
+  // An organisation's people are of any of its workspaces, and a command does not name theirs.
+  const foreign = workspace.isEnterpriseInstall || isUnclear ? undefined : isVisitor || isElsewhere;
   // A person belongs to the tenant of the installation, and ends with it.
   const person = {
     enterpriseId: workspace.isEnterpriseInstall ? workspace.enterpriseId : undefined,
     teamId,
     userId,
   };
-  // An organisation's people are of any of its workspaces, and a command does not name theirs.
-  return { person, workspace, foreign: workspace.isEnterpriseInstall ? undefined : isVisitor || isElsewhere };
+  return { person, workspace, foreign };
 }
 
 /** The tenant: the owner of an installation and of everything stored with it. */

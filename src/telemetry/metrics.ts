@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-export type Kind = 'command' | 'action' | 'form' | 'picker' | 'shortcut' | 'home' | 'event';
+export type Kind = 'command' | 'message' | 'action' | 'form' | 'picker' | 'shortcut' | 'home' | 'event';
 export type Outcome = 'answered' | 'refused' | 'failed' | 'duplicate';
 
 export interface Metrics {

@@ -22,6 +22,8 @@ const checked = {
         'metadata.message:read',
         'users:read',
         'usergroups:read',
+        'app_mentions:read',
+        'im:history',
       ],
       bot_optional: [
         'channels:history',
@@ -29,6 +31,8 @@ const checked = {
         'metadata.message:read',
         'users:read',
         'usergroups:read',
+        'app_mentions:read',
+        'im:history',
       ],
     },
   },
@@ -36,6 +40,8 @@ const checked = {
     event_subscriptions: {
       bot_events: [
         'app_home_opened',
+        'app_mention',
+        'message.im',
         'app_uninstalled',
         'tokens_revoked',
         'team_access_revoked',
@@ -71,7 +77,8 @@ test('it subscribes to the events that have a listener, and no other', () => {
       /(?:app\.event|type: z\.literal)\('([a-z_]+)'/g,
     ),
   ];
-  const events = listeners.map(([, name]) => name);
+  // A listener of messages hears of every kind of conversation that is subscribed to.
+  const events = listeners.map(([, name]) => (name === 'message' ? 'message.im' : name));
   expect(new Set(manifest.settings.event_subscriptions.bot_events)).toEqual(new Set(events));
 });
 

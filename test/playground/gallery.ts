@@ -258,6 +258,7 @@ const charts = [
         { name: 'hits', data: points(3, 5, 4) },
         { name: 'misses', data: points(1, 0, 2) },
       ],
+      axis_config: { categories: ['day 1', 'day 2', 'day 3'], y_label: 'Requests' },
     },
   },
   {

@@ -99,6 +99,7 @@ export async function createCommandHarness({
         tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
+        threadTs: undefined,
         authorizer,
         decide: (needs) => authorizer.decide(needs, 'C0OPS0000'),
         people: unknownPeople,

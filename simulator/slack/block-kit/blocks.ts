@@ -1,4 +1,5 @@
 import { isObject, textOf } from '../world.ts';
+import { dataVisualization } from './charts.ts';
 import { elements, exactlyOne, image, inActions, inInput, inSection } from './elements.ts';
 import { richText } from './rich-text.ts';
 import {
@@ -18,7 +19,7 @@ import {
   string,
   url,
 } from './rules.ts';
-import { dataTable, dataVisualization, table } from './tables.ts';
+import { dataTable, table } from './tables.ts';
 
 const base = { block_id: id };
 const button = byType(elements, ['button']);
@@ -77,7 +78,8 @@ const card: Rule = shape(
     title: mrkdwn(150),
     subtitle: mrkdwn(150),
     body: mrkdwn(200),
-    actions: list(button, 25),
+    subtext: mrkdwn(200),
+    actions: list(button, 3),
   },
   (value, at, report) => {
     const enough = ['hero_image', 'title', 'actions', 'body'].some((member) => value[member] !== undefined);
@@ -168,15 +170,21 @@ const blockRules: Record<string, Rule> = {
   plan: shape({ title: string(3000) }, { ...base, tasks: list(byType({ task_card: taskCard }), 50, 0) }),
 };
 
-const messagesOnly = new Set([
-  'markdown',
-  'table',
-  'data_table',
-  'data_visualization',
-  'context_actions',
-  'task_card',
-  'plan',
-]);
+const message: readonly Surface[] = ['message'];
+/** Where a block works that does not work everywhere. */
+const surfaces: Readonly<Record<string, readonly Surface[]>> = {
+  alert: ['modal'],
+  carousel: ['message', 'home'],
+  container: message,
+  context_actions: message,
+  data_table: message,
+  data_visualization: message,
+  markdown: message,
+  plan: message,
+  table: message,
+  task_card: message,
+};
+const names = { message: 'messages', modal: 'modals', home: 'the Home tab', suggestion: 'menus' };
 
 /** The blocks of a message or view: their number, each by its type, ids that occur once. */
 export function blocks(surface: Surface): Rule {
@@ -187,8 +195,11 @@ function block(allowed: readonly string[]): Rule {
   return (value, at, report) => {
     if (isObject(value)) {
       const { type, block_id: blockId } = value;
-      if (report.surface !== 'message' && messagesOnly.has(String(type)))
-        return report.refuse(`${at}/type`, `${String(type)} works in messages only`);
+      const places = surfaces[String(type)];
+      if (places && !places.includes(report.surface)) {
+        const where = places.map((place) => names[place]).join(' and ');
+        return report.refuse(`${at}/type`, `${String(type)} works in ${where} only`);
+      }
       if (typeof blockId === 'string' && !report.first('block_id', blockId))
         report.refuse(`${at}/block_id`, `block_id already exists: ${blockId}`);
     }

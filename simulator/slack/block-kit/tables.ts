@@ -1,8 +1,7 @@
-import type { Json } from '../world.ts';
+import { isObject } from '../world.ts';
 import { textLength } from './report.ts';
 import { richText } from './rich-text.ts';
 import {
-  anything,
   byType,
   flag,
   id,
@@ -16,60 +15,55 @@ import {
   string,
 } from './rules.ts';
 
+// The safe bounds: where published pages differ, the lower one.
 const tableText = 10_000;
+const mostColumns = 20;
 const cellText = string(tableText);
-const cell: Rule = byType({
+const cells: Record<string, Rule> = {
   raw_text: shape({ text: cellText }),
   raw_number: shape({ value: number, text: cellText }),
   rich_text: richText,
-});
-const row = list(cell, 20);
+};
+const row = list(byType(cells), mostColumns);
+const header = list(byType(cells, ['raw_text']), mostColumns);
 const settings = shape({}, { align: oneOf('left', 'center', 'right'), is_wrapped: flag });
 
 /** At most 100 rows and 20 columns, one table in a message. */
 export const table = shape(
   { rows: list(row, 100) },
-  { block_id: id, column_settings: list(settings, 20) },
+  { block_id: id, column_settings: list(settings, mostColumns) },
   (value, at, report) => {
     if (report.count('table') > 1) report.refuse(at, 'only one table is allowed per message');
-    if (report.count('table text', textLength(value['rows'])) > tableText)
-      report.advise(at, `the tables of a message hold more than ${tableText} characters`);
+    countText(value['rows'], at, report);
   },
 );
 
-/** A caption; 2–101 rows with the header; 1–20 columns, the same in all rows; 10,000 characters a table and a message. */
+/** A caption; 2–101 rows with the header; 1–20 columns, the same in all rows; 10,000 characters a message. */
 export const dataTable = shape(
   { caption: string(3000), rows: list(row, 101, 2) },
-  { block_id: id, page_size: integer(1, 100), row_header_column_index: integer(0, 19) },
+  { block_id: id, page_size: integer(1, 100), row_header_column_index: integer(0, mostColumns - 1) },
   (value, at, report) => {
-    const rows = Array.isArray(value['rows']) ? value['rows'].filter((cells) => Array.isArray(cells)) : [];
-    const columns = rows[0]?.length ?? 0;
-    if (rows.some((cells) => cells.length !== columns))
+    const rows = Array.isArray(value['rows']) ? value['rows'].filter((one) => Array.isArray(one)) : [];
+    const [head = [], ...body] = rows as unknown[][];
+    header(head, `${at}/rows/0`, report);
+    if (rows.some((one) => one.length !== head.length))
       report.refuse(`${at}/rows`, 'all rows must have the same number of columns');
-    const header = value['row_header_column_index'];
-    if (typeof header === 'number' && header >= columns)
+    const name = value['row_header_column_index'];
+    if (typeof name === 'number' && name >= head.length)
       report.refuse(`${at}/row_header_column_index`, 'must be the index of a column');
-    if (report.count('data_table text', textLength(rows)) > tableText)
-      report.refuse(at, `must be less than ${tableText + 1} characters in all data tables`);
+    for (const column of head.keys()) {
+      const numbers = body.filter((one) => isObject(one[column]) && one[column]['type'] === 'raw_number');
+      if (numbers.length > 0 && numbers.length < body.length)
+        report.advise(
+          `${at}/rows`,
+          `column ${column} holds ${numbers.length} numbers in ${body.length} rows, so it sorts as text`,
+        );
+    }
+    countText(rows, at, report);
   },
 );
 
-const label = string(50);
-const segment = shape({ label, value: number });
-const point = shape({ label: string(255), value: number });
-const series = shape({ name: label, data: list(point, 1000) }, { color: string(50) });
-const axes: Record<string, Rule> = { axis_config: anything };
-const plotted = shape({ series: list(series, 6) }, axes);
-
-/** A title of up to 50 characters and one chart: a pie of 1–6 segments, or 1–6 series; two in a message. */
-export const dataVisualization = shape(
-  {
-    title: string(50),
-    chart: byType({ pie: shape({ segments: list(segment, 6) }), line: plotted, bar: plotted, area: plotted }),
-  },
-  { block_id: id },
-  (_value: Json, at: string, report: Report) => {
-    if (report.count('data_visualization') > 2)
-      report.refuse(at, 'no more than 2 data_visualization blocks are allowed per message');
-  },
-);
+function countText(rows: unknown, at: string, report: Report): void {
+  if (report.count('table text', textLength(rows)) > tableText)
+    report.refuse(at, `must be less than ${tableText + 1} characters in all tables of a message`);
+}

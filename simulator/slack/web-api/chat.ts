@@ -44,12 +44,16 @@ export const chatMethods: Record<string, Method> = {
     if (channel.archived) throw new Refused('is_archived');
     const member = memberKey(person.teamId, userId);
     if (!channel.members.has(member)) throw new Refused('user_not_in_channel');
+    const threadTs = threadOf(call);
+    // Slack shows nothing then, and still answers `ok`.
+    if (threadTs !== undefined && !isActiveThread(call.sim.messages.history(channel.id, threadTs), threadTs))
+      call.sim.problem(`chat.postEphemeral: ${threadTs} is no thread with replies, so nobody sees this`);
     const message = call.sim.messages.post({
       ...contentOf(call, true),
       channel: channel.id,
       user: call.install.botUserId,
       botId: call.install.botId,
-      threadTs: threadOf(call),
+      threadTs,
       ephemeralFor: member,
     });
     return { message_ts: message.ts };
@@ -137,6 +141,11 @@ function ownMessage(call: ApiCall, foreign: string): StoredMessage {
 
 function teamOf(call: ApiCall, message: StoredMessage): string {
   return call.sim.world.channels.get(message.channel)?.teamId ?? call.install.id;
+}
+
+/** Whether a timestamp is that of a first message with replies: the name of a thread. */
+function isActiveThread(messages: readonly StoredMessage[], threadTs: string): boolean {
+  return messages.some(({ ts }) => ts === threadTs) && messages.some(({ ts }) => ts !== threadTs);
 }
 
 function threadOf(call: ApiCall): string | undefined {

@@ -18,6 +18,17 @@ const methods = new Map<string, Method>(
   ),
 );
 
+/** The scope of a method that an app may be installed without. */
+const optionalScopes: Readonly<Record<string, string>> = {
+  'conversations.history': 'channels:history',
+  'conversations.replies': 'channels:history',
+  'files.completeUploadExternal': 'files:write',
+  'conversations.open': 'im:write',
+  'users.info': 'users:read',
+  'usergroups.list': 'usergroups:read',
+  'usergroups.users.list': 'usergroups:read',
+};
+
 /** The Web API at `/api/<method>`: form-encoded or JSON, the token in the header or the body. */
 export function createWebApi(sim: Simulation): Route {
   const findWait = createTiers(sim.now);
@@ -90,6 +101,8 @@ async function answerOf(
   }
   if (!install || !method) throw new Refused('not_allowed_token_type');
   if (!install.active) throw new Refused(call.method === 'auth.test' ? 'account_inactive' : 'token_revoked');
+  const scope = optionalScopes[call.method];
+  if (scope !== undefined && install.lacks.has(scope)) throw new Refused('missing_scope');
   const { team_id: team } = call.args;
   if (typeof team === 'string' && team !== '' && team !== install.id && !install.covers(team)) {
     sim.problem(`${call.method}: the token of ${install.id} was used with team_id ${team}`);

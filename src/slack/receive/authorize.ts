@@ -49,6 +49,7 @@ export interface AuthorizeRequest extends FailedDelivery {
   readonly body: unknown;
   readonly needs: Right;
   readonly channelId: string | undefined;
+  readonly threadTs: string | undefined;
   readonly modal?: OpenModal | undefined;
   readonly message?: Context['message'];
 }
@@ -85,6 +86,7 @@ export async function authorize(
   return {
     person,
     channelId,
+    threadTs: request.threadTs,
     message: request.message,
     modal: request.modal,
     authorizer,

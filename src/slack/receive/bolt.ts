@@ -4,6 +4,7 @@ import type { SlackDeps } from './authorize.ts';
 import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
+import { runMessage } from './messages.ts';
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
@@ -65,6 +66,10 @@ export function createBolt(
   app.event('app_home_opened', async ({ event, body }) => {
     if (event.tab === 'home') await runHome(options, body);
   });
+
+  app.event('app_mention', async ({ body }) => runMessage(options, body));
+  // Of the manifest's `message.im`.
+  app.event('message', async ({ body }) => runMessage(options, body));
 
   app.error(async (error) => {
     options.log.error({ error }, 'a delivery failed outside its handler');

@@ -5,6 +5,7 @@ import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderFailure } from '../../views/blocks/failure.ts';
+import { createConversation } from '../send/conversation.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createUploads } from '../send/uploads.ts';
 import { readSender, type Sender, tenantIdOfWorkspace } from '../sender.ts';
@@ -12,7 +13,7 @@ import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from '.
 import { explainFailure } from './failures.ts';
 
 /** One acknowledged delivery from Slack. */
-interface Delivery extends Omit<AuthorizeRequest, 'channelId'> {
+interface Delivery extends Omit<AuthorizeRequest, 'channelId' | 'threadTs'> {
   readonly kind: Kind;
   /** A name from the registry, never anything typed: it becomes a metric label. */
   readonly feature: string;
@@ -76,14 +77,16 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
   });
   const route = { ...delivery.route, userId };
   const installation = tenantIdOfWorkspace(workspace);
-  const plain = createResponder({ route, client, fetch, installation, sendNativeBlocks, log });
+  const plain = route.inConversation
+    ? createConversation(route.inConversation, client)
+    : createResponder({ route, client, fetch, installation, sendNativeBlocks, log });
   const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
     withFiles(wrap(plain), { uploads, userId, log });
   const responder = wrapResponder(() => plain);
   try {
     if (claim !== undefined && !(await deps.claim(`${kind}:${claim}`))) return 'duplicate';
     if (!foreign) await flow.beforeAuthorize?.({ client, setup: createSetup(deps, sender, body) });
-    const request = { ...delivery, channelId: route.channelId };
+    const request = { ...delivery, channelId: route.channelId, threadTs: route.threadTs };
     const context = await authorize(deps, sender, request, { client, signal });
     await flow.run({ context, responder, wrapResponder, client });
     return 'answered';

@@ -31,11 +31,11 @@ export function readForm(
   }
   const keys = form.takesKeys ? {} : findKeys(view);
   if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
-  const { metadata, channel } = readModalState(view.private_metadata);
+  const { metadata, ...place } = readModalState(view.private_metadata);
   const read = form.read(readFields(view), { now, metadata });
   if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
   if ('again' in read)
-    return { reply: { response_action: 'update', view: writeModalState(read.again, channel) } };
+    return { reply: { response_action: 'update', view: writeModalState(read.again, place) } };
   if (!staysOpen(form, view)) return { form, values: read.values };
   const waiting = form.loadingView ?? renderWaiting(view.title?.text ?? 'CDN');
   return { form, values: read.values, reply: { response_action: 'update', view: waiting } };
@@ -49,7 +49,7 @@ export async function runForm(
   body: ViewSubmitAction,
 ): Promise<void> {
   const { view } = body;
-  const { channel, metadata } = readModalState(view.private_metadata);
+  const { metadata, ...place } = readModalState(view.private_metadata);
   const outcome = await perform(
     deps,
     {
@@ -60,7 +60,7 @@ export async function runForm(
       // A form that is sent twice is one request: each new view of it has another hash.
       claim: `${view.id}:${view.hash}`,
       needs: form.needs,
-      route: { channelId: channel },
+      route: place,
       modal: { metadata, fields: readFields(view) },
     },
     {
@@ -68,10 +68,10 @@ export async function runForm(
         const { client, context, responder } = turn;
         const result = await form.run(values, context);
         if (!('modal' in result)) {
-          const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, channel);
+          const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, place);
           return sendAnswer(result, inForm || responder);
         }
-        const shown = await updateModal(await client(), view.id, writeModalState(result.modal, channel));
+        const shown = await updateModal(await client(), view.id, writeModalState(result.modal, place));
         // The person closed the form meanwhile.
         if (!shown) await responder.send(result.message);
       },
@@ -84,7 +84,7 @@ export async function runForm(
 
 /** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */
 function staysOpen(form: Form<Service>, view: SubmittedView): boolean {
-  const inChannel = readModalState(view.private_metadata).channel !== undefined;
+  const inChannel = readModalState(view.private_metadata).channelId !== undefined;
   return form.loadingView !== undefined || !inChannel || Boolean(view.previous_view_id);
 }
 
@@ -100,7 +100,7 @@ export async function runPicker(
   const picker = findPicker(actionId);
   if (!picker) return createNotes(['This menu is from an older version of the bot']);
   const { id: feature, needs } = picker;
-  const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channel;
+  const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
   let options: readonly Option[] = [];
   const work = perform(
     deps,

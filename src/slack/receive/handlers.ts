@@ -1,10 +1,12 @@
 import type { BlockAction, BlockElementAction, SlackShortcut, SlashCommand } from '@slack/bolt';
+import { z } from 'zod';
 import { loadHome } from '../../commands/home.ts';
 import { features, findAction, findCommand, findShortcut } from '../../commands/registry.ts';
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
+import { isConversation } from '../send/conversation.ts';
 import { readSender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
 import { type Interaction, perform } from './dispatch.ts';
@@ -29,13 +31,13 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
       route: { responseUrl, channelId },
       retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
     },
-    createModalFlow(command, words, { triggerId, channelId }),
+    createModalFlow(command, words, { triggerId, place: { channelId, threadTs: undefined } }),
   );
   if (outcome === 'answered' && command.changesHome) await publishHomeAgain(deps, body);
 }
 
 /** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
-async function findTyped(deps: SlackDeps, body: object, text: string) {
+export async function findTyped(deps: SlackDeps, body: object, text: string) {
   registerShown(text);
   const sender = readSender(body, deps.access.own());
   // A key that does not open is refused where it is used.
@@ -64,11 +66,16 @@ export async function runAction(
     ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
     : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
   const modal = view?.type === 'modal' ? view : undefined;
-  const { channel: openedIn, metadata } = readModalState(modal?.private_metadata);
-  const channelId = channel?.id ?? openedIn;
+  const { metadata, ...openedIn } = readModalState(modal?.private_metadata);
+  const place = channel ? { channelId: channel.id, threadTs: readThread(body.container) } : openedIn;
+  // Only one person sees an ephemeral message.
+  const shared =
+    message && channel && body.container['is_ephemeral'] !== true
+      ? { channel: channel.id, ts: message.ts }
+      : undefined;
   const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
   const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
-  const origin = { triggerId, channelId, below: modal, newModal: isSeparate ? title : undefined };
+  const origin = { triggerId, place, below: modal, newModal: isSeparate ? title : undefined };
   const outcome = await perform(
     deps,
     {
@@ -79,17 +86,21 @@ export async function runAction(
       claim: `${triggerId}:${pressed.action_ts}:${pressed.action_id}`,
       needs,
       route: {
+        ...place,
         responseUrl: body.response_url || undefined,
-        channelId,
         ...(action && !isSeparate ? { replaces: true } : { separate: true }),
+        inConversation:
+          shared && isConversation(shared.channel)
+            ? {
+                channel: shared.channel,
+                threadTs: place.threadTs,
+                replaces: action && !isSeparate ? shared.ts : undefined,
+              }
+            : undefined,
       },
       retry: needs === 'read' && action ? { actionId: action.id, value } : undefined,
       modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
-      // Only one person sees an ephemeral message.
-      message:
-        message && channel && body.container['is_ephemeral'] !== true
-          ? { channel: channel.id, ts: message.ts }
-          : undefined,
+      message: shared,
     },
     typed
       ? createModalFlow(typed.command, typed.words, origin)
@@ -109,7 +120,7 @@ export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise
   const { trigger_id: triggerId } = body;
   // Only the entry of a message's menu has a place.
   const from = body.type === 'message_action' ? body : undefined;
-  const channelId = from?.channel?.id;
+  const place = { channelId: from?.channel?.id, threadTs: readThread(from?.message) };
   const work = shortcut ?? refuseOutdated('shortcut');
   await perform(
     deps,
@@ -120,11 +131,20 @@ export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise
       body,
       claim: triggerId,
       needs: shortcut?.needs ?? 'none',
-      route: { responseUrl: from?.response_url, channelId },
+      route: { ...place, responseUrl: from?.response_url },
     },
-    createModalFlow<unknown>(work, from?.message, { triggerId, channelId, opensEarly: true }),
+    createModalFlow<unknown>(work, from?.message, { triggerId, place, opensEarly: true }),
   );
 }
+
+/** The thread that a message is a reply in. The first message of a thread names the thread too, and stands outside. */
+function readThread(message: object | undefined): string | undefined {
+  const { thread_ts: thread, ts, message_ts: at = ts } = replied.parse(message ?? {});
+  return thread === at ? undefined : thread;
+}
+
+const timestamp = z.string().min(1).optional().catch(undefined);
+const replied = z.object({ thread_ts: timestamp, ts: timestamp, message_ts: timestamp });
 
 /** For an id that is not in the registry. */
 function refuseOutdated(what: 'button' | 'shortcut') {

@@ -4,9 +4,17 @@ import { findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { capitalize } from '../../views/blocks/text.ts';
+import { renderFormOffer } from '../../views/conversation.ts';
 import type { Responder } from '../send/responder.ts';
 import { type Flow, type Interaction, sendAnswer } from './dispatch.ts';
-import { openModal, type SubmittedView, toModal, updateModal, writeModalState } from './modals.ts';
+import {
+  openModal,
+  type Place,
+  type SubmittedView,
+  toModal,
+  updateModal,
+  writeModalState,
+} from './modals.ts';
 
 /** A command, an action or a shortcut. */
 interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, 'preservesInputs'> {
@@ -14,10 +22,13 @@ interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, '
   readonly redraw?: (input: Input, context: With<Service>) => Promise<ModalView | undefined>;
 }
 
-/** The place of a command, button or shortcut. */
+/** Where a command, press or shortcut came from. */
 interface Origin {
-  readonly triggerId: string;
-  readonly channelId: string | undefined;
+  /** Undefined for what was written in a message, which opens no modal. */
+  readonly triggerId: string | undefined;
+  readonly place: Place;
+  /** The written words, for the button that opens their modal. */
+  readonly written?: string | undefined;
   /** `modal` of the entry opens before authorization, and `run` answers in it. */
   readonly opensEarly?: true;
   /** The modal that holds the button. */
@@ -32,8 +43,8 @@ interface Origin {
  * answered in that modal, or on top of it.
  */
 export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin: Origin): Flow {
-  const { triggerId, channelId, below, newModal } = origin;
-  const where = { channelId, above: below?.id };
+  const { triggerId, place, below, newModal, written = '' } = origin;
+  const where = { ...place, above: below?.id };
   /** The modal that was opened before authorization. Its id is undefined if Slack did not say it. */
   let opened: { readonly id: string | undefined; readonly title: string } | undefined;
 
@@ -45,13 +56,13 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
   const show = async (viewId: string, view: ModalView, turn: Interaction, hash?: string): Promise<void> => {
     prefetchMenus(view, turn.context);
     // If the person closed the modal meanwhile, nothing is shown.
-    await updateModal(await turn.client(), viewId, writeModalState(view, channelId), hash);
+    await updateModal(await turn.client(), viewId, writeModalState(view, place), hash);
   };
 
   return {
     async beforeAuthorize({ client, setup }) {
       const skeleton = findSkeleton(setup);
-      if (!skeleton) return;
+      if (!skeleton || triggerId === undefined) return;
       opened = {
         id: await openModal(await client(), triggerId, skeleton, where),
         title: skeleton.title.text,
@@ -66,16 +77,19 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
         return;
       }
       const modal = entry.modal?.(input, context);
+      if (modal && triggerId === undefined)
+        return sendAnswer(renderFormOffer(modal.title.text, written), responder);
       if (modal) prefetchMenus(modal, context);
-      if (modal && !opened) return void (await openModal(await client(), triggerId, modal, where));
+      if (modal && triggerId !== undefined && !opened)
+        return void (await openModal(await client(), triggerId, modal, where));
       if (opened && opened.id === undefined)
         throw new UserError('The form opened but could not be filled.', 'Close it and try the same again.');
       if (opened?.id && modal && entry.load) return show(opened.id, await entry.load(input, context), turn);
       const answer = entry.run?.(input, context);
       // The modal of a shortcut may be all of its answer.
       if (!answer) return;
-      if (opened?.id) return sendAnswer(answer, answerInModal(opened.id, opened.title, turn, channelId));
-      const inBelow = below && answerInModal(below.id, below.title?.text, turn, channelId);
+      if (opened?.id) return sendAnswer(answer, answerInModal(opened.id, opened.title, turn, place));
+      const inBelow = below && answerInModal(below.id, below.title?.text, turn, place);
       return sendAnswer(answer, inBelow ?? responder);
     },
     async showFailure(message, { client }) {
@@ -99,12 +113,12 @@ export function answerInModal(
   viewId: string,
   title: string | undefined,
   { client, wrapResponder }: Pick<Interaction, 'client' | 'wrapResponder'>,
-  channelId: string | undefined,
+  place: Place,
 ): Responder {
   return wrapResponder((plain) => ({
     async send(message, as) {
       if (as === 'progress') return false;
-      const view = writeModalState(toModal(title ?? 'Done', message), channelId);
+      const view = writeModalState(toModal(title ?? 'Done', message), place);
       const shown = await allowSecrets(message.carries ?? [], async () =>
         updateModal(await client(), viewId, view),
       );

@@ -14,8 +14,18 @@ import { readSlackError } from '../installations.ts';
 export type SubmittedView = Pick<ViewOutput, 'id' | 'callback_id'> &
   Partial<Pick<ViewOutput, 'title' | 'hash' | 'private_metadata' | 'previous_view_id' | 'state'>>;
 
-/** The `private_metadata` of every modal: the channel of its answer and its own metadata. Never a right or a secret. */
-const modalState = z.object({ channel: z.string().optional(), metadata: z.string().optional() });
+/** The channel and thread where something was typed or pressed. */
+export interface Place {
+  readonly channelId: string | undefined;
+  readonly threadTs: string | undefined;
+}
+
+/** The `private_metadata` of every modal: the place of its answer and its own metadata. Never a right or a secret. */
+const modalState = z.object({
+  channel: z.string().optional(),
+  thread: z.string().optional(),
+  metadata: z.string().optional(),
+});
 
 /**
  * Opens a modal, on top of `above` if there is one. A trigger lives for three seconds and works once. Returns the view
@@ -27,9 +37,9 @@ export async function openModal(
   client: WebClient,
   triggerId: string,
   modalView: ModalView,
-  { channelId, above }: { readonly channelId: string | undefined; readonly above: string | undefined },
+  { above, ...place }: Place & { readonly above: string | undefined },
 ): Promise<string | undefined> {
-  const view = writeModalState(modalView, channelId);
+  const view = writeModalState(modalView, place);
   const shown = { trigger_id: triggerId, view };
   try {
     const opened = await (above === undefined ? client.views.open(shown) : client.views.push(shown));
@@ -49,12 +59,20 @@ export async function openModal(
   }
 }
 
-/** Adds the channel where the modal was opened to its metadata. */
-export function writeModalState(view: ModalView, channel: string | undefined): ModalView {
-  return { ...view, private_metadata: JSON.stringify({ channel, metadata: view.private_metadata }) };
+/** Adds the place where the modal was opened to its metadata. */
+export function writeModalState(view: ModalView, { channelId: channel, threadTs: thread }: Place): ModalView {
+  return { ...view, private_metadata: JSON.stringify({ channel, thread, metadata: view.private_metadata }) };
 }
 
-export function readModalState(privateMetadata: string | undefined): z.output<typeof modalState> {
+/** The modal's own metadata and the place where it was opened. */
+export function readModalState(
+  privateMetadata: string | undefined,
+): Place & { readonly metadata: string | undefined } {
+  const { channel, thread, metadata } = parseModalState(privateMetadata);
+  return { channelId: channel, threadTs: thread, metadata };
+}
+
+function parseModalState(privateMetadata: string | undefined): z.output<typeof modalState> {
   try {
     return modalState.parse(JSON.parse(privateMetadata ?? ''));
   } catch {

@@ -15,11 +15,24 @@ export interface Route {
   /** Slack's address for answers to one command or press: five uses in thirty minutes, no scope, no membership. */
   readonly responseUrl?: string | undefined;
   readonly channelId?: string | undefined;
+  /** The thread of the mention or press, by its first message. */
+  readonly threadTs?: string | undefined;
+  /** In the person's conversation with the bot, in place of all the ways above. */
+  readonly inConversation?: Conversation | undefined;
   readonly userId: string;
   /** Answers replace the message that holds the button. */
   readonly replaces?: boolean;
   /** Answers are new messages beside the one that holds the button. */
   readonly separate?: boolean;
+}
+
+/** The conversation of a person with the bot, which only the two see. */
+export interface Conversation {
+  /** Its id, or the person's. */
+  readonly channel: string;
+  readonly threadTs?: string | undefined;
+  /** The message with the pressed button, if the answer replaces it. */
+  readonly replaces?: string | undefined;
 }
 
 export interface Responder {
@@ -51,7 +64,8 @@ export function createResponder(options: {
   log: Log;
 }): Responder {
   const { route, log } = options;
-  const { responseUrl, channelId, userId, replaces = false, separate = false } = route;
+  const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false } = route;
+  const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
   let uses = 0;
   let sent = 0;
 
@@ -64,6 +78,7 @@ export function createResponder(options: {
         headers: { 'content-type': 'application/json; charset=utf-8' },
         body: JSON.stringify({
           ...redactDoubtful(content),
+          ...thread,
           // A replaced message keeps its visibility: a direct message must not become ephemeral.
           ...(takesSource ? {} : { response_type: 'ephemeral' }),
           replace_original: takesSource || (sent > 0 && !separate && !replaces),
@@ -99,7 +114,7 @@ export function createResponder(options: {
     const client = await options.client();
     try {
       if (channelId) {
-        await client.chat.postEphemeral({ ...toBody(message), channel: channelId, user: userId });
+        await client.chat.postEphemeral({ ...toBody(message), ...thread, channel: channelId, user: userId });
         return;
       }
     } catch (error) {

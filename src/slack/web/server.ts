@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { UserError } from '../../errors.ts';
+import { version } from '../../lib/version.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -50,7 +51,7 @@ export function createWeb(options: WebOptions): Web {
   };
   const routes: Record<string, Handler | undefined> = {
     'POST /slack/events': options.events,
-    'GET /healthz': (_, response) => plain(response, 200, 'ok'),
+    'GET /healthz': (_, response) => plain(response, 200, `ok ${version}`),
     'GET /readyz': async (_, response) => {
       const reasons = await options.unready();
       plain(response, reasons.length === 0 ? 200 : 503, reasons.length === 0 ? 'ready' : reasons.join('\n'));

@@ -55,7 +55,7 @@ function writeTable({ rows: [, ...rows] }: DataTableBlock): SectionBlock {
     const [name = '', ...facts] = cells.map(writeCell);
     return join([name && `*${name}*`, ...facts], ' · ');
   });
-  return section(truncateLines(lines, 2900));
+  return section(truncateLines(lines, 2900) || '–');
 }
 
 function writeCell(cell: DataTableBlock['rows'][number][number]): string {

@@ -139,8 +139,8 @@ export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): 
       ? 'That looks like a key, so nothing was run.'
       : '`/cdn connect` takes no words after it, so nothing was run.';
   const advice =
-    'Slack keeps what is typed after a command, so a key in there counts as exposed: ' +
-    'make a new one in the CDN control panel and delete the old one. It was not stored here.';
+    'Slack keeps what is typed, so a key in there counts as exposed: make a new one in the CDN control panel and ' +
+    'delete the old one. If it stands in a message, delete that too. It was not stored here.';
   return message(`${what} ${advice}`, [
     section(`:warning: *${what}*`),
     section(advice),

@@ -25,6 +25,31 @@ const pie = (segments: number) => ({
   type: 'pie',
   segments: times(segments, (index) => ({ label: `s${index}`, value: 1 })),
 });
+const chart = (drawn: Json, more: Json = {}) => ({
+  type: 'data_visualization',
+  title: 't',
+  chart: drawn,
+  ...more,
+});
+const names = (count: number) => times(count, (index) => `c${index}`);
+const axes = (count: number, more: Json = {}) => ({ categories: names(count), ...more });
+const pointsOf = (labels: readonly string[]) => labels.map((label) => ({ label, value: 1 }));
+const series = (count: number, name = 's') => ({ name, data: pointsOf(names(count)) });
+const plot = (count: number, more: Json = {}) => ({
+  type: 'bar',
+  series: [series(count)],
+  axis_config: axes(count),
+  ...more,
+});
+const labelled = (...labels: string[]) => ({
+  series: [{ name: 's', data: pointsOf(labels) }],
+  axis_config: { categories: labels },
+});
+const rich = {
+  type: 'rich_text',
+  elements: [{ type: 'rich_text_section', elements: [{ type: 'date', timestamp: 1, format: '{time}' }] }],
+};
+const problemsOf = (blocks: Json[]) => checkMessage({ text: 't', blocks }, { label: 'm' });
 const modal = (blocks: Json[], more: Json = {}) => ({ type: 'modal', title: plain(5), blocks, ...more });
 
 // The largest allowed payload beside the smallest refused one, and the pointer to the error.
@@ -39,7 +64,7 @@ const messageLimits: [limit: string, allowed: Json[], refused: Json[], pointer: 
   ['150 characters in a header', [{ type: 'header', text: plain(150) }], [{ type: 'header', text: plain(151) }], '/blocks/0/text/text'],
   ['a header is plain text', [{ type: 'header', text: plain(1) }], [{ type: 'header', text: mrkdwn(1) }], '/blocks/0/text/type'],
   ['10 elements of context', [{ type: 'context', elements: times(10, () => mrkdwn(1)) }], [{ type: 'context', elements: times(11, () => mrkdwn(1)) }], '/blocks/0/elements'],
-  ['25 actions', [actions(...times(25, () => button()))], [actions(...times(26, () => button()))], '/blocks/0/elements'],
+  ['25 actions', [actions(...times(5, () => button()))], [actions(...times(26, () => button()))], '/blocks/0/elements'],
   ['5 context actions', [{ type: 'context_actions', elements: times(5, () => ({ type: 'icon_button', icon: 'trash', text: plain(1) })) }], [{ type: 'context_actions', elements: times(6, () => ({ type: 'icon_button', icon: 'trash', text: plain(1) })) }], '/blocks/0/elements'],
   ['75 characters on a button', [actions(button({ text: plain(75) }))], [actions(button({ text: plain(76) }))], '/blocks/0/elements/0/text/text'],
   ['a button is plain text', [actions(button())], [actions(button({ text: mrkdwn(1) }))], '/blocks/0/elements/0/text/type'],
@@ -75,21 +100,44 @@ const messageLimits: [limit: string, allowed: Json[], refused: Json[], pointer: 
   ['a caption of a data_table', [dataTable([cells(1), cells(1)])], [{ type: 'data_table', rows: [cells(1), cells(1)] }], '/blocks/0'],
   ['two rows of a data_table at least', [dataTable([cells(1), cells(1)])], [dataTable([cells(1)])], '/blocks/0/rows'],
   ['101 rows of a data_table', [dataTable(times(101, () => cells(1)))], [dataTable(times(102, () => cells(1)))], '/blocks/0/rows'],
+  ['a text on each number', [dataTable([cells(1), [{ type: 'raw_number', value: 1, text: '1' }]])], [dataTable([cells(1), [{ type: 'raw_number', value: 1 }]])], '/blocks/0/rows/1/0'],
+  ['no empty cell', [dataTable([cells(1), cells(1)])], [dataTable([cells(1), cells(1, 0)])], '/blocks/0/rows/1/0/text'],
+  ['plain text in the header of a data_table', [dataTable([cells(1), [rich]])], [dataTable([[rich], cells(1)])], '/blocks/0/rows/0/0/type'],
+  ['20 columns of a data_table', [dataTable([cells(20), cells(20)])], [dataTable([cells(21), cells(21)])], '/blocks/0/rows/0'],
+  ['a row header that is a column', [dataTable([cells(1), cells(1)], { row_header_column_index: 0 })], [dataTable([cells(1), cells(1)], { row_header_column_index: 1 })], '/blocks/0/row_header_column_index'],
   ['rows of equal length', [dataTable([cells(2), cells(2)])], [dataTable([cells(2), cells(1)])], '/blocks/0/rows'],
   ['100 rows on a page', [dataTable([cells(1), cells(1)], { page_size: 100 })], [dataTable([cells(1), cells(1)], { page_size: 101 })], '/blocks/0/page_size'],
   ['10,000 characters in a data_table', [dataTable([cells(1, 5000), cells(1, 5000)])], [dataTable([cells(1, 5000), cells(1, 5001)])], '/blocks/0'],
   ['10,000 characters in all data_tables', [dataTable([cells(1, 2500), cells(1, 2500)]), dataTable([cells(1, 2500), cells(1, 2500)])], [dataTable([cells(1, 2500), cells(1, 2500)]), dataTable([cells(1, 2500), cells(1, 2501)])], '/blocks/1'],
-  ['50 characters over a chart', [{ type: 'data_visualization', title: x(50), chart: pie(1) }], [{ type: 'data_visualization', title: x(51), chart: pie(1) }], '/blocks/0/title'],
-  ['6 segments', [{ type: 'data_visualization', title: 't', chart: pie(6) }], [{ type: 'data_visualization', title: 't', chart: pie(7) }], '/blocks/0/chart/segments'],
-  ['two charts in a message', times(2, () => ({ type: 'data_visualization', title: 't', chart: pie(1) })), times(3, () => ({ type: 'data_visualization', title: 't', chart: pie(1) })), '/blocks/2'],
+  ['two charts in a message', times(2, () => chart(pie(1))), times(3, () => chart(pie(1))), '/blocks/2'],
+  ['a chart has a title', [chart(pie(1))], [chart(pie(1), { title: '' })], '/blocks/0/title'],
+  ['10,000 characters in a table and a data_table', [{ type: 'table', rows: [cells(1, 5000)] }, dataTable([cells(1, 2500), cells(1, 2500)])], [{ type: 'table', rows: [cells(1, 5001)] }, dataTable([cells(1, 2500), cells(1, 2500)])], '/blocks/1'],
+  ['50 characters over a chart', [chart(pie(1), { title: x(50) })], [chart(pie(1), { title: x(51) })], '/blocks/0/title'],
+  ['kinds of charts', [chart(plot(1, { type: 'area' }))], [chart(plot(1, { type: 'radar' }))], '/blocks/0/chart/type'],
+  ['a chart has axes', [chart(plot(1))], [chart(plot(1, { axis_config: undefined }))], '/blocks/0/chart'],
+  ['50 characters beside an axis', [chart(plot(1, { axis_config: axes(1, { x_label: x(50), y_label: x(50) }) }))], [chart(plot(1, { axis_config: axes(1, { y_label: x(51) }) }))], '/blocks/0/chart/axis_config/y_label'],
+  ['6 series', [chart(plot(1, { series: times(6, (nth) => series(1, `s${nth}`)) }))], [chart(plot(1, { series: times(7, (nth) => series(1, `s${nth}`)) }))], '/blocks/0/chart/series'],
+  ['20 characters in the name of a series', [chart(plot(1, { series: [series(1, x(20))] }))], [chart(plot(1, { series: [series(1, x(21))] }))], '/blocks/0/chart/series/0/name'],
+  ['names of series that occur once', [chart(plot(1, { series: [series(1, 'a'), series(1, 'b')] }))], [chart(plot(1, { series: [series(1, 'a'), series(1, 'a')] }))], '/blocks/0/chart/series/1'],
+  ['20 points', [chart(plot(20))], [chart(plot(21))], '/blocks/0/chart/series/0/data'],
+  ['20 categories', [chart(plot(20))], [chart(plot(21))], '/blocks/0/chart/axis_config/categories'],
+  ['20 characters in a category', [chart(plot(1, labelled(x(20))))], [chart(plot(1, labelled(x(21))))], '/blocks/0/chart/axis_config/categories/0'],
+  ['categories that occur once', [chart(plot(2))], [chart(plot(1, labelled('a', 'a')))], '/blocks/0/chart/axis_config/categories/1'],
+  ['a point for each category', [chart(plot(2))], [chart(plot(2, { series: [series(1)] }))], '/blocks/0/chart/series/0/data'],
+  ['a value for each point', [chart(plot(1, { series: [{ name: 's', data: [{ label: 'c0', value: -1.5 }] }] }))], [chart(plot(1, { series: [{ name: 's', data: [{ label: 'c0', value: null }] }] }))], '/blocks/0/chart/series/0/data/0'],
+  ['6 segments', [chart(pie(6))], [chart(pie(7))], '/blocks/0/chart/segments'],
+  ['segments above zero', [chart(pie(1))], [chart({ type: 'pie', segments: [{ label: 'a', value: 0 }] })], '/blocks/0/chart/segments/0/value'],
+  ['20 characters in a segment', [chart({ type: 'pie', segments: [{ label: x(20), value: 1 }] })], [chart({ type: 'pie', segments: [{ label: x(21), value: 1 }] })], '/blocks/0/chart/segments/0/label'],
+  ['segments that occur once', [chart(pie(2))], [chart({ type: 'pie', segments: times(2, () => ({ label: 'a', value: 1 })) })], '/blocks/0/chart/segments/1'],
   ['10 blocks in a container', [{ type: 'container', title: plain(150), child_blocks: times(10, () => section()) }], [{ type: 'container', title: plain(1), child_blocks: times(11, () => section()) }], '/blocks/0/child_blocks'],
   ['a container has a title', [{ type: 'container', title: plain(1), child_blocks: [section()] }], [{ type: 'container', child_blocks: [section()] }], '/blocks/0'],
   ['150 characters in the title of a container', [{ type: 'container', title: plain(150), child_blocks: [section()] }], [{ type: 'container', title: plain(151), child_blocks: [section()] }], '/blocks/0/title/text'],
   ['no container in a container', [{ type: 'container', title: plain(1), child_blocks: [section()] }], [{ type: 'container', title: plain(1), child_blocks: [{ type: 'container', title: plain(1), child_blocks: [section()] }] }], '/blocks/0/child_blocks/0/type'],
   ['200 characters in a card', [{ type: 'card', title: mrkdwn(150), body: mrkdwn(200) }], [{ type: 'card', body: mrkdwn(201) }], '/blocks/0/body/text'],
+  ['3 buttons on a card', [{ type: 'card', body: mrkdwn(1), actions: times(3, () => button()) }], [{ type: 'card', body: mrkdwn(1), actions: times(4, () => button()) }], '/blocks/0/actions'],
   ['10 cards', [{ type: 'carousel', elements: times(10, () => ({ type: 'card', body: mrkdwn(1) })) }], [{ type: 'carousel', elements: times(11, () => ({ type: 'card', body: mrkdwn(1) })) }], '/blocks/0/elements'],
   ['states of a task', [{ type: 'task_card', task_id: 't', title: 't', status: 'complete' }], [{ type: 'task_card', task_id: 't', title: 't', status: 'done' }], '/blocks/0/status'],
-  ['levels of an alert', [{ type: 'alert', text: plain(1), level: 'warning' }], [{ type: 'alert', text: plain(1), level: 'bad' }], '/blocks/0/level'],
+  ['no alert', [{ type: 'divider' }], [{ type: 'alert', text: plain(1) }], '/blocks/0/type'],
   ['a video title below 200', [{ type: 'video', video_url: 'https://e.eu/v', thumbnail_url: 'https://e.eu/t', alt_text: 'a', title: plain(199) }], [{ type: 'video', video_url: 'https://e.eu/v', thumbnail_url: 'https://e.eu/t', alt_text: 'a', title: plain(200) }], '/blocks/0/title/text'],
   ['2000 characters in the label of an input', [input({ type: 'plain_text_input' }, { label: plain(2000), hint: plain(2000) })], [input({ type: 'plain_text_input' }, { label: plain(2001) })], '/blocks/0/label/text'],
   ['2000 characters in a hint', [input({ type: 'plain_text_input' }, { hint: plain(2000) })], [input({ type: 'plain_text_input' }, { hint: plain(2001) })], '/blocks/0/hint/text'],
@@ -131,6 +179,11 @@ const viewLimits: [limit: string, allowed: Json, refused: Json, pointer: string]
   ['255 characters in external_id', modal([], { external_id: x(255) }), modal([], { external_id: x(256) }), '/view/external_id'],
   ['submit where there are inputs', modal([textInput], { submit: plain(2) }), modal([textInput]), '/view'],
   ['10 files', modal([input({ type: 'file_input', max_files: 10 })], { submit: plain(2) }), modal([input({ type: 'file_input', max_files: 11 })], { submit: plain(2) }), '/view/blocks/0/element/max_files'],
+  ['levels of an alert', modal([{ type: 'alert', text: plain(200), level: 'warning' }]), modal([{ type: 'alert', text: plain(1), level: 'bad' }]), '/view/blocks/0/level'],
+  ['no carousel', modal([{ type: 'card', body: mrkdwn(1) }]), modal([{ type: 'carousel', elements: [{ type: 'card', body: mrkdwn(1) }] }]), '/view/blocks/0/type'],
+  ['no container', modal([section()]), modal([{ type: 'container', title: plain(1), child_blocks: [section()] }]), '/view/blocks/0/type'],
+  ['no charts', modal([section()]), modal([chart(plot(1))]), '/view/blocks/0/type'],
+  ['no sortable tables', modal([section()]), modal([dataTable([cells(1), cells(1)])]), '/view/blocks/0/type'],
   ['no tables', modal([section()]), modal([{ type: 'table', rows: [cells(1)] }]), '/view/blocks/0/type'],
   ['known members', modal([]), modal([], { colour: 'red' }), '/view'],
   ['250 kB', modal([], { }), modal(times(90, () => section({ text: plain(3000) }))), '/view'],
@@ -155,6 +208,15 @@ test('a message without text that stands alone is sent, and is a problem', () =>
     problems: [expect.stringContaining('needs text that stands alone')],
   });
   expect(checkMessage({}, { label: 'm' }).error).toBe('no_text');
+});
+
+test('a column that mixes numbers and text is a problem', () => {
+  const numberCell = [{ type: 'raw_number', value: 1, text: '1' }];
+  expect(problemsOf([dataTable([cells(1), numberCell, numberCell])]).problems).toEqual([]);
+  expect(problemsOf([dataTable([cells(1), numberCell, cells(1)])])).toEqual({
+    messages: [],
+    problems: [expect.stringContaining('sorts as text')],
+  });
 });
 
 test('more than 12,000 characters of blocks are a problem, more than 13,200 are refused', () => {

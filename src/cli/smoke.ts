@@ -1,0 +1,184 @@
+import { readFile, stat } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { type CdnClient, createCdn } from '../api/cdn.ts';
+import { ApiError } from '../api/http/errors.ts';
+import type { Drift } from '../api/http/request.ts';
+import type { CdnConfig } from '../app/config.ts';
+import { UserError } from '../errors.ts';
+import { hourMs, toUtcDay } from '../lib/time.ts';
+import { Secret } from '../secrets/secret.ts';
+import { pluralize } from '../views/blocks/format.ts';
+
+const usage =
+  'Usage: npm run smoke -- --key-file <file> [--zone <pull zone id>] [--app <app id>] [--shield-zone <id>]';
+
+interface Options {
+  readonly cdn: CdnConfig;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+  readonly print: (line: string) => void;
+}
+
+/** `differs`: an operation failed, or an answer is not as the specification says. */
+export type SmokeVerdict = 'as specified' | 'differs';
+
+/**
+ * `npm run smoke`: calls the six reading operations with a real key and prints what came, how long it took and what
+ * differs from the specification: counts and member names, never a value. A request that writes is not sent.
+ *
+ * @throws UserError where it cannot begin.
+ */
+export async function smokeCommand(words: readonly string[], options: Options): Promise<SmokeVerdict> {
+  const given = parseWords(words);
+  const key = await readKeyFile(given['key-file']);
+  const drifts: Drift[] = [];
+  const fetch = readOnly(options.fetch);
+  const cdn = createCdn({ ...options.cdn, fetch, onDrift: (drift) => drifts.push(drift) }).withKey(key);
+  const found = { zone: given.zone, app: given.app };
+  let failed = 0;
+  for (const { operation, missing, run } of operations(cdn, found, given['shield-zone'], options.now())) {
+    const why = missing?.();
+    if (why) {
+      options.print(`skipped  ${operation}: ${why}`);
+      continue;
+    }
+    const start = performance.now();
+    const result = await run().catch((error: unknown) => describeFailure(error));
+    const ms = `${Math.round(performance.now() - start)} ms`;
+    if (typeof result === 'string') options.print(`ok       ${operation}: ${result}, ${ms}`);
+    else {
+      failed += 1;
+      options.print(`FAILED   ${operation}: ${result.failure}, ${ms}`);
+    }
+  }
+  for (const line of new Set(drifts.map(describeDrift))) options.print(`differs  ${line}`);
+  return failed === 0 && drifts.length === 0 ? 'as specified' : 'differs';
+}
+
+interface Operation {
+  /** The specification's name. */
+  readonly operation: string;
+  /** Why it cannot be called, asked once the operations before have run. */
+  readonly missing?: () => string | false;
+  /** What came, in words without a value of the account. */
+  readonly run: () => Promise<string>;
+}
+
+function operations(
+  cdn: CdnClient,
+  found: { zone: string | undefined; app: string | undefined },
+  shieldZone: string | undefined,
+  now: Date,
+): Operation[] {
+  const needsShieldZone = () => shieldZone === undefined && 'give --shield-zone';
+  return [
+    {
+      operation: 'List Pull Zones',
+      async run() {
+        const { zones, skipped } = await cdn.pullZones.all();
+        found.zone ??= zones[0]?.id;
+        found.app ??= zones.find(({ appId }) => appId !== undefined)?.appId;
+        return `${pluralize(zones.length, 'zone')}${skipped > 0 ? `, ${skipped} unreadable` : ''}`;
+      },
+    },
+    {
+      operation: 'List API Keys',
+      async run() {
+        const { keys } = await cdn.apiKeys.list();
+        return pluralize(keys.length, 'key');
+      },
+    },
+    {
+      operation: 'Get origin error logs',
+      missing: () => found.zone === undefined && 'no pull zone is known; give --zone',
+      async run() {
+        const day = await cdn.originErrors.forEach(found.zone ?? '', toUtcDay(now), () => undefined);
+        return `${pluralize(day.entries, 'entry', 'entries')} today`;
+      },
+    },
+    {
+      operation: 'Get Application Usage Summary',
+      missing: () => found.app === undefined && 'no pull zone uses an app; give --app',
+      async run() {
+        const { latencyChart } = await cdn.apps.summary(found.app ?? '');
+        return pluralize(latencyChart.length, 'latency value');
+      },
+    },
+    {
+      operation: 'Get upload scanning metrics',
+      missing: needsShieldZone,
+      async run() {
+        const { days } = await cdn.uploadScanning.metrics(shieldZone ?? '');
+        return pluralize(days.length, 'day');
+      },
+    },
+    {
+      operation: 'Export Event Logs as CSV',
+      missing: needsShieldZone,
+      async run() {
+        const window = { from: new Date(now.getTime() - hourMs), to: now };
+        const { body } = await cdn.eventLogs.export(shieldZone ?? '', window);
+        let bytes = 0;
+        for await (const chunk of body) bytes += chunk.length;
+        return `${pluralize(bytes, 'byte')} of the last hour`;
+      },
+    },
+  ];
+}
+
+/** Refuses everything that could write, whatever asks for it. The one POST that reads is the export of event logs. */
+function readOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return (input, init) => {
+    const request = new Request(input, init);
+    const isExport =
+      request.method === 'POST' && /\/shield\/event-logs\/\d+\/export$/u.test(new URL(request.url).pathname);
+    if (request.method !== 'GET' && !isExport) throw new Error('the smoke run sends nothing that writes');
+    return fetch(request);
+  };
+}
+
+function parseWords(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    const options = { 'key-file': text, zone: text, app: text, 'shield-zone': text };
+    const { values } = parseArgs({ args: [...words], options });
+    const { 'key-file': keyFile, ...ids } = values;
+    if (keyFile !== undefined) return { ...ids, 'key-file': keyFile };
+  } catch (error) {
+    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
+  }
+  throw new UserError(
+    'Name the file that holds the key: a key in the command line is seen by others.',
+    usage,
+  );
+}
+
+async function readKeyFile(path: string): Promise<Secret> {
+  const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch(() => {
+    throw new UserError(`The key file ${path} cannot be read.`, usage);
+  });
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    throw new UserError(`The key file ${path} can be read by others on this machine.`, `chmod 600 ${path}`);
+  const key = text.trim();
+  if (key === '' || /\s/u.test(key))
+    throw new UserError(`The key file ${path} must hold one key and nothing else.`);
+  return new Secret(key, 'cdn-key');
+}
+
+function describeFailure(error: unknown): { readonly failure: string } {
+  if (error instanceof UserError) return { failure: error.message };
+  if (!(error instanceof ApiError)) throw error;
+  const { code, status, requestId } = error;
+  const details = [status && `HTTP ${status}`, requestId && `request ${requestId}`]
+    .filter(Boolean)
+    .join(', ');
+  return { failure: details ? `${code} (${details})` : code };
+}
+
+function describeDrift({ operation, wrong, unknown }: Drift): string {
+  const parts = [
+    wrong.length > 0 && `of another type: ${wrong.join(', ')}`,
+    unknown.length > 0 && `not in the specification: ${unknown.join(', ')}`,
+  ];
+  return `${operation}: ${parts.filter(Boolean).join('; ')}`;
+}

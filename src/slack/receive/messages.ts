@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { refusePastedKey } from '../../commands/connect.ts';
+import { isConversation } from '../send/conversation.ts';
+import type { SlackDeps } from './authorize.ts';
+import { perform } from './dispatch.ts';
+import { findTyped, publishHomeAgain } from './handlers.ts';
+import { createModalFlow } from './modal-flow.ts';
+
+const absent = z.undefined();
+
+/**
+ * A message that a person writes to the bot: a mention in a channel or thread, or a line in the conversation with it.
+ * The bot's own messages, those of other bots, edits and Slack's own (`subtype`) are none.
+ */
+const writtenMessage = z.object({
+  event_id: z.string(),
+  authorizations: z.array(z.object({ user_id: z.string().optional() })).optional(),
+  event: z.object({
+    type: z.enum(['app_mention', 'message']),
+    channel: z.string().min(1),
+    channel_type: z.string().optional(),
+    user: z.string().min(1),
+    text: z.string(),
+    thread_ts: z.string().min(1).optional(),
+    bot_id: absent.optional(),
+    subtype: absent.optional(),
+    edited: absent.optional(),
+    hidden: absent.optional(),
+  }),
+});
+
+/**
+ * Runs what a person wrote to the bot, already acknowledged: like `/cdn …`, but without a trigger, so that a form opens by
+ * a button, and without a response_url. A mention is answered privately where it stands, in its thread too; a line in the
+ * conversation with the bot by a message there.
+ */
+export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
+  const seen = writtenMessage.safeParse(body).data;
+  if (!seen) return;
+  const { type, channel, channel_type: kind, text, thread_ts: threadTs } = seen.event;
+  const isDirect = kind === 'im' || isConversation(channel);
+  // Of the messages of channels the bot hears its mentions only.
+  if (type === 'message' && !isDirect) return;
+  const { words, others } = splitWritten(text, seen.authorizations?.[0]?.user_id);
+  const typed = await findWritten(deps, body, words, others);
+  const { command } = typed;
+  const outcome = await perform(
+    deps,
+    {
+      kind: 'message',
+      feature: command.name,
+      requested: command.name,
+      body,
+      // Slack delivers an event at least once.
+      claim: seen.event_id,
+      needs: command.needsFor?.(typed.words) ?? command.needs,
+      route: {
+        channelId: channel,
+        threadTs,
+        inConversation: isDirect ? { channel, threadTs } : undefined,
+      },
+      retry:
+        command.needs === 'read' && words.length < 1000 ? { actionId: 'help:run', value: words } : undefined,
+    },
+    createModalFlow(command, typed.words, {
+      triggerId: undefined,
+      place: { channelId: channel, threadTs },
+      written: words,
+    }),
+  );
+  if (outcome === 'answered' && command.changesHome) await publishHomeAgain(deps, body);
+}
+
+/** Finds the command in `words`. A key anywhere in the message is refused, like one behind the command. */
+async function findWritten(deps: SlackDeps, body: object, words: string, others: string) {
+  if (others === '') return findTyped(deps, body, words);
+  const whole = await findTyped(deps, body, `${words} ${others}`);
+  return whole.command === refusePastedKey ? whole : findTyped(deps, body, words);
+}
+
+const anyMention = /<@[UW][A-Z0-9]+(?:\|[^<>]*)?>/u;
+
+/**
+ * The command of a message, without the mention of the bot and `/cdn`: the line behind the mention, else the one before
+ * it. `others` is the rest of what was written.
+ */
+function splitWritten(text: string, botUserId: string | undefined): { words: string; others: string } {
+  const mention = botUserId === undefined ? anyMention : new RegExp(`<@${botUserId}(?:\\|[^<>]*)?>`, 'u');
+  const [before = '', after] = splitOnce(text, mention);
+  const lines = [after ?? '', before].flatMap((part) => part.split('\n').map((line) => line.trim()));
+  const [line = '', ...others] = lines.filter((one) => one !== '');
+  // People copy a command with its slash, or write it as code.
+  const words = line.replace(/^`([^`]*)`$/u, '$1').replace(/^\/cdn(?:\s+|$)/iu, '');
+  return { words, others: others.join(' ') };
+}
+
+function splitOnce(text: string, by: RegExp): string[] {
+  const found = by.exec(text);
+  return found ? [text.slice(0, found.index), text.slice(found.index + found[0].length)] : [text];
+}

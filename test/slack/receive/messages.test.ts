@@ -1,0 +1,242 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { appIds } from '../../../simulator/cdn/apps.ts';
+import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
+import { readStable } from '../../support/words.ts';
+import { offers, says } from '../words.ts';
+
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
+const cdn = '<@U0CDNBOT0>';
+const direct = `D${alice}`;
+
+let bot: Bot;
+beforeAll(async () => {
+  bot = await startBot({ zones: 12, transport: 'http' });
+  await connect(bot, alice, ops);
+});
+beforeEach(() => {
+  bot.slack.calls.length = 0;
+});
+afterEach(() => bot.slack.script.withholdScopes([]));
+afterAll(() => bot.stop());
+
+type Person = ReturnType<Bot['slack']['as']>;
+
+/** Writes to the bot and returns its answer. */
+async function write(person: Person, text: string, options?: { thread: string }) {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  const { ts } = person.say(text, options);
+  return person.waitForMessage((message) => !before.has(message.ts) && message.ts !== ts);
+}
+
+/** A thread with a reply, by its first message. */
+function startThread(person: Person): string {
+  const { ts } = person.say('The shop is slow');
+  person.say('Since when?', { thread: ts });
+  return ts;
+}
+
+/** The event of a message that a person wrote, with other members. */
+function event(more: object, id?: string) {
+  const inner = { type: 'app_mention', user: alice, channel: ops, ts: '1.1', text: `${cdn} zones`, ...more };
+  return bot.slack.event(inner, id === undefined ? {} : { eventId: id });
+}
+
+const countAnswers = (): number =>
+  bot.slack.calls.filter(({ method }) => /^chat\.|^response_url/u.test(method)).length;
+
+describe('a mention', () => {
+  test('in a channel is answered there, for its writer alone', async () => {
+    const answer = await write(bot.slack.as(alice, ops), `${cdn} app ${appIds.api}`);
+    expect(answer).toMatchObject({ ephemeral: true, channel: ops });
+    expect(answer.threadTs).toBeUndefined();
+    expect(answer.blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
+  });
+
+  test('in a thread is answered in the thread, and so are the buttons of the answer', async () => {
+    const person = bot.slack.as(alice, ops);
+    const thread = startThread(person);
+    const answer = await write(person, `Let me ask ${cdn} why errors shop`, { thread });
+    expect(answer).toMatchObject({ ephemeral: true, threadTs: thread });
+    const typo = await write(person, `${cdn} whoamy`, { thread });
+    expect(typo).toMatchObject({ ephemeral: true, threadTs: thread });
+    await person.press('help:run:0', { ts: typo.ts, value: 'whoami' });
+    const next = await person.waitForMessage(offers('connect:forget'));
+    expect(next).toMatchObject({ ephemeral: true, threadTs: thread });
+    // A failure as well.
+    await person.press('help:run:0', { ts: typo.ts, value: 'zone nothing-of-this-name' });
+    const failure = await person.waitForMessage(/nothing-of-this-name/);
+    expect(failure).toMatchObject({ ephemeral: true, threadTs: thread });
+  });
+
+  test.each([
+    ['behind other words', `could you ${cdn} whoami`],
+    ['before the mention', `whoami ${cdn}`],
+    ['with the slash of the command', `${cdn} /cdn whoami`],
+    ['as code', `${cdn} \`whoami\``],
+    ['with thanks on the next line', `${cdn} whoami\nthanks!`],
+    ['with the name of the bot', '<@U0CDNBOT0|cdn> whoami'],
+  ])('takes its command %s', async (_, text) => {
+    const answer = await write(bot.slack.as(alice, ops), text);
+    expect(offers('connect:forget')(answer)).toBe(true);
+  });
+
+  test('without words is asked what to do', async () => {
+    const answer = await write(bot.slack.as(alice, ops), cdn);
+    expect(offers('help:run:0')(answer) || offers('help:run')(answer)).toBe(true);
+  });
+
+  test('that is delivered twice is answered once', async () => {
+    const person = bot.slack.as(alice, ops);
+    const before = new Set(person.messages().map(({ ts }) => ts));
+    const said = person.say(`${cdn} whoami`);
+    await said.heard;
+    await person.waitForMessage((message) => !before.has(message.ts) && message.bot);
+    await bot.slack.redeliver();
+    await write(person, `${cdn} whoami`);
+    expect(countAnswers()).toBe(2);
+  });
+
+  test('of a form gets a button that opens it; the answer of the form comes to the thread', async () => {
+    const person = bot.slack.as(alice, ops);
+    const thread = startThread(person);
+    const offer = await write(person, `${cdn} app`, { thread });
+    expect(readStable(offer)).toMatchSnapshot();
+    expect(person.modal()).toBeUndefined();
+    await person.press('help:run:0', { ts: offer.ts });
+    await person.waitForModal('apps:submit');
+    await person.suggest('apps:pick', '');
+    await person.submit({ appId: appIds.worker });
+    const answer = await person.waitForMessage(
+      (message) => message.reads.includes(appIds.worker) && message.ts !== offer.ts,
+    );
+    expect(answer).toMatchObject({ ephemeral: true, threadTs: thread });
+  });
+
+  test('by a person of another organisation is refused', async () => {
+    const answer = await write(bot.slack.as('U0EVE0000', 'C0SHARED0'), `${cdn} zones`);
+    expect(answer.reads).toMatch(says.ownPeopleOnly);
+    expect(answer.ephemeral).toBe(true);
+  });
+
+  test('by a person without a key offers to connect one, there', async () => {
+    const person = bot.slack.as('U0DAVE000', ops);
+    const answer = await write(person, `${cdn} zones`);
+    expect(offers('connect:open')(answer)).toBe(true);
+    await person.press('connect:open', { ts: answer.ts });
+    await person.waitForModal('connect:submit');
+  });
+});
+
+describe('a key in a message', () => {
+  const ownKey = 'our_shop_key_2024';
+
+  test.each([
+    ['behind a command', (key: string) => `${cdn} zones ${key}`],
+    ['on another line', (key: string) => `${cdn} zones\n${key}`],
+    ['before the mention', (key: string) => `here is ${key} ${cdn} zones`],
+  ])('%s is refused and never repeated', async (_, put) => {
+    bot.cdn.data.accessKeys.set(ownKey, 'full');
+    await connect(bot, alice, ops, ownKey);
+    const from = bot.slack.calls.length;
+    for (const key of [ownKey, bot.cdn.key]) {
+      const answer = await write(bot.slack.as(alice, ops), put(key));
+      expect([key, offers('connect:open')(answer)]).toEqual([key, true]);
+    }
+    const sent = JSON.stringify(bot.slack.calls.slice(from));
+    for (const key of [ownKey, bot.cdn.key]) {
+      expect(sent).not.toContain(key);
+      expect(bot.logs.join('')).not.toContain(key);
+    }
+    await connect(bot, alice, ops);
+  });
+});
+
+describe('in the conversation with the bot', () => {
+  test('words are answered without /cdn, by a message that stays', async () => {
+    const person = bot.slack.as(alice, direct);
+    const answer = await write(person, 'whoami');
+    expect(answer).toMatchObject({ ephemeral: false, bot: true, channel: direct });
+    const thread = answer.ts;
+    expect(await write(person, `${cdn} whoami`, { thread })).toMatchObject({ threadTs: thread });
+  });
+
+  test('a long answer replaces the sign of progress', async () => {
+    const person = bot.slack.as(alice, direct);
+    const held = Promise.withResolvers<void>();
+    bot.cdn.faults.add({ match: { path: new RegExp(appIds.worker, 'u') }, until: held.promise });
+    const { ts } = await write(person, `app ${appIds.worker}`);
+    held.resolve();
+    const shown = await person.waitForMessage((message) => message.ts === ts && message.blocks.length > 1);
+    expect(shown).toMatchObject({ ephemeral: false, edited: true });
+    expect(countAnswers()).toBe(2);
+  });
+
+  test('a button that answers beside its message leaves a message that stays', async () => {
+    const person = bot.slack.as(alice, direct);
+    const typo = await write(person, 'whoamy');
+    const before = new Set(person.messages().map(({ ts }) => ts));
+    await person.press('help:run:0', { ts: typo.ts, value: 'whoami' });
+    const next = await person.waitForMessage(({ ts }) => !before.has(ts));
+    expect(next).toMatchObject({ ephemeral: false, channel: direct });
+    expect(person.messages().find(({ ts }) => ts === typo.ts)?.reads).toBe(typo.reads);
+  });
+
+  test('a form opens by a button, and its answer stays', async () => {
+    const person = bot.slack.as(alice, direct);
+    const offer = await write(person, 'app');
+    await person.press('help:run:0', { ts: offer.ts });
+    await person.waitForModal('apps:submit');
+    await person.suggest('apps:pick', '');
+    await person.submit({ appId: appIds.api });
+    const answer = await person.waitForMessage(
+      ({ reads, ts }) => reads.includes(appIds.api) && ts !== offer.ts,
+    );
+    expect(answer.channel).toBe(direct);
+  });
+});
+
+describe('nothing is answered to', () => {
+  test.each([
+    ['the bot’s own messages', { bot_id: 'B0CDNBOT0', channel: direct, type: 'message', channel_type: 'im' }],
+    ['another bot’s mention', { bot_id: 'B0OTHER00' }],
+    ['an edited mention', { edited: { user: alice, ts: '1.2' } }],
+    [
+      'a changed message',
+      { type: 'message', subtype: 'message_changed', channel: direct, channel_type: 'im', message: {} },
+    ],
+    [
+      'a deleted message',
+      { type: 'message', subtype: 'message_deleted', channel: direct, channel_type: 'im', hidden: true },
+    ],
+    ['a file', { type: 'message', subtype: 'file_share', channel: direct, channel_type: 'im' }],
+    ['a message of a channel', { type: 'message', channel_type: 'channel' }],
+    ['a message without text', { text: undefined }],
+    ['a message without a writer', { user: undefined }],
+  ])('%s', async (_, more) => {
+    expect((await event(more)).status).toBe(200);
+    // What is answered comes after what is not.
+    await write(bot.slack.as(alice, ops), `${cdn} whoami`);
+    expect(countAnswers()).toBe(1);
+  });
+
+  test('what the installation lacks the scope for, and everything else goes on', async () => {
+    bot.slack.script.withholdScopes(['app_mentions:read', 'im:history']);
+    const person = bot.slack.as(alice, ops);
+    expect(await person.say(`${cdn} whoami`).heard).toBeUndefined();
+    expect(await bot.slack.as(alice, direct).say('whoami').heard).toBeUndefined();
+    await ask(person, 'whoami');
+    expect(countAnswers()).toBeLessThan(2);
+  });
+
+  test('a mention where the bot is no member, of which Slack tells the person', async () => {
+    const person = bot.slack.as(alice, 'C0RANDOM0');
+    expect(await person.say(`${cdn} whoami`).heard).toBeUndefined();
+    expect(person.notices()).toHaveLength(1);
+    expect(countAnswers()).toBe(0);
+  });
+});
+
+test('none of this breaks a rule of Slack', () => {
+  expect(bot.slack.problems).toEqual([]);
+});
