@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { ChatApp, Role } from './app/lifecycle.ts';
+import type { Role } from './app/config.ts';
+import type { ChatApp } from './app/lifecycle.ts';
 import { UserError } from './errors.ts';
 
 // The only file that reads the environment, ends the process and listens to its signals. It imports the rest on demand,

@@ -2,10 +2,10 @@ import { unescape } from 'node:querystring';
 import { exportLimits } from '../exports/worker/gather.ts';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import type { Config } from './config.ts';
+import type { Config, Role } from './config.ts';
 import { createEdges } from './edges.ts';
 import { createFeatures } from './features.ts';
-import { type ChatApp, createLifecycle, type Role } from './lifecycle.ts';
+import { type ChatApp, createLifecycle } from './lifecycle.ts';
 import { createServices } from './services.ts';
 import { type Base, openStores } from './stores.ts';
 
@@ -25,7 +25,7 @@ export async function buildApp({ role = 'all', ...options }: AppOptions): Promis
     const stores = await openStores(base, database);
     const services = createServices(base, stores);
     const features = createFeatures(base, stores, services);
-    const edges = createEdges(base, stores, services, features);
+    const edges = createEdges(base, role, stores, services, features);
     return createLifecycle(base, role, { stores, services, features, edges }, release);
   } catch (error) {
     await database?.close();

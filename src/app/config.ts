@@ -5,6 +5,9 @@ import { Secret } from '../secrets/secret.ts';
 import type { Installing } from '../slack/installations.ts';
 import { logLevels } from '../telemetry/log.ts';
 
+/** `web` answers Slack, `worker` runs jobs, `all` does both. */
+export type Role = 'web' | 'worker' | 'all';
+
 export type Config = ReturnType<typeof readConfig>;
 
 /** The stores' part, without Slack and the CDN. */

@@ -11,6 +11,7 @@ import { createInstallPages } from '../slack/web/install.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createClaims } from '../store/deliveries.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
+import type { Role } from './config.ts';
 import type { Features } from './features.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
@@ -18,7 +19,7 @@ import type { Base, Stores } from './stores.ts';
 export type Edges = ReturnType<typeof createEdges>;
 
 /** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
-export function createEdges(base: Base, stores: Stores, services: Services, features: Features) {
+export function createEdges(base: Base, role: Role, stores: Stores, services: Services, features: Features) {
   const { config, log, fetch, now } = base;
   const { access, egress, inFlight, logger, slackFetch } = services;
   const { apiUrl, appToken, signingSecret } = config.slack;
@@ -73,7 +74,7 @@ export function createEdges(base: Base, stores: Stores, services: Services, feat
     async unready() {
       const reasons: string[] = [];
       await stores.database.ping().catch(() => reasons.push('the database does not answer'));
-      if (socket && socket.connected() === 0) reasons.push('no connection to Slack');
+      if (role !== 'worker' && socket?.connected() === 0) reasons.push('no connection to Slack');
       return reasons;
     },
   });

@@ -1,14 +1,12 @@
 import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
+import type { Role } from './config.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
 import { jobs } from './jobs.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
-
-/** `web` answers Slack, `worker` runs jobs, `all` does both. */
-export type Role = 'web' | 'worker' | 'all';
 
 export interface ChatApp {
   /** Resolves when the bot can serve. @throws UserError with the reason where it cannot. */
@@ -67,7 +65,7 @@ export function createLifecycle(
       if (answersSlack) {
         port = await web.listen().catch(continueWithoutEndpoints);
         await bolt.start();
-      }
+      } else await web.listenForOperator();
       log.info({ version, role, port, transport, store: database.engine }, 'ready');
     },
     stop: () => (stopping ??= stopAll()),

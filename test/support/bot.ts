@@ -9,7 +9,7 @@ import { findFreePort } from '../../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { DeclaredShortcut } from '../../simulator/slack/shortcuts.ts';
 import { buildApp } from '../../src/app/build-app.ts';
-import { readConfig } from '../../src/app/config.ts';
+import { type Role, readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
 import type { ExportLimits } from '../../src/exports/worker/gather.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -36,7 +36,7 @@ export interface BotOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly exportLimits?: ExportLimits;
   /** `web`: its jobs are left to others. */
-  readonly role?: 'web' | 'all';
+  readonly role?: Role;
   readonly install?: 'token' | 'oauth';
 }
 

@@ -13,7 +13,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<v
 
 interface WebOptions {
   readonly port: number;
-  /** A port for `/metrics` alone. */
+  /** A port for `/metrics`, `/healthz` and `/readyz` alone. */
   readonly metricsPort?: number | undefined;
   /** Whether `port` is reached from outside: then `/metrics` is not on it. */
   readonly isPublic: boolean;
@@ -29,11 +29,16 @@ interface WebOptions {
   readonly unready: () => Promise<string[]>;
 }
 
-interface Web {
+interface Endpoint {
   /** @throws UserError where the port is taken. */
   listen(): Promise<number>;
   /** Answers the requests that have arrived; `work` is what the bot does for them. */
   close(work: Promise<unknown>): Promise<void>;
+}
+
+interface Web extends Endpoint {
+  /** Listens for the operator alone, on `metricsPort` if there is one: for a process that answers no deliveries. */
+  listenForOperator(): Promise<void>;
 }
 
 /** Upper bound of a stop: longer than the grace period of work. */
@@ -49,46 +54,69 @@ export function createWeb(options: WebOptions): Web {
     const text = await metrics.render();
     response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
   };
-  const routes: Record<string, Handler | undefined> = {
-    'POST /slack/events': options.events,
+  const health: Routes = {
     'GET /healthz': (_, response) => plain(response, 200, `ok ${version}`),
     'GET /readyz': async (_, response) => {
       const reasons = await options.unready();
       plain(response, reasons.length === 0 ? 200 : 503, reasons.length === 0 ? 'ready' : reasons.join('\n'));
     },
+  };
+  const routes: Routes = {
+    ...health,
+    'POST /slack/events': options.events,
     'GET /metrics': metricsPort === undefined && !options.isPublic ? renderMetrics : undefined,
     'GET /slack/install': install?.start,
     'GET /slack/oauth_redirect': install?.finish,
   };
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    // Some load balancers use HEAD; Node then sends the headers only.
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const route = routes[`${method} ${path}`];
+  const handle: Handler = (request, response) => {
+    const route = findRoute(routes, request);
     if (route) return route(request, response);
+    const path = pathOf(request);
     if (options.connectPage && path.startsWith('/connect/'))
       return options.connectPage.handle(request, response, path);
-    request.resume();
-    plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');
+    return refuse(request, response);
   };
-
   const main = createEndpoint(handle, { ...options, variable: 'PORT' });
-  if (metricsPort === undefined) return main;
-  const own = createEndpoint(renderMetrics, { ...options, port: metricsPort, variable: 'METRICS_PORT' });
+  const operatorRoutes: Routes = { ...health, 'GET /metrics': renderMetrics };
+  const own =
+    metricsPort === undefined
+      ? undefined
+      : createEndpoint(
+          (request, response) => (findRoute(operatorRoutes, request) ?? refuse)(request, response),
+          { ...options, port: metricsPort, variable: 'METRICS_PORT' },
+        );
   return {
     async listen() {
-      await own.listen();
+      await own?.listen();
       return main.listen();
     },
-    close: async (work) => void (await Promise.all([main.close(work), own.close(work)])),
+    listenForOperator: async () => void (await own?.listen()),
+    close: async (work) => void (await Promise.all([main.close(work), own?.close(work)])),
   };
+}
+
+type Routes = Record<string, Handler | undefined>;
+
+function findRoute(routes: Routes, request: IncomingMessage): Handler | undefined {
+  // Some load balancers use HEAD; Node then sends the headers only.
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  return routes[`${method} ${pathOf(request)}`];
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');
 }
 
 function createEndpoint(
   handle: Handler,
   { egress, log, port, variable }: Pick<WebOptions, 'egress' | 'log' | 'port'> & { variable: string },
-): Web {
+): Endpoint {
   const open = new Set<ServerResponse>();
   const server = createServer(timeouts, (request, response) => {
     open.add(response.once('close', () => open.delete(response)));

@@ -71,13 +71,24 @@ describe('/metrics', () => {
     expect(await statusOf(`${env.PUBLIC_URL}/readyz`)).toBe(200);
   });
 
-  test('is alone on METRICS_PORT', async () => {
+  test('is on METRICS_PORT, beside health alone', async () => {
     const env = { ...(await createPublicUrl()), METRICS_PORT: String(await findFreePort()) };
     bot = await startBot({ env });
     const own = `http://127.0.0.1:${env.METRICS_PORT}`;
     expect(await (await fetch(`${own}/metrics`)).text()).toContain('chatops_');
+    expect(await statusOf(`${own}/readyz`)).toBe(200);
+    expect(await statusOf(`${own}/slack/install`)).toBe(404);
     expect(await statusOf(`${env.PUBLIC_URL}/metrics`)).toBe(404);
     await bot.app.stop();
     await expect(fetch(`${own}/metrics`)).rejects.toThrow('fetch failed');
+  });
+
+  test('is all that a worker serves', async () => {
+    const env = { ...(await createPublicUrl()), METRICS_PORT: String(await findFreePort()) };
+    bot = await startBot({ role: 'worker', env });
+    const own = `http://127.0.0.1:${env.METRICS_PORT}`;
+    expect(await statusOf(`${own}/metrics`)).toBe(200);
+    expect(await statusOf(`${own}/readyz`)).toBe(200);
+    await expect(fetch(`${env.PUBLIC_URL}/healthz`)).rejects.toThrow('fetch failed');
   });
 });
