@@ -8,7 +8,7 @@ import { UserError } from './errors.ts';
 // after the compile cache is on: a quarter of a start is compiling.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
 
-const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit | smoke';
+const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit | smoke | doctor';
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
@@ -24,6 +24,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
       return audit(rest);
     case 'smoke':
       return smoke(rest);
+    case 'doctor':
+      return doctor(rest);
     default:
       throw new UserError(`There is no “${word}”.`, usage);
   }
@@ -109,6 +111,17 @@ async function smoke(words: readonly string[]): Promise<void> {
   const run = async () => smokeCommand(words, { ...options, cdn: readCdnConfig(process.env) });
   const verdict = await run().catch((error: unknown) => fail(error, 2));
   process.exitCode = verdict === 'as specified' ? 0 : 1;
+}
+
+/** Exit code 0 where nothing is wrong, 1 where something is, 2 where it cannot look. */
+async function doctor(words: readonly string[]): Promise<void> {
+  const { readConfig } = await import('./app/config.ts');
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { doctorCommand } = await import('./cli/doctor.ts');
+  const options = { fetch, now: () => new Date(), log: createLogger('error'), print: console.log };
+  const run = async () => doctorCommand(words, { ...options, config: readConfig(process.env) });
+  const verdict = await run().catch((error: unknown) => fail(error, 2));
+  process.exitCode = verdict === 'healthy' ? 0 : 1;
 }
 
 function fail(error: unknown, code = 1): never {

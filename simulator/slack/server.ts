@@ -66,7 +66,7 @@ export interface SlackSimulator {
  * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules.
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
  * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it. With the `shortcuts` of the
- * manifest nobody finds another.
+ * manifest nobody finds another; its `scopes` are in the header of every answer, but for those that are withheld.
  */
 export async function startSlack(
   options: {
@@ -75,6 +75,7 @@ export async function startSlack(
     ackTimeoutMs?: number;
     page?: string;
     shortcuts?: readonly DeclaredShortcut[];
+    scopes?: readonly string[];
   } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
@@ -172,7 +173,7 @@ export async function startSlack(
   };
   const ui = createUi(sim, parts, options);
   const routes: Route[] = [
-    createWebApi(sim),
+    createWebApi(sim, options.scopes),
     responseUrls.route,
     files.route,
     ui.route,

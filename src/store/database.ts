@@ -59,7 +59,7 @@ export async function openDatabase(options: {
 }
 
 async function migrate(db: Db, log: Log): Promise<void> {
-  if (await isUpToDate(db)) return;
+  if ((await findSchemaState(db)) === 'current') return;
   const migrator = new Migrator({ db, provider: migrationProvider });
   const { error, results = [] } = await migrator.migrateToLatest();
   // All of them are one transaction: with one that fails the others are rolled back.
@@ -76,12 +76,17 @@ async function migrate(db: Db, log: Log): Promise<void> {
   throw new Error('The database could not be changed to this version', { cause: error });
 }
 
-// Checked first at every start: the migrator itself takes 150 ms in the embedded database.
-async function isUpToDate(db: Db): Promise<boolean> {
-  if (!(await hasTable(db, 'kysely_migration'))) return false;
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  const wanted = Object.keys(await migrationProvider.getMigrations()).toSorted();
-  return rows.map(({ name }) => name).join() === wanted.join();
+/**
+ * Whether the tables are of this version: `older` are changed by `migrate`, `newer` were written by a later version.
+ * Checked first at every start: the migrator itself takes 150 ms in the embedded database.
+ */
+export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'newer'> {
+  if (!(await hasTable(db, 'kysely_migration'))) return 'older';
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const applied = new Set(rows.map(({ name }) => name));
+  const known = new Set(Object.keys(await migrationProvider.getMigrations()));
+  if ([...applied].some((name) => !known.has(name))) return 'newer';
+  return applied.size === known.size ? 'current' : 'older';
 }
 
 /** Whether a database that may be of an older version has this table. */

@@ -44,7 +44,7 @@ export interface BotOptions {
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({ shortcuts: readShortcuts() }),
+    startSlack(readManifest()),
     startCdn({ zones: options.zones ?? 25, zoneMembers: options.zoneMembers ?? 'all' }),
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
@@ -81,19 +81,21 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
   };
 }
 
-/** The shortcuts of manifest.yml: there are no others in Slack. */
-function readShortcuts(): DeclaredShortcut[] {
+/** The shortcuts and scopes of manifest.yml: there are no others in Slack. */
+function readManifest(): { shortcuts: DeclaredShortcut[]; scopes: readonly string[] } {
   const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as {
     features: {
       shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];
     };
+    oauth_config: { scopes: { bot: string[] } };
   };
-  return manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
+  const shortcuts = manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
     callbackId: callback_id,
     kind: type,
     name,
     description,
   }));
+  return { shortcuts, scopes: manifest.oauth_config.scopes.bot };
 }
 
 /** The environment variables that point a bot at the simulators. */

@@ -30,7 +30,7 @@ const optionalScopes: Readonly<Record<string, string>> = {
 };
 
 /** The Web API at `/api/<method>`: form-encoded or JSON, the token in the header or the body. */
-export function createWebApi(sim: Simulation): Route {
+export function createWebApi(sim: Simulation, scopes: readonly string[] = []): Route {
   const findWait = createTiers(sim.now);
   return async (request, response, url) => {
     if (!url.pathname.startsWith('/api/')) return false;
@@ -59,7 +59,10 @@ export function createWebApi(sim: Simulation): Route {
     if (!call.ok) call.error = String(answer['error']);
     await sim.script.answering(method, args);
     if (sim.script.drops(method)) request.socket.destroy();
-    else sendJson(response, answer);
+    else {
+      const granted = scopes.filter((scope) => install?.lacks.has(scope) === false);
+      sendJson(response, answer, 200, granted.length > 0 ? { 'x-oauth-scopes': granted.join(',') } : {});
+    }
     return true;
   };
 }
