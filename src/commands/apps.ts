@@ -16,7 +16,7 @@ const appCommand: Command<'zoneCache'> = {
   examples: ['app', 'app app0api00000001'],
   needs: 'read',
   modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),
-  run: (words, context) => showApp(words.text, context),
+  run: ({ list, named }, context) => showApp(list.join(' '), context, named['show'] === 'values'),
 };
 
 /** The apps that the person's zones name; no specified operation lists apps. */
@@ -45,15 +45,25 @@ const appFields = z
 export const apps: Feature<'zoneCache'> = {
   name: 'apps',
   commands: [appCommand],
-  actions: [{ id: 'apps:refresh', needs: 'read', run: showApp }],
-  forms: [defineForm({ id: 'apps:submit', needs: 'read', fields: appFields, run: showApp })],
+  actions: [
+    { id: 'apps:refresh', needs: 'read', run: (id, context) => showApp(id, context) },
+    { id: 'apps:values', needs: 'read', run: (id, context) => showApp(id, context, true) },
+  ],
+  forms: [
+    defineForm({
+      id: 'apps:submit',
+      needs: 'read',
+      fields: appFields,
+      run: (id, context) => showApp(id, context),
+    }),
+  ],
   pickers: [appPicker],
 };
 
-async function showApp(id: string, context: With<'zoneCache'>): Promise<Message> {
+async function showApp(id: string, context: With<'zoneCache'>, hasValues = false): Promise<Message> {
   const client = await context.cdn();
   const app = await client.apps.summary(id);
   // Shown only if cached: it is not worth reading every zone.
   const zones = findKnownZones(context)?.zones.filter(({ appId }) => appId === id);
-  return views.renderApp({ id, app, zones, asOf: context.now() });
+  return views.renderApp({ id, app, zones, hasValues, asOf: context.now() });
 }

@@ -20,21 +20,36 @@ export const uploadScanning: Feature = {
       examples: ['scanning 501'],
       needs: 'read',
       modal: (words) => (words.text === '' ? views.renderScanningForm() : undefined),
-      run: (words, context) => showMetrics(words.text.replace(/^#/u, ''), context),
+      run: ({ list, named }, context) =>
+        showMetrics(list.join(' ').replace(/^#/u, ''), readPicture(named['show']), context),
     },
   ],
-  actions: [{ id: 'upload-scanning:refresh', needs: 'read', run: showMetrics }],
+  actions: [
+    {
+      id: 'upload-scanning:show',
+      needs: 'read',
+      async run(value, context) {
+        const [id = '', picture] = value.split(' ');
+        return showMetrics(id, readPicture(picture), context);
+      },
+    },
+  ],
   forms: [
     defineForm({
       id: 'upload-scanning:submit',
       needs: 'read',
       fields: z.object({ shieldZoneId }),
-      run: (fields, context) => showMetrics(fields.shieldZoneId, context),
+      run: (fields, context) => showMetrics(fields.shieldZoneId, 'newest', context),
     }),
   ],
 };
 
-async function showMetrics(id: string, context: Context): Promise<Message> {
+function readPicture(typed = ''): views.ScanningPicture {
+  return views.scanningPictureNames.find((name) => name === typed.toLowerCase()) ?? 'newest';
+}
+
+async function showMetrics(id: string, picture: views.ScanningPicture, context: Context): Promise<Message> {
   const { uploadScanning } = await context.cdn();
-  return views.renderScanning({ id, metrics: await uploadScanning.metrics(id), asOf: context.now() });
+  const metrics = await uploadScanning.metrics(id);
+  return views.renderScanning({ id, metrics, picture, asOf: context.now() });
 }

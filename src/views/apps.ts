@@ -1,105 +1,137 @@
 import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import { actions, context, type Message, message, section } from './blocks/blocks.ts';
+import { renderAnswer } from './blocks/answer.ts';
+import type { Message } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { joinList } from './blocks/fields.ts';
 import {
   formatInteger,
   formatMoment,
   formatMoney,
   formatNumber,
   formatShortMoments,
+  pluralize,
 } from './blocks/format.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
-import { escapeMrkdwn, formatCode, join, plainText, truncate } from './blocks/text.ts';
+import { selectOf } from './blocks/menu-of-buttons.ts';
+import { renderTable } from './blocks/table.ts';
+import { capitalize, escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
+import { showButton } from './zones/rows.ts';
 
 export interface App {
   readonly id: string;
   readonly app: AppSummary;
   /** The zones that lead to it, if they are cached. */
   readonly zones: readonly ZoneSummary[] | undefined;
+  /** Every latency as a table, instead of the chart of the newest. */
+  readonly hasValues?: boolean;
   readonly asOf: Date;
 }
 
 /** Latency first: it is the reason for most alarms. */
-export function renderApp({ id, app, zones = [], asOf }: App): Message {
-  const { currentLatency, averageLatency, totalVolumeSizeInGb: volumes, monthlyCost, status } = app;
-  const now = formatLatency(currentLatency);
-  const average = formatLatency(averageLatency);
-  const size = volumes === undefined ? 'not reported' : `${formatNumber(volumes)} GB`;
-  const cost = monthlyCost === undefined ? 'not reported' : formatMoney(monthlyCost);
-  const range = describeRange(app.latencyChart);
-  const facts = [
-    join([`*App* ${formatCode(id, 60)}`, status !== undefined && formatStatus(status)], ' · '),
-    `Latency now: *${now}* · average: ${average}${compareWithAverage(app)}`,
-    `Volumes: ${size}`,
-    `Monthly cost: ${cost}`,
-    zones[0] && `${zones.length === 1 ? 'Zone' : 'Zones'}: ${joinList(zones.map(({ name }) => name))}`,
-  ];
-  const text = `App ${escapeMrkdwn(id, 60)}: latency now ${now}, average ${average}, volumes ${size}, monthly cost ${cost}. ${range}`;
-  return message(text, [
-    section(facts),
-    ...renderLatencyChart(app),
-    context(
-      `${range} Latency as the CDN reports it: it names no unit. Cost in US dollars, by its price list. As of ${formatMoment(asOf)}`,
-    ),
-    actions(
-      button('Refresh', 'apps:refresh', id),
+export function renderApp({ id, app, zones = [], hasValues = false, asOf }: App): Message {
+  const { status, latencyChart: points } = app;
+  const name = escapeMrkdwn(id, 60);
+  const latency = describeLatency(app);
+  const cost = describeCost(app);
+  const chart = renderLatencyChart(app, latency);
+  const facts = [describeVolumes(app), zones.length > 0 && pluralize(zones.length, 'zone')];
+  const state = status === undefined ? '' : ` is ${escapeMrkdwn(status, 40)}`;
+  return renderAnswer({
+    text: join([`App ${name}${state}`, latency, cost, ...facts], ' · '),
+    lines: [
+      join([`${describeAlarm(status)}*${name}*${state}`, cost], ' · '),
+      // The title of the chart has it.
+      join([(hasValues || chart.length === 0) && capitalize(latency), ...facts], ' · '),
+    ],
+    picture: hasValues ? renderValues(points) : chart,
+    actions: [
+      zones.length > 1 &&
+        selectOf(
+          'Open a zone…',
+          zones.slice(0, 100).map((zone) => showButton(zone.id, zone.name || zone.id)),
+        ),
+      zones.length === 1 && showButton(zones[0]?.id ?? '', `Zone ${plainText(zones[0]?.name ?? '', 40)}`),
+    ],
+    share: `app ${id}${hasValues ? ' show:values' : ''}`,
+    more: [
+      button('Refresh', hasValues ? 'apps:values' : 'apps:refresh', id),
+      points.length > 1 &&
+        (hasValues
+          ? button('Chart', 'apps:refresh:chart', id)
+          : button(`All ${formatInteger(points.length)} values`, 'apps:values', id)),
       commandButton('Another app', 'app'),
-      zones[0] && commandButton(`Zone ${plainText(zones[0].name, 40)}`, `zone ${zones[0].id}`, 1),
-    ),
-  ]);
+    ],
+    notes: [describeRange(points), `as of ${formatMoment(asOf)}`],
+  });
+}
+
+/** The set is open: an unknown status is shown as reported. */
+function describeAlarm(status: string | undefined): string {
+  return status === 'failing' || status === 'suspended' ? ':red_circle: ' : '';
 }
 
 /** Without a unit, since the specification gives none. */
-function formatLatency(value: number | undefined): string {
-  return value === undefined ? 'not reported' : formatNumber(value);
+function describeLatency({ currentLatency: now, averageLatency: average }: AppSummary): string {
+  if (now === undefined)
+    return average === undefined ? 'latency not reported' : `latency ${formatNumber(average)} on average`;
+  const change = average && average > 0 && now >= 0 ? Math.round((now / average - 1) * 100) : undefined;
+  const compared = change && `${formatInteger(Math.abs(change))} % ${change > 0 ? 'above' : 'below'} average`;
+  return join([`latency ${formatNumber(now)} now`, change === 0 ? 'as on average' : compared], ', ');
 }
 
-function compareWithAverage({ currentLatency: now, averageLatency: average }: AppSummary): string {
-  if (now === undefined || average === undefined || average <= 0 || now < 0) return '';
-  const change = Math.round((now / average - 1) * 100);
-  if (change === 0) return ' (as usual)';
-  return ` (now ${formatInteger(Math.abs(change))} % ${change > 0 ? 'above' : 'below'} it)`;
+/** US dollars by the price list of the CDN. Whole ones are enough in a sentence. */
+function describeCost({ monthlyCost: cost }: AppSummary): string {
+  if (cost === undefined) return 'cost not reported';
+  return `${cost < 100 ? formatMoney(cost) : formatMoney(Math.round(cost)).replace(/\.00$/u, '')} a month`;
 }
 
-/** The set is open: an unknown status is shown as reported. The colour never stands alone. */
-function formatStatus(status: string): string {
-  const colour: Readonly<Record<string, string>> = {
-    active: ':large_green_circle:',
-    progressing: ':large_yellow_circle:',
-    failing: ':red_circle:',
-    suspended: ':red_circle:',
-  };
-  return `${colour[status] ?? ':white_circle:'} ${escapeMrkdwn(status, 40)}`;
+function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {
+  if (size === undefined) return 'volumes not reported';
+  if (size === 0) return 'no volumes';
+  return `${size < 1000 ? `${formatNumber(size)} GB` : `${formatNumber(size / 1000)} TB`} in volumes`;
 }
 
+/** `Lowest 35.4 on 29 Oct, highest 49.7 on 2 Nov` */
 function describeRange(points: readonly LatencyPoint[]): string {
   const labels = createLabels(points);
-  const sorted = points
+  const joint = hasTimes(points) ? 'on ' : 'at ';
+  const [lowest, ...rest] = points
     .map(({ latency }, at) => ({ latency, label: labels[at] ?? '' }))
-    .toSorted((one, other) => one.latency - other.latency);
-  const [lowest, highest] = [sorted.at(0), sorted.at(-1)].map(
-    (point) => point && `${formatNumber(point.latency)} (${escapeMrkdwn(point.label, 40)})`,
-  );
-  return lowest ? `Lowest ${lowest}, highest ${highest}.` : 'The CDN reports no latency over time.';
+    .toSorted((one, other) => one.latency - other.latency)
+    .map(({ latency, label }) => `${formatNumber(latency)} ${joint}${escapeMrkdwn(label, 40)}`);
+  if (lowest === undefined) return 'The CDN reports no latency over time';
+  const highest = rest.at(-1);
+  const zone = labels.some((label) => /\d:\d/u.test(label)) ? ' UTC' : '';
+  return highest ? `Lowest ${lowest}, highest ${highest}${zone}` : `Once: ${lowest}${zone}`;
 }
 
-function renderLatencyChart({ currentLatency: now, averageLatency, latencyChart }: AppSummary) {
+function renderLatencyChart({ latencyChart }: AppSummary, title: string) {
   // A line needs two points.
   if (latencyChart.length < 2) return [];
+  const labels = createLabels(latencyChart);
+  const series = [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }];
   return renderChart({
     kind: 'line',
-    title:
-      now === undefined
-        ? `Latency, average ${formatLatency(averageLatency)}`
-        : `Latency ${formatLatency(now)} now`,
-    unit: `Latency, no unit given${hasTimes(latencyChart) ? ' (times in UTC)' : ''}`,
-    labels: createLabels(latencyChart),
-    series: [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }],
+    title: capitalize(title),
+    unit: 'Latency (no unit given)',
+    labels,
+    series,
+  });
+}
+
+function renderValues(points: readonly LatencyPoint[]) {
+  const labels = createLabels(points);
+  const newestFirst = points.map((point, at) => ({ ...point, label: labels[at] ?? '' })).toReversed();
+  return renderTable({
+    caption: 'Latency, newest first',
+    columns: ['When', 'Latency'],
+    rows: newestFirst.map(({ at, label, latency }) => [
+      hasTimes(points) ? { number: at ?? 0, text: label } : label,
+      { number: latency, text: formatNumber(latency) },
+    ]),
   });
 }
 

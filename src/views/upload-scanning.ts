@@ -1,49 +1,59 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { actions, context, type Message, type MessageBlock, message, section } from './blocks/blocks.ts';
+import { startOfDay } from '../lib/time.ts';
+import { renderAnswer } from './blocks/answer.ts';
+import type { Message, MessageBlock } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import {
-  formatInteger,
-  formatLongDay,
-  formatMoment,
-  formatPercent,
-  formatShortDay,
-} from './blocks/format.ts';
+import { formatInteger, formatMoment, formatPercent, formatShortDay, pluralize } from './blocks/format.ts';
 import { modal, textInput } from './blocks/inputs.ts';
+import { selectOf } from './blocks/menu-of-buttons.ts';
+import { type Cell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, join } from './blocks/text.ts';
+
+/** The ways to look at the past 28 days. */
+export const scanningPictures = {
+  newest: '14 days',
+  weeks: '28 days by week',
+  days: 'Every day as a table',
+} as const;
+export type ScanningPicture = keyof typeof scanningPictures;
+export const scanningPictureNames = Object.keys(scanningPictures) as ScanningPicture[];
 
 export interface Scanning {
   readonly id: string;
   readonly metrics: UploadScanningMetrics;
+  readonly picture?: ScanningPicture;
   readonly asOf: Date;
 }
 
-/** Totals, the blocked share, and the newest days as a chart. */
-export function renderScanning({ id, metrics, asOf }: Scanning): Message {
-  const logged = formatAmount(metrics.totalLoggedRequests);
-  const blocked = formatAmount(metrics.totalBlockedRequests);
-  const scanned = formatAmount(metrics.totalFilesScanned);
-  const headline = `Upload scanning of shield zone ${escapeMrkdwn(id, 20)}`;
-  const worstDay = describeWorstDay(metrics.days);
-  const facts = [
-    `*${headline}*`,
-    `Files scanned: *${scanned}*`,
-    `Requests logged: *${logged}*`,
-    `Requests blocked: *${blocked}*`,
-    `Blocked share: ${describeBlockedShare(metrics)}`,
-    worstDay,
-  ];
-  const text = `${headline}: ${scanned} files scanned, ${logged} requests logged, ${blocked} blocked. ${worstDay}`;
-  return message(text.trim(), [
-    section(facts),
-    ...renderDayChart(metrics),
-    context(`The past 28 days, by the CDN’s own days · as of ${formatMoment(asOf)}`),
-    actions(
-      button('Refresh', 'upload-scanning:refresh', id),
+/** The blocked share, files and the worst day in words; the days as a chart. */
+export function renderScanning({ id, metrics, picture = 'newest', asOf }: Scanning): Message {
+  const { days } = metrics;
+  const name = `Shield zone ${escapeMrkdwn(id, 20)}`;
+  const blocked = describeBlocked(metrics);
+  const facts = [describeScanned(metrics), describeWorstDay(days)];
+  return renderAnswer({
+    text: `${name}: ${join([blocked, ...facts], ' · ')}`,
+    lines: [`*${name}*: ${blocked}`, join(facts, ' · ')],
+    picture: { newest: renderNewest, weeks: renderWeeks, days: renderDays }[picture](days),
+    actions: [
+      days.length > 0 &&
+        selectOf(
+          scanningPictures[picture],
+          scanningPictureNames.map((each) =>
+            button(scanningPictures[each], `upload-scanning:show:${each}`, `${id} ${each}`),
+          ),
+          { chosen: scanningPictures[picture] },
+        ),
+    ],
+    share: `scanning ${id} show:${picture}`,
+    more: [
+      button('Refresh', 'upload-scanning:show:refresh', `${id} ${picture}`),
       commandButton('Another shield zone', 'scanning', 1),
-    ),
-  ]);
+    ],
+    notes: ['Days are those of the CDN', `as of ${formatMoment(asOf)}`],
+  });
 }
 
 /** The form that asks for a shield zone; no specified operation lists them. */
@@ -58,59 +68,114 @@ export function renderScanningForm(): ModalView {
   ]);
 }
 
-function formatAmount(number: number | undefined): string {
-  return number === undefined ? 'not reported' : formatInteger(number);
+/** Of logged requests only if plausible: some plans count a blocked request as logged, others do not. */
+function describeBlocked(metrics: UploadScanningMetrics): string {
+  const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
+  if (blocked === undefined) return 'blocked requests not reported';
+  if (blocked === 0) return 'nothing blocked in 28 days';
+  if (logged && blocked <= logged)
+    return `${formatPercent(blocked, logged)} blocked of ${pluralize(logged, 'logged request')}`;
+  const share = scanned && blocked <= scanned && ` (${formatPercent(blocked, scanned)} of the files)`;
+  return `${pluralize(blocked, 'request')} blocked in 28 days${share || ''}`;
 }
 
-/** Of logged requests only if plausible: some plans count a blocked request as logged, others do not. */
-function describeBlockedShare(metrics: UploadScanningMetrics): string {
-  const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
-  if (blocked === undefined) return 'not reported';
-  const shares = [
-    logged && blocked <= logged && `*${formatPercent(blocked, logged)}* of the requests logged`,
-    scanned && `${formatPercent(blocked, scanned)} of the files scanned`,
-  ];
-  return (
-    join(shares, ', ') || (blocked === 0 ? 'nothing was blocked' : 'there is nothing to compare it with')
-  );
+function describeScanned({ totalFilesScanned: scanned }: UploadScanningMetrics): string {
+  return scanned === undefined ? 'files scanned not reported' : `${pluralize(scanned, 'file')} scanned`;
 }
 
 function describeWorstDay(days: readonly ScanDay[]): string {
-  if (days.length === 0) return 'The CDN reports no day of the past 28.';
+  if (days.length === 0) return 'no day of the past 28 reported';
   const worst = days.reduce((most, day) =>
     (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
   );
   const most = worst.blockedRequests ?? 0;
-  if (most > 0) return `Most blocked: ${formatInteger(most)} on ${formatDay(worst)}.`;
-  return days.every((day) => day.blockedRequests === 0) ? 'Nothing was blocked on any day.' : '';
+  return most > 0 ? `most blocked: ${formatInteger(most)} on ${escapeMrkdwn(nameDay(worst), 40)}` : '';
 }
 
 /** A key that is no day is shown as reported: guessing could swap day and month. */
-function formatDay(day: ScanDay): string {
-  return day.day ? formatLongDay(day.day) : escapeMrkdwn(day.label, 40) || '(no day)';
+function nameDay({ day, label }: ScanDay): string {
+  return day ? formatShortDay(day) : label || 'no day';
 }
 
-const daysDrawn = 14;
+function renderNewest(days: readonly ScanDay[]): MessageBlock[] {
+  const newest = days.slice(-14);
+  return renderBars(newest, newest.map(nameDay), { period: pluralize(newest.length, 'day'), unit: 'a day' });
+}
 
-function renderDayChart({ days }: UploadScanningMetrics): MessageBlock[] {
-  const labels = days.map(({ day, label }) => (day ? formatShortDay(day) : label));
-  const chart = { kind: 'bar', labels, newest: daysDrawn } as const;
-  type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
-  const series = (name: string, member: Member) => ({ name, values: days.map((day) => day[member]) });
-  /** Of the days that are drawn: the title must not count others. */
-  const sum = (member: Member): string => {
-    const values = days.slice(-daysDrawn).flatMap((day) => day[member] ?? []);
-    return formatAmount(values.length > 0 ? values.reduce((all, value) => all + value, 0) : undefined);
+/** Sums of seven days, counted back from the newest. */
+function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
+  const weeks = Array.from({ length: Math.ceil(days.length / 7) }, (_, back) =>
+    days.slice(Math.max(0, days.length - (back + 1) * 7), days.length - back * 7),
+  ).toReversed();
+  const sums = weeks.map((week) => ({
+    label: '',
+    ...sumMember(week, 'loggedRequests'),
+    ...sumMember(week, 'blockedRequests'),
+    ...sumMember(week, 'filesScanned'),
+  }));
+  const labels = weeks.map((week) => nameWeek(week.map(nameDay)));
+  return renderBars(sums, labels, { period: pluralize(days.length, 'day'), unit: 'a week' });
+}
+
+/** `26 Oct–1 Nov`, `2–8 Nov` */
+function nameWeek(names: readonly string[]): string {
+  const [first = '', last = ''] = [names[0], names.at(-1)];
+  const [date, month] = first.split(' ');
+  const isSameMonth = month !== undefined && last.endsWith(` ${month}`);
+  return first === last ? first : `${isSameMonth ? date : first}–${last}`;
+}
+
+type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
+
+/** Absent where no day reported it. */
+function sumMember(days: readonly ScanDay[], member: Member): Partial<Record<Member, number>> {
+  const values = days.flatMap((day) => day[member] ?? []);
+  return values.length > 0 ? { [member]: values.reduce((all, value) => all + value, 0) } : {};
+}
+
+/** Files have another scale, so they are drawn only where nothing else is reported. */
+function renderBars(
+  bars: readonly ScanDay[],
+  labels: readonly string[],
+  { period, unit }: { readonly period: string; readonly unit: string },
+): MessageBlock[] {
+  const series = (name: string, member: Member) => ({ name, values: bars.map((bar) => bar[member]) });
+  const count = (member: Member): string => {
+    const sum = sumMember(bars, member)[member];
+    return sum === undefined ? 'not reported' : formatInteger(sum);
   };
-  if (days.every((day) => (day.loggedRequests ?? day.blockedRequests) === undefined)) {
-    const title = `Files scanned by day: ${sum('filesScanned')}`;
-    const scanned = [series('Files scanned', 'filesScanned')];
-    return renderChart({ ...chart, title, unit: 'Files a day', series: scanned });
+  if (bars.every((bar) => (bar.loggedRequests ?? bar.blockedRequests) === undefined)) {
+    const title = `${count('filesScanned')} files scanned in ${period}`;
+    const files = [series('Files scanned', 'filesScanned')];
+    return renderChart({ kind: 'bar', labels, title, unit: `Files ${unit}`, series: files });
   }
   return renderChart({
-    ...chart,
-    title: `${sum('blockedRequests')} of ${sum('loggedRequests')} requests blocked`,
-    unit: 'Requests a day',
+    kind: 'bar',
+    labels,
+    title: `${count('blockedRequests')} of ${count('loggedRequests')} requests blocked in ${period}`,
+    unit: `Requests ${unit}`,
     series: [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')],
   });
+}
+
+function renderDays(days: readonly ScanDay[]): MessageBlock[] {
+  const areDays = days.every(({ day }) => day !== undefined);
+  return renderTable({
+    caption: 'Newest day first',
+    columns: ['Day', 'Blocked', 'Logged', 'Scanned'],
+    rows: days
+      .toReversed()
+      .map((one) => [
+        areDays ? { number: startOfDay(one.day ?? ''), text: nameDay(one) } : nameDay(one),
+        renderNumber(one.blockedRequests),
+        renderNumber(one.loggedRequests),
+        renderNumber(one.filesScanned),
+      ]),
+  });
+}
+
+function renderNumber(value: number | undefined): Cell {
+  return value === undefined
+    ? { number: -1, text: 'not reported' }
+    : { number: value, text: formatInteger(value) };
 }

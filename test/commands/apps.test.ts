@@ -3,7 +3,7 @@ import { appIds } from '../../simulator/cdn/apps.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
-import { isChart } from '../../src/views/blocks/native.ts';
+import { isChart, isTable } from '../../src/views/blocks/native.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
@@ -29,13 +29,12 @@ test('its latency is a chart in the answer, with the lowest and highest in words
       '2026-11-21T00:00:00Z': 61,
     };
   const [answer] = await harness.person().run(`app ${appIds.api}`);
-  expect(readText(answer)).toContain('Lowest 40.25 (19 Nov), highest 61 (21 Nov).');
-  expect(answer?.text).toContain('Lowest 40.25 (19 Nov), highest 61 (21 Nov).');
+  expect(readText(answer)).toContain('Lowest 40.25 on 19 Nov, highest 61 on 21 Nov');
   expect(answer?.files).toBeUndefined();
   expect(answer?.blocks?.filter(isChart)).toEqual([
     {
       type: 'data_visualization',
-      title: 'Latency 38.2 now',
+      title: expect.stringMatching(/^Latency 38\.2 now, \d+ % \w+ average$/),
       chart: {
         type: 'line',
         series: [
@@ -50,7 +49,7 @@ test('its latency is a chart in the answer, with the lowest and highest in words
         ],
         axis_config: {
           categories: ['19 Nov', '20 Nov', '21 Nov'],
-          y_label: expect.stringMatching(/UTC/),
+          y_label: 'Latency (no unit given)',
         },
       },
     },
@@ -61,8 +60,26 @@ test('of more than twenty points the newest are drawn, and the title says so', a
   await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run(`app ${appIds.api}`);
   const [chart] = answer?.blocks?.filter(isChart) ?? [];
-  expect(chart?.title).toBe('Latency 38.2 now, newest 20');
+  expect(chart?.title).toMatch(/^Latency 38\.2 now, .* average, newest 20$/);
   expect(chart?.chart.axis_config.categories).toHaveLength(20);
+});
+
+test('every value is a table at a press, newest first, and a press leads back to the chart', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
+  const [answer] = await person.run(`app ${appIds.api}`);
+  const [values] = await person.press(...(buttons(answer).get('All 30 values') ?? ['', '']));
+  const [table] = values?.blocks?.filter(isTable) ?? [];
+  expect(table?.rows).toHaveLength(31);
+  const times = (table?.rows ?? []).slice(1).map(([when]) => (when?.type === 'raw_number' ? when.value : 0));
+  expect(times).toEqual(times.toSorted((a, b) => b - a));
+  expect(values?.blocks?.some(isChart)).toBe(false);
+  const [again] = await person.press(...(buttons(values).get('Refresh') ?? ['', '']));
+  expect(readText(again)).toBe(readText(values));
+  const [back] = await person.press(...(buttons(values).get('Chart') ?? ['', '']));
+  expect(readText(back)).toBe(readText(answer));
+  const [typed] = await person.run(`app ${appIds.api} show:values`);
+  expect(readText(typed)).toBe(readText(values));
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {
@@ -79,7 +96,7 @@ test('keys that are no times are shown as they came', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   harness.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
   const [answer] = await harness.person().run('app app0api00000001');
-  expect(readText(answer)).toContain('Lowest 1 (&lt;!channel&gt;), highest 2 (b).');
+  expect(readText(answer)).toContain('Lowest 1 at &lt;!channel&gt;, highest 2 at b');
   expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['<!channel>', 'b']);
 });
 
@@ -90,8 +107,10 @@ test('where the zones are known already, those that lead to the app are named', 
   const person = harness.person();
   await person.run('zones');
   const [answer] = await person.run(`app ${appIds.api}`);
-  expect(readText(answer)).toContain(named[0]?.Name ?? 'none');
-  expect([...buttons(answer).keys()]).toContain(`Zone ${named[0]?.Name}`);
+  const labels = [...buttons(answer).keys()];
+  expect(labels).toEqual(expect.arrayContaining(named.map(({ Name }) => Name)));
+  const [first] = named;
+  expect(buttons(answer).get(first?.Name ?? '')).toEqual(['zones:show', String(first?.Id)]);
 });
 
 test('refreshing shows the numbers and the chart of now', async () => {
@@ -104,7 +123,7 @@ test('refreshing shows the numbers and the chart of now', async () => {
     app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
   }
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
-  expect(readText(again)).toContain('Latency now: *77.7*');
+  expect(again?.text).toContain('latency 77.7 now');
   const [chart] = again?.blocks?.filter(isChart) ?? [];
   expect(chart?.chart.series[0]?.data.map(({ value }) => value)).toEqual([9, 99]);
 });
@@ -131,7 +150,7 @@ test('without an id a form opens, with a menu of the apps the zones name and a f
     { app: appIds.api, appId: appIds.api },
   ]) {
     const [answer] = (await person.submit('apps:submit', fields)) as { text: string }[];
-    expect(answer?.text).toMatch(/ app0api00000001: .* 38\.2,/);
+    expect(answer?.text).toMatch(/ app0api00000001 .* 38\.2 /);
   }
 });
 

@@ -3,7 +3,7 @@ import { ApiError } from '../../src/api/http/errors.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { describeApiError } from '../../src/slack/receive/failures.ts';
-import { isChart } from '../../src/views/blocks/native.ts';
+import { isChart, isTable } from '../../src/views/blocks/native.ts';
 import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
@@ -24,7 +24,7 @@ test('totals come first, then the blocked share, then the worst day with the mon
   expect(answer?.blocks?.find(isChart)).toMatchSnapshot('chart');
 });
 
-test('of 28 days the newest 14 are drawn, and the title says so', async () => {
+test('of 28 days the newest 14 are drawn, and the title counts those', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run('scanning 501');
   const chart = answer?.blocks?.find(isChart);
@@ -33,9 +33,30 @@ test('of 28 days the newest 14 are drawn, and the title says so', async () => {
   const [logged, blocked] = (chart?.chart.series ?? []).map(({ data }) =>
     data.reduce((sum, { value }) => sum + value, 0).toLocaleString('en-US'),
   );
-  expect(chart?.title).toMatch(new RegExp(`^${blocked} .* ${logged} .* 14$`));
+  expect(chart?.title).toMatch(new RegExp(`^${blocked} .* ${logged} .* 14 days$`));
   for (const label of chart?.chart.axis_config.categories ?? []) expect(label).toMatch(/^\d{1,2} Nov$/);
   expect(answer?.files).toBeUndefined();
+});
+
+test('a press shows four weeks as sums, or every day as a table', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
+  const [answer] = await person.run('scanning 501');
+  const [weeks] = await person.press(...(buttons(answer).get('28 days by week') ?? ['', '']));
+  const chart = weeks?.blocks?.find(isChart);
+  expect(chart?.chart.axis_config.categories).toEqual(['25–31 Oct', '1–7 Nov', '8–14 Nov', '15–21 Nov']);
+  const [logged, blocked] = (chart?.chart.series ?? []).map(({ data }) =>
+    data.reduce((sum, { value }) => sum + value, 0).toLocaleString('en-US'),
+  );
+  expect(chart?.title).toMatch(new RegExp(`^${blocked} .* ${logged} .* 28 days$`));
+  const [days] = await person.press(...(buttons(weeks).get('Every day as a table') ?? ['', '']));
+  const [table] = days?.blocks?.filter(isTable) ?? [];
+  expect(table?.rows).toHaveLength(29);
+  expect(table?.rows[1]?.[0]).toMatchObject({ text: '21 Nov' });
+  const [again] = await person.press(...(buttons(days).get('Refresh') ?? ['', '']));
+  expect(readText(again)).toBe(readText(days));
+  const [typed] = await person.run('scanning 501 show:days');
+  expect(readText(typed)).toBe(readText(days));
 });
 
 test('refreshing takes the place of the answer, with the chart of now', async () => {
@@ -49,7 +70,7 @@ test('refreshing takes the place of the answer, with the chart of now', async ()
   days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
   const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(readText(again)).toContain('12:01 UTC');
-  expect(readText(again)).toContain('Files scanned: *101*');
+  expect(readText(again)).toContain('101 files scanned');
   expect(again?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['3 Nov', '4 Nov', '5 Nov']);
 });
 
@@ -84,7 +105,7 @@ test('missing numbers are not reported, and the rest is shown', async () => {
   const [answer] = await harness.person().run('scanning 501');
   expect(readText(answer)).toMatchSnapshot();
   const chart = answer?.blocks?.find(isChart);
-  expect(chart?.title).toMatch(/: 5$/);
+  expect(chart?.title).toMatch(/^5 files /);
   expect(chart?.chart.series).toEqual([{ name: 'Files scanned', data: [{ label: '4 Nov', value: 5 }] }]);
 });
 

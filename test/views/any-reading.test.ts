@@ -4,7 +4,7 @@ import { renderApiKeys } from '../../src/views/api-keys.ts';
 import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
 import type { Message } from '../../src/views/blocks/blocks.ts';
 import { isChart } from '../../src/views/blocks/native.ts';
-import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
+import { renderScanning, renderScanningForm, scanningPictureNames } from '../../src/views/upload-scanning.ts';
 import {
   findChartProblems,
   findMessageProblems,
@@ -95,17 +95,27 @@ function problems(message: Message): string[] {
 test('any app is a message that Slack takes', () => {
   fc.assert(
     // What the client lets through as an id.
-    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), appSummary, (id, summary) => {
-      expect(problems(renderApp({ id, app: summary, zones: undefined, asOf }))).toEqual([]);
-    }),
+    fc.property(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }),
+      appSummary,
+      fc.boolean(),
+      (id, summary, hasValues) => {
+        expect(problems(renderApp({ id, app: summary, zones: undefined, hasValues, asOf }))).toEqual([]);
+      },
+    ),
   );
 });
 
 test('any scanning is a message that Slack takes', () => {
   fc.assert(
-    fc.property(fc.nat().map(String), metrics, (id, seen) => {
-      expect(problems(renderScanning({ id, metrics: seen, asOf }))).toEqual([]);
-    }),
+    fc.property(
+      fc.nat().map(String),
+      metrics,
+      fc.constantFrom(...scanningPictureNames),
+      (id, seen, picture) => {
+        expect(problems(renderScanning({ id, metrics: seen, picture, asOf }))).toEqual([]);
+      },
+    ),
   );
 });
 

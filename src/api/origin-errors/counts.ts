@@ -1,5 +1,6 @@
 import { hourMs } from '../../lib/time.ts';
 import type { OriginError, OriginErrorDay, OriginErrorDetails, OriginErrors } from './origin-errors.ts';
+import { findPathPrefix } from './path-prefix.ts';
 import type { SeenIds } from './seen-ids.ts';
 
 interface Kind {
@@ -41,9 +42,15 @@ const maxSamples = 5;
 
 /**
  * Counts entries while they arrive. Memory does not grow with their number: groups and address beginnings are bounded,
- * and only samples of the entries are kept. `start` (ms) is the midnight at which hour 0 begins.
+ * and only samples of the entries are kept. `start` (ms) is the midnight at which hour 0 begins; entries from `since` (ms)
+ * on are counted as recent.
  */
-export function createOriginErrorCounter(options: { readonly start: number; readonly hours: number }) {
+export function createOriginErrorCounter(options: {
+  readonly start: number;
+  readonly hours: number;
+  readonly since?: number;
+}) {
+  const { since = Number.POSITIVE_INFINITY } = options;
   const groups: Tally[] = [];
   // To join the three members for every entry would cost more than counting.
   const byKind = new Map<string | undefined, Map<number | undefined, Map<string | undefined, Tally>>>();
@@ -53,6 +60,7 @@ export function createOriginErrorCounter(options: { readonly start: number; read
     groups,
     ungrouped,
     hours,
+    recent: 0,
     newest: new Array<OriginError>(),
     prefixes: createHeavyHitters(),
     prefixesMissed: 0,
@@ -66,6 +74,7 @@ export function createOriginErrorCounter(options: { readonly start: number; read
       const hour = Math.floor((at - options.start) / hourMs);
       const inHour = hours[hour];
       if (inHour !== undefined) hours[hour] = inHour + 1;
+      if (at >= since) state.recent += 1;
       grow(findGroup(entry) ?? createGroup(entry, entry), 1, at, at, entry);
       addNewest(state.newest, entry);
       const path = entry.path();
@@ -79,6 +88,7 @@ export function createOriginErrorCounter(options: { readonly start: number; read
       }
       grow(ungrouped, other.ungrouped.count, other.ungrouped.first, other.ungrouped.last);
       for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
+      state.recent += other.recent;
       for (const entry of other.newest) addNewest(state.newest, entry);
       const { words, missed } = other.prefixes.top();
       for (const [prefix, count] of words) state.prefixes.add(prefix, count);
@@ -103,6 +113,7 @@ export function createOriginErrorCounter(options: { readonly start: number; read
         prefixesMissed: missed + state.prefixesMissed,
         // Entries in each hour from the first day's midnight (UTC) on.
         hours: [...hours],
+        recent: state.recent,
         first: toTime(Math.min(...all.map(({ first }) => first))),
         last: toTime(Math.max(...all.map(({ last }) => last))),
         samples: takeSamples(ranked, state.newest),
@@ -228,17 +239,4 @@ export function createHeavyHitters(kept = 500) {
     /** The most frequent first. Each occurred between `count` and `count + missed` times. */
     top: () => ({ words: rank(), missed }),
   };
-}
-
-/**
- * The folder of a path, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. A path at the top
- * stays: `/cart`. A host in front stays, without its scheme.
- */
-export function findPathPrefix(path: string): string {
-  const rest = path.startsWith('/') ? path : path.replace(/^[a-z][a-z\d+.-]*:\/\//iu, '');
-  const root = rest.indexOf('/');
-  const first = root === -1 ? -1 : rest.indexOf('/', root + 1);
-  if (first === -1) return rest.slice(0, 120) || '/';
-  const second = rest.indexOf('/', first + 1);
-  return `${rest.slice(0, Math.min(second === -1 ? first : second, 120)) || '/'}/…`;
 }

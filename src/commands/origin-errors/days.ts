@@ -1,6 +1,6 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
-import { type DayRange, dayMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
+import { type DayRange, dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
@@ -11,8 +11,11 @@ export const maxDays = 7;
 const acceptedDays =
   'Type `today`, `yesterday`, a day such as `2026-11-20` or `20 Nov`, days such as `2026-11-18..20`, or `last 3 days`. Days are UTC.';
 
+/** `rounded`: hours were asked for, and these are the whole days that hold them. */
+export type RequestedDays = DayRange & { readonly rounded?: true };
+
 /** Parses `shop last 3 days`; today by default. Throws a UserError if the words after the zone are no day. */
-export function readRequestedDays(list: readonly string[], now: Date): { zone: string; days: DayRange } {
+export function readRequestedDays(list: readonly string[], now: Date): { zone: string; days: RequestedDays } {
   // The day follows the zone; people also type it first. The longest phrase wins.
   for (let length = Math.min(7, list.length); length > 0; length -= 1) {
     const first = list.slice(0, -length).join(' ');
@@ -28,10 +31,10 @@ export function readRequestedDays(list: readonly string[], now: Date): { zone: s
 }
 
 /**
- * Parses `today`, `2026-11-20`, `2026/11/20`, `20 Nov`, `2026-11-18..20`, `last 3 days`; undefined if it is none. Throws a
- * UserError for impossible days, for too many and for hours; if the `zone` is known, it offers possible ones.
+ * Parses `today`, `2026-11-20`, `2026/11/20`, `20 Nov`, `2026-11-18..20`, `last 3 days`, `24h`; undefined if it is none.
+ * Throws a UserError for impossible days and for too many; if the `zone` is known, it offers possible ones.
  */
-export function readDays(typed: string, now: Date, zone = ''): DayRange | undefined {
+export function readDays(typed: string, now: Date, zone = ''): RequestedDays | undefined {
   const words = typed.trim().toLowerCase();
   const today = toUtcDay(now);
   if (words === 'today') return { first: today, count: 1 };
@@ -47,8 +50,7 @@ export function readDays(typed: string, now: Date, zone = ''): DayRange | undefi
   const [from = '', to] = words.split(/ ?(?:\.{2,3}|…) ?| (?:to|until|till|-) /u);
   if (to !== undefined) return readRange(from, to, now, zone);
   const hours = /^(?:(?:the )?last |past )?(\d{1,4}) ?h(?:(?:ou)?rs?)?$/u.exec(words);
-  if (hours) throw createHoursError(typed.trim(), Number(hours[1]), now, zone);
-  return undefined;
+  return hours ? roundHours(Number(hours[1]), now) : undefined;
 }
 
 const isPart = (words: string) => /^\d{1,2}$/u.test(words);
@@ -114,17 +116,12 @@ function readDay(typed: string, date: number[], today: string, zone: string): Da
   );
 }
 
-/** Offers the days that hold these hours. */
-function createHoursError(typed: string, hours: number, now: Date, zone: string): UserError {
+/** The whole days that hold these hours, up to as many as can be read: the CDN files origin errors by UTC day. */
+function roundHours(hours: number, now: Date): RequestedDays {
   const today = toUtcDay(now);
-  const start = toUtcDay(new Date(now.getTime() - hours * 3_600_000));
-  const count = Math.min(maxDays, 1 + Math.round((Date.parse(today) - Date.parse(start)) / 86_400_000));
-  const nearest = count === 1 ? 'today' : `last ${count} days`;
-  return new UserError(
-    `${formatCode(typed, 60)} is no day that can be read.`,
-    `The CDN files origin errors by UTC day; the answer shows the hours. The nearest is \`${nearest}\`.`,
-    createInsteads(zone, [...new Set([nearest, 'today'])]),
-  );
+  const start = toUtcDay(new Date(now.getTime() - hours * hourMs));
+  const count = Math.min(maxDays, 1 + (startOfDay(today) - startOfDay(start)) / dayMs);
+  return { first: shiftDay(today, 1 - count), count, rounded: true };
 }
 
 function createDayError(typed: string, zone: string, today: string): UserError {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
-import { type DayRange, shiftDay, toUtcDay } from '../../lib/time.ts';
+import { type DayRange, toUtcDay } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
@@ -11,6 +11,7 @@ import {
   renderOriginErrorForm,
 } from '../../views/origin-errors/forms.ts';
 import * as views from '../../views/origin-errors/origin-errors.ts';
+import { type Picture, pictureNames } from '../../views/origin-errors/pictures.ts';
 import { fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, With } from '../define.ts';
@@ -18,7 +19,7 @@ import { type Action, type Command, defineForm, type Feature, type Shortcut } fr
 import type { Words } from '../words.ts';
 import { pickedZone } from '../zones/details.ts';
 import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
-import { maxDays, readDays, readRequestedDays } from './days.ts';
+import { maxDays, type RequestedDays, readDays, readRequestedDays } from './days.ts';
 import { writeEntries, writeRows } from './file.ts';
 import { type CountedReport, createReport, findCachedReport } from './report.ts';
 
@@ -39,17 +40,21 @@ const errorsCommand: Command<'zoneCache'> = {
         'Which zone?',
         'Type it before the day: `/cdn errors shop 2026-11-20`. `/cdn errors` opens a form.',
       );
-    return countErrors(zone, days, context);
+    return countErrors(zone, days, context, readPicture(words.named['show']));
   },
 };
+
+function readPicture(typed: string | undefined): Picture | undefined {
+  return pictureNames.find((name) => name === typed?.toLowerCase());
+}
 
 const showDay: Action<'zoneCache'> = {
   id: 'origin-errors:day',
   needs: 'read',
   async run(value, context) {
-    const { zone, days, fresh } = parseButton(value, context.now());
+    const { zone, days, fresh, show } = parseButton(value, context.now());
     const known = fresh ? undefined : findCachedReport(zone, days, context).value;
-    return renderReport(known ?? (await createReport(zone, days, context)), context);
+    return renderReport(known ?? createReport(zone, days, context), { picture: show }, context);
   },
 };
 
@@ -135,11 +140,16 @@ export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
 };
 
 /** A new question is counted now; the buttons of the answer use the cached report. */
-async function countErrors(zone: string, days: DayRange, context: With<'zoneCache'>): Promise<Message> {
+async function countErrors(
+  zone: string,
+  days: RequestedDays,
+  context: With<'zoneCache'>,
+  picture?: Picture,
+): Promise<Message> {
   const found = await lookUpZone(zone, context);
   // The same days for any chosen zone, as dates, since the choice may be made tomorrow.
-  if (found.kind !== 'one') return renderUnclearZone(found, 'errors', formatDays(days));
-  return renderReport(await createReport(found.zone, days, context), context);
+  if (found.kind !== 'one') return renderUnclearZone(found, 'errors', views.writeDays(days));
+  return renderReport(createReport(found.zone, days, context), { picture, days }, context);
 }
 
 function getToday(context: Context): DayRange {
@@ -154,12 +164,20 @@ function renderFormFor(words: Words): ReturnType<NonNullable<Command['modal']>> 
   return chosen ? renderOriginErrorForm(chosen) : undefined;
 }
 
-function renderReport(report: CountedReport, context: Context): Message {
-  return views.renderOriginErrors(report, toUtcDay(context.now()));
-}
-
-function formatDays({ first, count }: DayRange): string {
-  return count === 1 ? first : `${first}..${shiftDay(first, count - 1)}`;
+/** Hours are those of the reader, as far as Slack tells their time zone. */
+async function renderReport(
+  counted: CountedReport | Promise<CountedReport>,
+  { picture = 'kinds', days }: { readonly picture?: Picture | undefined; readonly days?: RequestedDays },
+  context: Context,
+): Promise<Message> {
+  const { people, person, now } = context;
+  const [report, profile] = await Promise.all([counted, people.profile(person.userId)]);
+  return views.renderOriginErrors(report, {
+    today: toUtcDay(now()),
+    picture,
+    timeZone: profile?.timeZone,
+    rounded: days?.rounded,
+  });
 }
 
 const buttonSchema = z.object({
@@ -168,6 +186,7 @@ const buttonSchema = z.object({
   first: z.string().regex(/^\d{4}-\d{2}-\d{2}$/u),
   days: z.coerce.number().int().min(1).max(maxDays),
   fresh: z.literal('1').optional(),
+  show: z.enum(pictureNames).optional(),
   as: z.enum(fileKinds).optional(),
 });
 
@@ -179,6 +198,6 @@ function parseButton(value: string, now: Date) {
       `Type ${formatCode('/cdn errors')} and the zone for a new answer.`,
     );
   }
-  const { zone: id, name, first, days: count, fresh, as } = data;
-  return { zone: { id, name }, days: { first, count }, fresh: fresh !== undefined, as };
+  const { zone: id, name, first, days: count, fresh, show, as } = data;
+  return { zone: { id, name }, days: { first, count }, fresh: fresh !== undefined, show, as };
 }

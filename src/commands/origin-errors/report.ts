@@ -6,7 +6,7 @@ import {
 } from '../../api/origin-errors/counts.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
-import { type DayRange, listDays, shiftDay, startOfDay } from '../../lib/time.ts';
+import { type DayRange, hourMs, listDays, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/report.ts';
 import type { Context, With } from '../define.ts';
@@ -50,8 +50,9 @@ async function countDays(zone: ZoneName, days: DayRange, context: Context): Prom
   const dayBefore = shiftDay(days.first, -1);
   const ids = createSeenIds();
   let rows: FileRow[] | undefined = [];
+  const since = takenAt.getTime() - hourMs;
   const newCounter = () =>
-    createOriginErrorCounter({ start: startOfDay(days.first), hours: days.count * 24 });
+    createOriginErrorCounter({ start: startOfDay(days.first), hours: days.count * 24, since });
   /** Also collects the rows of the file, up to a bound. */
   const newRowCounter = (): OriginErrorCounter => {
     const counter = newCounter();
@@ -85,17 +86,27 @@ async function countDays(zone: ZoneName, days: DayRange, context: Context): Prom
     repeated += result.value.repeated;
     if (result.value.moreExist) incomplete.push(day);
   }
+  const counts = whole.result();
+  const earlier = before?.status === 'fulfilled' ? before.value : undefined;
+  const hasDay = (day: string): boolean =>
+    results[wanted.indexOf(day)]?.status === 'fulfilled' || (day === dayBefore && earlier !== undefined);
+  const hasLastHour =
+    wanted.includes(toUtcDay(takenAt)) &&
+    [takenAt.getTime(), since].every((at) => hasDay(toUtcDay(new Date(at))));
+  // Just after midnight (UTC) a part of the last hour is in the day before.
+  const recent = counts.recent + (earlier?.counter.result().recent ?? 0);
   return {
     zone,
     days,
     takenAt,
-    counts: whole.result(),
+    counts,
+    recent: hasLastHour ? recent : undefined,
     rows: unread.length === 0 ? rows : undefined,
     repeated,
     skipped,
     incomplete,
     unread,
-    before: before?.status === 'fulfilled' ? toDayBefore(dayBefore, before.value) : undefined,
+    before: earlier && toDayBefore(dayBefore, earlier),
   };
 }
 

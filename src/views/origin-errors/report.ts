@@ -11,6 +11,8 @@ export interface Report {
   readonly days: DayRange;
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
+  /** Entries of the last hour, also of the day before; undefined if it is not in these days, or not read. */
+  readonly recent: number | undefined;
   /** Repeated entries, which are counted once. */
   readonly repeated: number;
   readonly skipped: number;

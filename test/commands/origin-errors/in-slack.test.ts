@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { buttons } from '../../support/command-harness.ts';
 
 let bot: Bot;
 beforeAll(async () => {
@@ -15,7 +16,10 @@ test('all entries of an answer come as a file into the person’s own messages, 
   await alice.slash('errors checkout yesterday');
   const answer = await alice.waitForMessage(/\b240\b.*\bcheckout\b/u);
   expect(answer.ephemeral).toBe(true);
-  await alice.press('origin-errors:file:csv');
+  // Her own, as Slack has it.
+  expect(answer.reads).toContain('Europe/Berlin');
+  const [id, value] = buttons(answer).get('All as CSV') ?? [];
+  await alice.choose('menu:more', `${id} ${value}`);
   const inDm = bot.slack.as('U0ALICE00', 'DU0ALICE00');
   const sent = await inDm.waitForMessage(
     ({ files }) => files.some(({ name }) => name.endsWith('.csv')),

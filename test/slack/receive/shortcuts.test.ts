@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { renderLinkForm } from '../../../src/views/origin-errors/forms.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { buttons } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 import { offers, says } from '../words.ts';
 
@@ -42,10 +43,12 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
         .map((message) => message.reads),
     ).toHaveLength(1);
 
-    await person.press('origin-errors:day:yesterday');
+    const [id, value] = buttons(modal).get('Yesterday') ?? [];
+    await person.choose('menu:select:1', `${id} ${value}`);
     await person.waitForModal(/yesterday in/);
     // What the report leads to comes on top of it, and closing that leads back.
-    await person.press('zones:show');
+    const [showId, zoneId] = buttons(modal).get('The zone') ?? [];
+    await person.choose('menu:more', `${showId} ${zoneId}`);
     await person.waitForModal(new RegExp(`${nameOf(0)}[^]*Hostnames`, 'i'));
     expect(person.modals()).toHaveLength(2);
     await person.closeModal();

@@ -5,6 +5,7 @@ import type { OriginError } from '../../../src/api/origin-errors/origin-errors.t
 import { listDays, startOfDay } from '../../../src/lib/time.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
 import { renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
+import { pictureNames } from '../../../src/views/origin-errors/pictures.ts';
 import { renderFile, renderNoFile } from '../../../src/views/origin-errors/report.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
 
@@ -51,9 +52,11 @@ test('any log is a message that Slack takes', () => {
         days: fc.integer({ min: 1, max: 7 }),
         before: maybe(fc.record({ total: fc.nat(), codes: fc.array(text), incomplete: fc.boolean() })),
         holes: fc.boolean(),
+        recent: maybe(fc.nat()),
+        timeZone: fc.constantFrom(undefined, 'Europe/Vienna', 'Asia/Kolkata', 'Nowhere/Land', ''),
         why: failure,
       }),
-      ({ entries, name, days: count, before, holes, why }) => {
+      ({ entries, name, days: count, before, holes, recent, timeZone, why }) => {
         const days = { first: '2026-11-15', count };
         const counter = createOriginErrorCounter({ start: startOfDay(days.first), hours: count * 24 });
         for (const one of entries) counter.add(one);
@@ -64,15 +67,18 @@ test('any log is a message that Slack takes', () => {
           days,
           takenAt: asOf,
           counts: counter.result(),
+          recent,
           repeated: holes ? 2 : 0,
           skipped: holes ? 1 : 0,
           incomplete: holes ? all : [],
           unread: holes ? all.map((day) => ({ day, why })) : [],
           before: before && { day: '2026-11-14', ...before, codes: new Set(before.codes) },
         };
-        const answer = renderOriginErrors(report, '2026-11-21');
-        expect(findMessageProblems(answer)).toEqual([]);
-        expect(answer.blocks?.filter(isChart).flatMap(findChartProblems)).toEqual([]);
+        for (const picture of pictureNames) {
+          const answer = renderOriginErrors(report, { today: '2026-11-21', picture, timeZone });
+          expect(findMessageProblems(answer)).toEqual([]);
+          expect(answer.blocks?.filter(isChart).flatMap(findChartProblems)).toEqual([]);
+        }
         const file = renderFile({
           zone,
           days,
