@@ -16,6 +16,7 @@ import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Db } from '../store/schema.ts';
 import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
+import { pendingSettingsMessages } from './pending-settings.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts & OffboardingPorts;
@@ -26,6 +27,7 @@ const messageKinds: readonly MessageKind<never, Ports>[] = [
   ...digestMessages,
   ...exportMessages,
   ...operationMessages,
+  ...pendingSettingsMessages,
 ];
 
 const housekeepingJob = defineJob({
@@ -55,6 +57,7 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
       .deleteFrom('outbox')
       .where('changed_at', '<', before(100 * dayMs))
       .where('next_at', 'is', null),
+    db.deleteFrom('pending_policies').where('expires_at', '<', before(100 * dayMs)),
     db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
   ];
   for (const query of old) await query.execute();

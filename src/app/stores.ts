@@ -12,6 +12,7 @@ import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
 import { openKeyringService } from './keyring-service.ts';
+import { createPendingMessages } from './pending-settings.ts';
 
 /** The base of every stage of the wiring. */
 export interface Base {
@@ -32,6 +33,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
   const keyring = await openKeyringService(config, database, log);
   const sealer = createSealer(keyring.keyring);
   const audit = createAudit({ db, now });
+  const outbox = createOutbox({ enqueue: queue.enqueue, now });
   const installations = createInstallations({
     db,
     sealer,
@@ -44,13 +46,13 @@ export async function openStores({ config, log, now }: Base, database: Database)
   return {
     database,
     queue,
-    outbox: createOutbox({ enqueue: queue.enqueue, now }),
+    outbox,
     keyring,
     sealer,
     audit,
     installations,
     keyStore: createKeyStore({ db, sealer, now, audit }),
     links: createKeyLinks({ db, sealer, now }),
-    policies: createPolicies({ db, audit, now }),
+    policies: createPolicies({ db, audit, now, messages: createPendingMessages(outbox) }),
   };
 }

@@ -54,7 +54,14 @@ async function runRound({ db }: Database, refusals: Readonly<Record<string, stri
 }
 
 const findNotes = (overdueFiles: number) => {
-  const settings = { policy: initialPolicy, last: undefined, groups: [], missing: [] };
+  const settings = {
+    policy: initialPolicy,
+    last: undefined,
+    groups: [],
+    missing: [],
+    pending: undefined,
+    reader: 'U1',
+  };
   return renderSettingsForm({ ...settings, overdueFiles }).blocks.filter(({ type }) => type === 'context');
 };
 

@@ -19,7 +19,7 @@ import { findOperation } from '../../src/operations/queries.ts';
 import { loadDecisionContext } from '../../src/operations/validity.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { createKeyring } from '../auth/keyring/keyrings.ts';
-import { prepareEngines } from '../support/engines.ts';
+import { noPendingMessages, prepareEngines } from '../support/engines.ts';
 import {
   acme,
   actor,
@@ -184,13 +184,13 @@ test('the context of a decision is read afresh: policy, requester, approvers and
   const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
   const saved = { ...policy, version: 0, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
   const change = { tenant: acme, by: olivia.userId, difference: [] };
-  const remembers = createPolicies({ db, audit, now });
+  const remembers = createPolicies({ db, audit, now, messages: noPendingMessages });
   await remembers.save({ ...change, base: 0, policy: saved });
   await keyStore.link(olivia, new Secret('a key'));
   const { id } = await propose(ledger, makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
   await approveNow(ledger, id, ben, { ...saved, destroyApprovals: 2 });
   // Said by another process: this one has the older one in its memory.
-  const elsewhere = createPolicies({ db, audit, now });
+  const elsewhere = createPolicies({ db, audit, now, messages: noPendingMessages });
   await elsewhere.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
 
   const operation = await findOperation(ledger, acme, id);

@@ -149,6 +149,11 @@ const policies: Policies = {
   current: async () => initialPolicy,
   version: async () => undefined,
   save: async () => ({ saved: false, meanwhile: undefined }),
+  knownPeople: async () => [],
+  pending: async () => undefined,
+  propose: async () => undefined,
+  confirm: async () => false,
+  reject: async () => false,
 };
 const unusedAudit: Audit = {
   record: async () => undefined,

@@ -23,6 +23,8 @@ export const auditEvents = [
   'key-mismatch',
   'key-entry-refused',
   'policy-changed',
+  'policy-asked',
+  'policy-rejected',
   'export-made',
   'export-ended',
   'export-deleted',

@@ -151,6 +151,36 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   return found.flat();
 }
 
+// Upper bound of profiles that are read for it.
+const mostKnown = 40;
+
+/**
+ * The admins beside `author`, of those named in the configuration and those whom the bot has met, by their profiles of now.
+ * Slack has no method that lists admins without listing everybody.
+ *
+ * @throws RolesUnknown where it finds none and Slack did not answer.
+ */
+export async function findOtherAdmins(
+  people: People,
+  known: readonly string[],
+  author: string,
+): Promise<string[]> {
+  const candidates = [...new Set([...people.configuredAdmins, ...known])].filter((id) => id !== author);
+  const found = await Promise.all(
+    candidates
+      .slice(0, mostKnown)
+      .map(async (id) => ({ id, profile: await people.profile(id, { fresh: true }) })),
+  );
+  const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');
+  const admins = found.filter(({ id, profile }) => {
+    if (!people.configuredAdmins.includes(id)) return profile?.admin === true;
+    // A configured id without a profile is nobody's, unless Slack gives none at all.
+    return profile ? !profile.unread && !profile.deleted && !profile.foreign : !givesProfiles;
+  });
+  if (admins.length === 0 && found.some(({ profile }) => profile?.unread)) throw new RolesUnknown();
+  return admins.map(({ id }) => id);
+}
+
 /** The approvals that a request needs, and who could give them. Not `reachable`: it could only expire. */
 export function computeQuorum(policy: Policy, needs: Right, candidates: readonly Actor[], requester: string) {
   const needed = countRequiredApprovals(policy, needs);

@@ -23,6 +23,7 @@ const valueFields = [
   'changeApprovals',
   'expiryMinutes',
   'exportKeepDays',
+  'secondAdmin',
 ] as const;
 export type ListField = (typeof listFields)[number];
 export type ValueField = (typeof valueFields)[number];
@@ -35,12 +36,12 @@ export type Change =
       readonly added: readonly string[];
       readonly removed: readonly string[];
     }
-  /** Channels are strings, everything else is a number. */
+  /** Channels are strings. */
   | {
       readonly kind: 'value';
       readonly field: ValueField;
-      readonly from: string | number | undefined;
-      readonly to: string | number | undefined;
+      readonly from: string | number | boolean | undefined;
+      readonly to: string | number | boolean | undefined;
     }
   /** `admin` = no cap. */
   | { readonly kind: 'cap'; readonly channel: string; readonly from: Right; readonly to: Right };
@@ -82,7 +83,7 @@ export function describeChange(change: Change): string {
 /** A person whose rights may change: the facts that decide, before and after. */
 export type AffectedPerson = Pick<Actor, 'userId' | 'groups'>;
 
-type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
+export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
 
 type Difference = { readonly gains: readonly Power[]; readonly loses: readonly Power[] };
 

@@ -1,6 +1,18 @@
 import { createCache } from '../../lib/cache.ts';
-import type { Db } from '../../store/schema.ts';
-import type { Audit } from '../audit/audit.ts';
+import { takeLock } from '../../store/database.ts';
+import type { Db, Trx } from '../../store/schema.ts';
+import type { Audit, AuditEvent } from '../audit/audit.ts';
+import { tenantId } from '../identity.ts';
+import { describeChange } from './changes.ts';
+import { findKnownPeople } from './known-people.ts';
+import {
+  endPending,
+  findPending,
+  insertPending,
+  type NewPendingChange,
+  type PendingChange,
+  type PendingMessages,
+} from './pending.ts';
 import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
 export interface PolicyVersion {
@@ -19,12 +31,53 @@ interface PolicyChange {
   readonly difference: readonly string[];
 }
 
+interface Options {
+  readonly db: Db;
+  readonly audit: Audit;
+  readonly now: () => Date;
+  readonly messages: PendingMessages;
+}
+
 /** The settings of each organisation or workspace, with every older version. */
 export type Policies = ReturnType<typeof createPolicies>;
 
-export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: () => Date }) {
+export function createPolicies({ db, audit, now, messages }: Options) {
   // A change by another process is seen this much later. Everything that does more than read asks afresh.
   const cache = createCache<Policy>({ now, maxEntries: 1_000, ttlMs: 5_000 });
+
+  /** Changes of one tenant's settings run one after the other. */
+  const inTurn = <T>(tenant: string, work: (trx: Trx) => Promise<T>): Promise<T> =>
+    db.transaction().execute(async (trx) => {
+      await takeLock(trx, `policies/${tenant}`);
+      return work(trx);
+    });
+
+  /** Stores the version after `base` and its record; false where the settings are not at `base`. */
+  const store = async (trx: Trx, change: PolicyChange, secondAdmin?: string): Promise<boolean> => {
+    const { tenant, base, policy, by } = change;
+    if (!(await isCurrent(trx, tenant, base))) return false;
+    const { version: _, ...body } = policy;
+    await trx
+      .insertInto('policies')
+      .values({ tenant, version: base + 1, body: JSON.stringify(body), changed_by: by, changed_at: now() })
+      .execute();
+    const overtaken = await endPending(trx, tenant, { state: 'void', by, at: now() });
+    if (overtaken) await messages.ended(trx, overtaken);
+    const confirmed = secondAdmin === undefined ? undefined : { confirmed: `confirmed by ${secondAdmin}` };
+    await record(trx, 'policy-changed', change, confirmed);
+    return true;
+  };
+
+  const record = (
+    trx: Trx,
+    event: AuditEvent,
+    { tenant, base, by, difference }: Omit<PolicyChange, 'policy'>,
+    more: Record<string, string> | undefined,
+  ): Promise<void> => {
+    const changes = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
+    const detail = { ...changes, ...more };
+    return audit.record({ tenant, actor: by, event, subject: `policy v${base + 1}`, detail }, trx);
+  };
 
   return {
     /** At most seconds old; `fresh` reads now. */
@@ -32,31 +85,71 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
       cache.load(tenant, async () => (await findVersion(db, tenant))?.policy ?? initialPolicy, options),
     version: async (tenant: string, version: number): Promise<PolicyVersion | undefined> =>
       Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined,
+    /** User ids that the bot has met there, at most some hundred. */
+    knownPeople: (tenant: string): Promise<string[]> => findKnownPeople(db, tenant),
     /**
      * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
      * second receives the version of the first, or undefined where the base version never existed.
      */
-    async save({ tenant, base, policy, by, difference }: PolicyChange) {
-      const next = { ...policy, version: base + 1 };
-      const { version, ...body } = next;
-      const saved = await db.transaction().execute(async (trx) => {
-        const last = await findVersion(trx, tenant);
-        if ((last?.policy.version ?? 0) !== base) return false;
-        const { numInsertedOrUpdatedRows } = await trx
-          .insertInto('policies')
-          .values({ tenant, version, body: JSON.stringify(body), changed_by: by, changed_at: now() })
-          .onConflict((conflict) => conflict.columns(['tenant', 'version']).doNothing())
-          .executeTakeFirst();
-        if (numInsertedOrUpdatedRows !== 1n) return false;
-        const detail = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
-        const subject = `policy v${version}`;
-        await audit.record({ tenant, actor: by, event: 'policy-changed', subject, detail }, trx);
-        return true;
-      });
+    async save(change: PolicyChange) {
+      const { tenant, base, policy } = change;
+      const saved = await inTurn(tenant, (trx) => store(trx, change));
       // Also a read that is under way is not kept: it may have begun before.
       cache.drop(tenant);
-      if (saved) return { saved, policy: next } as const;
+      if (saved) return { saved, policy: { ...policy, version: base + 1 } } as const;
       return { saved, meanwhile: await findVersion(db, tenant) } as const;
+    },
+    /** The change with this id, or the one that waits for a second admin. */
+    pending: (tenant: string, id?: string): Promise<PendingChange | undefined> =>
+      findPending(db, tenant, now(), id),
+    /**
+     * Stores a change of the version in `policy` for a second admin, in place of one that waits. Undefined where the
+     * settings have another version.
+     */
+    async propose(change: NewPendingChange): Promise<PendingChange | undefined> {
+      const tenant = tenantId(change.author);
+      const { version: base } = change.policy;
+      const by = change.author.userId;
+      return inTurn(tenant, async (trx) => {
+        if (!(await isCurrent(trx, tenant, base))) return undefined;
+        const replaced = await endPending(trx, tenant, { state: 'void', by, at: now() });
+        if (replaced) await messages.ended(trx, replaced);
+        const pending = await insertPending(trx, change, now());
+        await messages.queue(trx, pending);
+        const difference = change.changes.map(describeChange);
+        await record(trx, 'policy-asked', { tenant, base, by, difference }, undefined);
+        return pending;
+      });
+    },
+    /** Makes a change that waits hold, by another admin than its author. False where it no longer waits. */
+    async confirm({ id, author, policy, changes }: PendingChange, by: string): Promise<boolean> {
+      if (by === author.userId) throw new Error('an author cannot be their own second admin');
+      const tenant = tenantId(author);
+      const difference = changes.map(describeChange);
+      const change = { tenant, base: policy.version, policy, by: author.userId, difference };
+      const confirmed = await inTurn(tenant, async (trx) => {
+        const ended = await endPending(trx, tenant, { state: 'confirmed', by, at: now() }, id);
+        if (!ended) return false;
+        await messages.ended(trx, ended);
+        // Else its base would have been overtaken, which ends it.
+        if (!(await store(trx, change, by))) throw new Error('a waiting change has an old base');
+        return true;
+      });
+      cache.drop(tenant);
+      return confirmed;
+    },
+    /** Ends a change that waits; its author takes it back with it. False where it no longer waits. */
+    async reject({ id, author, policy, changes }: PendingChange, by: string): Promise<boolean> {
+      const tenant = tenantId(author);
+      return inTurn(tenant, async (trx) => {
+        const ended = await endPending(trx, tenant, { state: 'rejected', by, at: now() }, id);
+        if (!ended) return false;
+        await messages.ended(trx, ended);
+        const difference = changes.map(describeChange);
+        const rejected = { tenant, base: policy.version, by, difference };
+        await record(trx, 'policy-rejected', rejected, { asked: `asked by ${author.userId}` });
+        return true;
+      });
     },
   };
 }
@@ -69,6 +162,10 @@ async function findVersion(db: Db, tenant: string, version?: number): Promise<Po
   if (!row) return undefined;
   const policy = { ...policyBody.parse(JSON.parse(row.body)), version: row.version };
   return { policy, by: row.changed_by, at: row.changed_at };
+}
+
+async function isCurrent(trx: Trx, tenant: string, version: number): Promise<boolean> {
+  return ((await findVersion(trx, tenant))?.policy.version ?? 0) === version;
 }
 
 /** Every tenant whose admins have saved settings. */

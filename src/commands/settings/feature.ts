@@ -1,18 +1,12 @@
 import { z } from 'zod';
-import { findGroups, tenantId } from '../../auth/identity.ts';
-import {
-  computeEffects,
-  describeChange,
-  diffPolicies,
-  findUnreachableQuorums,
-} from '../../auth/policy/changes.ts';
+import { tenantId } from '../../auth/identity.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
-import type { FormResult } from '../../views/blocks/blocks.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
-import type { Context, With } from '../define.ts';
-import { type Action, type Command, defineForm, type Feature, type Picker } from '../define.ts';
-import { assertAllowed } from '../operations/proposals.ts';
+import { type Action, type Command, defineForm, type Feature, type Picker, type With } from '../define.ts';
+import { pendingActions, renderHomePending } from './pending.ts';
+import { findConsequences, refuseOvertaken, save } from './save.ts';
+import { findSecondAdmins } from './second-admin.ts';
 
 const settingsCommand: Command<'policies' | 'exports'> = {
   name: 'settings',
@@ -26,12 +20,21 @@ const settingsCommand: Command<'policies' | 'exports'> = {
     const { people } = context;
     const policy = await context.authorizer.policy({ fresh: true });
     const hasGroups = policy.operatorGroups.length + policy.approverGroups.length > 0;
-    const [last, groups, overdueFiles] = await Promise.all([
+    const [last, pending, groups, overdueFiles] = await Promise.all([
       context.policies.version(tenantId(context.person), policy.version),
+      context.policies.pending(tenantId(context.person)),
       hasGroups ? people.groups() : [],
       context.exports.countOverdue(context.person, policy.exportKeepDays),
     ]);
-    return forms.renderSettingsForm({ policy, last, groups, missing: people.missingScopes(), overdueFiles });
+    return forms.renderSettingsForm({
+      policy,
+      last,
+      pending,
+      reader: context.person.userId,
+      groups,
+      missing: people.missingScopes(),
+      overdueFiles,
+    });
   },
 };
 
@@ -81,6 +84,10 @@ const fields = z
     capChange: channels,
     exportChannels: channels,
     postChannels: channels,
+    secondAdmin: z
+      .array(z.string())
+      .transform((ticked) => ticked.length > 0)
+      .optional(),
   })
   .superRefine((values, refinement) => {
     const seen = new Set<string>();
@@ -106,7 +113,7 @@ function merge(before: Policy, values: z.output<typeof fields>): Policy {
   return { ...before, ...Object.fromEntries(given), caps: Object.fromEntries(caps) };
 }
 
-const reviewAction: Action = {
+const reviewAction: Action<'policies'> = {
   id: 'settings:review',
   needs: 'admin',
   modal: () => forms.renderSettingsSkeleton('Reading the settings', 'What would change'),
@@ -117,7 +124,12 @@ const reviewAction: Action = {
       return views.renderSettingsReview({ problems: [...problems] });
     }
     const before = await context.authorizer.policy({ fresh: true });
-    return views.renderSettingsReview(await findConsequences(before, merge(before, read.data), context));
+    const after = merge(before, read.data);
+    const [found, second] = await Promise.all([
+      findConsequences(before, after, context),
+      findSecondAdmins(before, after, context),
+    ]);
+    return views.renderSettingsReview({ ...found, secondAdmins: second?.admins ?? [] });
   },
 };
 
@@ -162,77 +174,8 @@ const settingsForm = defineForm({
 export const settings: Feature<'policies' | 'exports'> = {
   name: 'settings',
   commands: [settingsCommand],
-  actions: [reviewAction, undoAction],
+  actions: [reviewAction, undoAction, ...pendingActions],
   forms: [settingsForm],
   pickers: [groupPicker],
+  homeSection: renderHomePending,
 };
-
-async function save(before: Policy, after: Policy, context: With<'policies'>): Promise<FormResult> {
-  const { person, policies } = context;
-  assertAllowed(await context.decide('admin', { fresh: true }), context);
-  const changes = diffPolicies(before, after);
-  if (changes.length === 0) return views.renderNothingChanged();
-  const found = await findConsequences(before, after, context);
-  const outcome = await policies.save({
-    tenant: tenantId(person),
-    base: before.version,
-    policy: after,
-    by: person.userId,
-    difference: changes.map(describeChange),
-  });
-  if (!outcome.saved) return views.renderChangedMeanwhile(outcome.meanwhile);
-  const { version, approvalChannel, auditChannel } = outcome.policy;
-  const announcement = views.renderAnnouncement(person.userId, version, found);
-  const told = new Map<string, boolean>();
-  if (approvalChannel !== undefined)
-    told.set(approvalChannel, await context.post(approvalChannel, announcement));
-  // The old channel is notified that it moved.
-  if (before.approvalChannel !== undefined && before.approvalChannel !== approvalChannel)
-    await context.post(before.approvalChannel, announcement);
-  // Found out now, not at night when the first checkpoint is due.
-  if (auditChannel !== undefined && auditChannel !== before.auditChannel)
-    told.set(auditChannel, await context.post(auditChannel, views.renderCheckpointNotice(person.userId)));
-  return views.renderSaved(version, found, told);
-}
-
-async function refuseOvertaken(context: With<'policies'>): Promise<FormResult> {
-  const { version } = await context.authorizer.policy({ fresh: true });
-  return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
-}
-
-// A group may hold the whole company: the others of a group are like those who are listed.
-const mostPeople = 200;
-
-/** The effects of a change of settings: the differences, and the decisions that change. */
-async function findConsequences(
-  before: Policy,
-  after: Policy,
-  { people }: Context,
-): Promise<views.Consequences> {
-  const both = [before, after];
-  const groupIds = unique(both.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]));
-  const [members, known] = await Promise.all([
-    Promise.all(groupIds.map((id) => people.members(id, { fresh: true }))),
-    groupIds.length > 0 ? people.groups() : [],
-  ]);
-  const named = both.flatMap((policy) => [...policy.operators, ...policy.approvers]);
-  const concerned = await Promise.all(
-    unique([...named, ...members.flatMap((found) => found ?? [])])
-      .slice(0, mostPeople)
-      .map(async (userId) => ({ userId, groups: (await findGroups(people, userId, groupIds)).groups })),
-  );
-  const inGroups = after.approverGroups.flatMap((id) => members[groupIds.indexOf(id)] ?? []);
-  return {
-    changes: diffPolicies(before, after),
-    effects: computeEffects(before, after, concerned),
-    unreachable: findUnreachableQuorums(after, unique([...after.approvers, ...inGroups]).length),
-    missingScopes:
-      groupIds.length > 0 ? people.missingScopes().filter(({ lookup }) => lookup === 'groups') : [],
-    nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
-    groupName: (id) => known.find((group) => group.id === id)?.handle,
-  };
-}
-
-function unique(ids: readonly string[]): string[] {
-  return [...new Set(ids)];
-}

@@ -31,6 +31,11 @@ const sentences: Readonly<Record<AuditEvent, string | ((record: AuditRecord) => 
   'key-mismatch': ':warning: The stored key of {whom} does not match its record{rest}',
   'key-entry-refused': 'The CDN refused a key that was entered for {whom}{rest}',
   'policy-changed': '{who} changed the settings{version}: {changes}',
+  'policy-asked': '{who} asked for a change of the settings{version}: {changes}',
+  'policy-rejected': ({ actor, detail }) =>
+    detail['asked'] === `asked by ${actor}`
+      ? '{who} took back a change of the settings{version}: {changes}'
+      : '{who} rejected a change of the settings{version}: {changes}',
   denied: ':no_entry: {who} was refused {command}{place}: {reason}',
   'keyring-changed': 'The encryption key {it} was changed by an operator{rest}',
   'operation-proposed': '{who} asked for {operation}',

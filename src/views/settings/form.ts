@@ -1,5 +1,6 @@
 import type { InputBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
+import type { PendingChange } from '../../auth/policy/pending.ts';
 import { channelCap, type Policy } from '../../auth/policy/policy.ts';
 import { actions, context, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
@@ -7,6 +8,7 @@ import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import {
   channelSelect,
+  checkbox,
   input,
   modal,
   multiChannelSelect,
@@ -14,6 +16,7 @@ import {
   numberInput,
   option,
 } from '../blocks/inputs.ts';
+import { renderPending } from './pending.ts';
 import { labels, undoButton } from './settings.ts';
 
 /** The view before the form, a review or an answer. */
@@ -37,6 +40,9 @@ export const caps = { capNone: 'none', capRead: 'read', capExport: 'export', cap
 
 interface Shown {
   readonly policy: Policy;
+  /** The change that waits for a second admin. */
+  readonly pending: PendingChange | undefined;
+  readonly reader: string;
   /** The author and time of this version; undefined = never saved. */
   readonly last: { readonly by: string; readonly at: Date } | undefined;
   readonly groups: readonly Group[];
@@ -46,7 +52,8 @@ interface Shown {
 }
 
 /** The form. `private_metadata` carries the version that is being changed. */
-export function renderSettingsForm({ policy, last, groups, missing, overdueFiles }: Shown): ModalView {
+export function renderSettingsForm(shown: Shown): ModalView {
+  const { policy, last, groups, missing, overdueFiles, pending, reader } = shown;
   const { version } = policy;
   const people = (field: 'operators' | 'approvers', hint: string): InputBlock =>
     input(
@@ -87,6 +94,7 @@ export function renderSettingsForm({ policy, last, groups, missing, overdueFiles
   const settings = { title: 'Settings', callbackId: 'settings:submit', submit: 'Save' };
   return modal({ ...settings, metadata: String(version) }, [
     section(state),
+    ...(pending ? renderPending(pending, reader) : []),
     ...missingScopeLines(missing),
     overdueFiles > 0 &&
       context(
@@ -100,6 +108,10 @@ export function renderSettingsForm({ policy, last, groups, missing, overdueFiles
     number('destroyApprovals'),
     number('changeApprovals'),
     number('expiryMinutes'),
+    checkbox('secondAdmin', labels.secondAdmin, option('Fewer approvals, and rights of one’s own', 'on'), {
+      checked: policy.secondAdmin,
+      hint: 'Where the bot knows another admin. Turning it off needs one too.',
+    }),
     channel('approvalChannel', 'Requests and changes of settings are told there. Invite the bot to it.'),
     cap('capNone', 'Channels where nothing is allowed'),
     cap('capRead', 'Channels up to read'),

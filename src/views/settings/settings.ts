@@ -23,14 +23,20 @@ export interface Consequences {
 }
 
 /** The second look, before saving: on top of the form, which stays as it is. */
-export function renderSettingsReview(found: Consequences | { problems: readonly string[] }): ModalView {
+export function renderSettingsReview(
+  found: (Consequences & { secondAdmins: readonly string[] }) | { problems: readonly string[] },
+): ModalView {
   const settings = { title: 'What would change', callbackId: 'settings:reviewed', close: 'Back' };
   if ('problems' in found) {
     const lines = ['*This cannot be saved yet*', ...found.problems.map((problem) => `• ${problem}`)];
     return modal(settings, [section(`:warning: ${lines.join('\n')}`)]);
   }
   if (found.changes.length === 0) return modal(settings, [section('Nothing would change.')]);
-  return modal(settings, [...renderConsequences(found), context('Go back and press *Save* to make it so.')]);
+  const next =
+    found.secondAdmins.length > 0
+      ? `Go back and press *Save* to ask ${mentionAll(found.secondAdmins)}: this needs a second admin.`
+      : 'Go back and press *Save* to make it so.';
+  return modal(settings, [...renderConsequences(found), context(next)]);
 }
 
 /** `told`: the channels that were notified; false where the bot cannot write there. */
@@ -69,9 +75,13 @@ export function renderChangedMeanwhile(last: { by: string; at: Date } | undefine
 
 const done = { title: 'Settings', callbackId: 'settings:done' };
 
+/** User ids of the admin who asked for a change, and of the one who confirmed it. */
+export type Author = { readonly by: string; readonly second?: string };
+
 /** Notifies the approval channel of a change. */
-export function renderAnnouncement(by: string, version: number, found: Consequences): Message {
-  const text = `<@${by}> changed the settings of the CDN bot (version ${version}).`;
+export function renderAnnouncement({ by, second }: Author, version: number, found: Consequences): Message {
+  const confirmed = second === undefined ? '' : `, confirmed by <@${second}>`;
+  const text = `<@${by}> changed the settings of the CDN bot (version ${version})${confirmed}.`;
   return say(text, ...renderConsequences(found));
 }
 
@@ -137,10 +147,11 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
   destroyApprovals: 'Approvals for a deletion',
   changeApprovals: 'Approvals for a change',
   expiryMinutes: 'Minutes until a request expires',
+  secondAdmin: 'A second admin confirms',
   exportKeepDays: 'Days until exported files are deleted from Slack (0 = never)',
 };
 
-function describeChange(change: Change, groupName: Consequences['groupName']): string {
+export function describeChange(change: Change, groupName: Consequences['groupName']): string {
   switch (change.kind) {
     case 'list': {
       const list = (verb: string, ids: readonly string[]): string => {
@@ -157,6 +168,12 @@ function describeChange(change: Change, groupName: Consequences['groupName']): s
   }
 }
 
+/** `@Carol or @Dave`: any of them will do. */
+export function mentionAll(ids: readonly string[]): string {
+  const all = ids.map((id) => `<@${id}>`);
+  return all.length > 1 ? `${all.slice(0, -1).join(', ')} or ${all.at(-1)}` : (all[0] ?? 'another admin');
+}
+
 function describeId(field: ListField, id: string, groupName: Consequences['groupName']): string {
   if (field === 'operators' || field === 'approvers') return `<@${id}>`;
   if (field === 'exportChannels' || field === 'postChannels') return `<#${id}>`;
@@ -164,7 +181,8 @@ function describeId(field: ListField, id: string, groupName: Consequences['group
   return name === undefined ? `group \`${escapeMrkdwn(id, 30)}\`` : `@${escapeMrkdwn(name, 60)}`;
 }
 
-function describeValue(value: string | number | undefined): string {
+function describeValue(value: string | number | boolean | undefined): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
   return typeof value === 'string' ? `<#${value}>` : String(value ?? 'none');
 }
 

@@ -129,6 +129,8 @@ describe('/cdn audit', () => {
       key mismatch
       key entry refused
       policy changed
+      policy asked
+      policy rejected
       export made
       export ended
       export deleted

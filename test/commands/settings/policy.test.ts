@@ -162,7 +162,9 @@ describe('a workspace and its settings', () => {
   test('the last change is undone by a button, once', async () => {
     const saved = await save(people.alice, { changeApprovals: '2' });
     expect(readStable(saved)).toMatchSnapshot('saved: more approvals than approvers');
-    const [version = ''] = listButtons(saved);
+    await people.alice.closeModal();
+    const longer = await save(people.alice, { expiryMinutes: '50' });
+    const [version = ''] = listButtons(longer);
     await people.alice.press('settings:undo');
     const next = String(Number(version) + 1);
     const undone = await people.alice.waitForModal((view) => listButtons(view).includes(next));

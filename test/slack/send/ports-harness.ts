@@ -27,7 +27,7 @@ import type { Database } from '../../../src/store/database.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
-import { createMemoryLog } from '../../support/engines.ts';
+import { createMemoryLog, noPendingMessages } from '../../support/engines.ts';
 
 export interface PortsHarness extends AsyncDisposable {
   readonly slack: SlackSimulator;
@@ -77,7 +77,7 @@ export async function createPortsHarness(options: {
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
   const audit = createAudit({ db, now });
-  const policies = createPolicies({ db, audit, now });
+  const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
   const people = createPeople({
     adminIds,
     client: async (workspace) => clients.interactive(await access.token(workspace)),

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findElements } from '../../../simulator/slack/block-ids.ts';
+import { dayMs } from '../../../src/lib/time.ts';
+import { carol, configure, type Member, ops } from '../../operations/workspace.ts';
+import { type Bot, startBot } from '../../support/bot.ts';
+import { readStable } from '../../support/words.ts';
+
+/* Carol is an admin by the configuration, Alice by Slack. */
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+
+let bot: Bot;
+let people: Record<'alice' | 'bob' | 'carol', Member>;
+/** Carol's own conversation with the bot. */
+let inbox: Member;
+let aliceInbox: Member;
+beforeEach(async () => {
+  bot = await startBot({ zones: 1, transport: 'http', env: { ADMIN_USER_IDS: carol } });
+  const { slack } = bot;
+  people = { alice: slack.as(alice, ops), bob: slack.as(bob, ops), carol: slack.as(carol, ops) };
+  inbox = slack.as(carol, `D${carol}`);
+  aliceInbox = slack.as(alice, `D${alice}`);
+});
+afterEach(async () => {
+  const { problems } = bot.slack;
+  await bot.stop();
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+});
+
+type View = NonNullable<ReturnType<Member['modal']>>;
+
+async function save(person: Member, values: Record<string, unknown>): Promise<View> {
+  await person.slash('settings');
+  await person.waitForModal('settings:submit');
+  expect((await person.submit(values)).errors).toBeUndefined();
+  return person.waitForModal('settings:done');
+}
+
+const hasAction = ({ blocks }: Pick<View, 'blocks'>, id: string): boolean =>
+  findElements(blocks).some(({ element }) => element['action_id'] === id);
+
+const card = () => inbox.waitForMessage((message) => hasAction(message, 'settings:confirm'));
+
+async function isApprover(person: Member): Promise<boolean> {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash('whoami');
+  const { reads } = await person.waitForMessage(({ ts }) => !before.has(ts));
+  return reads.includes('may approve');
+}
+
+async function pressed(person: Member, action: string, ts: string): Promise<string> {
+  const before = new Set(person.messages().map((message) => message.ts));
+  await person.press(action, { ts });
+  return readStable(await person.waitForMessage((message) => !before.has(message.ts)));
+}
+
+test('an admin who names herself an approver waits for another admin, who confirms', async () => {
+  const waiting = await save(people.alice, { approvers: [alice], approvalChannel: ops });
+  expect(readStable(waiting)).toMatchSnapshot('not saved yet');
+  const asked = await card();
+  expect(readStable(asked)).toMatchSnapshot('the card of the other admin');
+  expect(await isApprover(people.alice)).toBe(false);
+
+  expect(await pressed(inbox, 'settings:confirm', asked.ts)).toMatchSnapshot('confirmed');
+  expect(await isApprover(people.alice)).toBe(true);
+  const announced = await people.bob.waitForMessage(({ reads }) => reads.includes('version 1'));
+  expect(readStable(announced)).toMatchSnapshot('the channel is told of both');
+  const outcome = await aliceInbox.waitForMessage(({ reads }) => reads.includes('Your change'));
+  expect(readStable(outcome)).toMatchSnapshot('the author is told');
+  const over = await inbox.waitForMessage(
+    ({ ts, blocks }) => ts === asked.ts && !hasAction({ blocks }, 'settings:confirm'),
+  );
+  expect(readStable(over)).toMatchSnapshot('the card afterwards');
+});
+
+test('a change that waits is void once the settings change otherwise', async () => {
+  await save(people.alice, { destroyApprovals: '0' });
+  const { ts } = await card();
+  await save(people.carol, { expiryMinutes: '31' });
+  const over = await inbox.waitForMessage(
+    (message) => message.ts === ts && !hasAction(message, 'settings:confirm'),
+  );
+  expect(readStable(over)).toMatchSnapshot('the card of a change that is void');
+});
+
+test('an undo that lowers approvals waits too, and a rejection leaves things as they are', async () => {
+  await configure(people.alice, { changeApprovals: '2' });
+  await people.alice.slash('settings');
+  await people.alice.waitForModal('settings:submit');
+  await people.alice.press('settings:undo');
+  await people.alice.waitForModal((view) => hasAction(view, 'settings:reject'));
+  const asked = await card();
+  expect(await pressed(inbox, 'settings:reject', asked.ts)).toMatchSnapshot('rejected');
+  const outcome = await aliceInbox.waitForMessage(({ reads }) => reads.includes('Your change'));
+  expect(readStable(outcome)).toMatchSnapshot('the author hears of the rejection');
+  await people.alice.closeModal();
+  await people.alice.slash('settings');
+  const form = await people.alice.waitForModal('settings:submit');
+  expect(form.state.values['changeApprovals']?.['changeApprovals']).toMatchObject({ value: '2' });
+});
+
+test('the rule is turned off by two', async () => {
+  await save(people.alice, { secondAdmin: [] });
+  const asked = await card();
+  await pressed(inbox, 'settings:confirm', asked.ts);
+  await people.alice.closeModal();
+  const saved = await save(people.alice, { approvers: [alice] });
+  expect(hasAction(saved, 'settings:undo')).toBe(true);
+});
+
+test('the settings show what waits, and its author takes it back there', async () => {
+  await save(people.alice, { operators: [alice] });
+  await people.alice.closeModal();
+  await people.carol.slash('settings');
+  const shown = await people.carol.waitForModal('settings:submit');
+  expect(hasAction(shown, 'settings:confirm')).toBe(true);
+  await people.alice.slash('settings');
+  const own = await people.alice.waitForModal('settings:submit');
+  expect(readStable(own).split('\n').slice(1, 6)).toMatchSnapshot('one’s own change in the settings');
+  expect(hasAction(own, 'settings:confirm')).toBe(false);
+  await people.alice.press('settings:reject');
+  const back = await people.alice.waitForModal(/taken back/u);
+  expect(readStable(back)).toMatchSnapshot('taken back');
+});
+
+test('after a day nothing is confirmed any more', async () => {
+  let ahead = 0;
+  // Over a socket, since requests that Slack signs are of its own time.
+  const later = await startBot({
+    zones: 1,
+    now: () => new Date(Date.now() + ahead),
+    env: { ADMIN_USER_IDS: carol },
+  });
+  await save(later.slack.as(alice, ops), { operators: [alice] });
+  const other = later.slack.as(carol, `D${carol}`);
+  const asked = await other.waitForMessage((message) => hasAction(message, 'settings:confirm'));
+  ahead = dayMs + 1;
+  expect(await pressed(other, 'settings:confirm', asked.ts)).toMatchSnapshot('expired');
+  expect(later.slack.problems).toEqual([]);
+  await later.stop();
+});
+
+function demote(userId: string): void {
+  for (const person of bot.slack.world.people)
+    if (person.id === userId) Object.assign(person, { admin: false });
+}
+
+test('an undo is decided by the profile of that moment', async () => {
+  await configure(people.alice, { changeApprovals: '2' });
+  await people.alice.slash('settings');
+  await people.alice.waitForModal('settings:submit');
+  demote(alice);
+  await people.alice.press('settings:undo');
+  const refused = await people.alice.waitForModal((view) => !hasAction(view, 'settings:undo'));
+  expect(readStable(refused)).toMatchSnapshot('an undo by who is no longer an admin');
+  await people.carol.slash('settings');
+  const form = await people.carol.waitForModal('settings:submit');
+  expect(form.state.values['changeApprovals']?.['changeApprovals']).toMatchObject({ value: '2' });
+});
+
+test('a confirmation is decided by the profiles of that moment, of both', async () => {
+  await save(people.alice, { approvers: [alice] });
+  const asked = await card();
+  demote(alice);
+  expect(await pressed(inbox, 'settings:confirm', asked.ts)).toMatchSnapshot(
+    'its author is no longer an admin',
+  );
+  expect(await isApprover(people.alice)).toBe(false);
+});
+
+test('one admin alone decides', async () => {
+  const alone = await startBot({ zones: 1 });
+  const admin = alone.slack.as(alice, ops);
+  const saved = await save(admin, { approvers: [alice], destroyApprovals: '0' });
+  expect(hasAction(saved, 'settings:undo')).toBe(true);
+  await alone.stop();
+});
