@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
 import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
 import { readStable } from '../support/words.ts';
+import { offers, says } from './words.ts';
 
 /* One installation for all workspaces of corp. Frank administers it from T0CORPONE, Grace works in T0CORPTWO. */
 
@@ -67,6 +68,12 @@ async function ask(person: typeof frank, words: string) {
   return await person.waitForMessage(({ ts }) => !before.has(ts));
 }
 
+async function mention(person: typeof frank) {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  const { ts } = person.say('<@U0CORPBOT> whoami');
+  return person.waitForMessage((message) => !before.has(message.ts) && message.ts !== ts);
+}
+
 test('a user group is stored with its workspace, by deliveries that carry no team', async () => {
   await frank.slash('settings');
   await frank.waitForModal('settings:submit');
@@ -124,4 +131,15 @@ test('where Slack does not say whose person it is, nothing is answered but that'
 
 test('no rule of Slack for the token of an organisation was broken', () => {
   expect(bot.slack.problems).toEqual([]);
+});
+
+test('a mention is answered in every workspace of the organisation, and refused to visitors', async () => {
+  for (const person of [frank, grace, heidi]) {
+    const answer = await mention(person);
+    expect([answer.ephemeral, offers('connect:open')(answer) || offers('connect:forget')(answer)]).toEqual([
+      true,
+      true,
+    ]);
+  }
+  expect((await mention(eve)).reads).toMatch(says.ownPeopleOnly);
 });

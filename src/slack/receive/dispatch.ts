@@ -77,9 +77,19 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
   });
   const route = { ...delivery.route, userId };
   const installation = tenantIdOfWorkspace(workspace);
-  const plain = route.inConversation
-    ? createConversation(route.inConversation, client)
-    : createResponder({ route, client, fetch, installation, sendNativeBlocks, log });
+  const inPlace = createResponder({
+    // A retry repeats what can be repeated.
+    route: { ...route, repeats: delivery.retry },
+    client,
+    fetch,
+    installation,
+    sendNativeBlocks,
+    log,
+  });
+  const conversation = route.inConversation;
+  const plain = conversation
+    ? createConversation(conversation, client, conversation.isElsewhere && inPlace)
+    : inPlace;
   const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
     withFiles(wrap(plain), { uploads, userId, log });
   const responder = wrapResponder(() => plain);

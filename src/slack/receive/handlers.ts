@@ -6,6 +6,7 @@ import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
+import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/conversation.ts';
 import { readSender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
@@ -55,10 +56,12 @@ export async function runAction(
 ): Promise<void> {
   const { trigger_id: triggerId, channel, message, view } = body;
   const chosen = [readValue(pressed) ?? []].flat().join(',');
-  const { actionId, value } = readChoice(pressed.action_id, chosen) ?? {
-    actionId: pressed.action_id,
-    value: chosen,
-  };
+  const offered = readNativeOffer(pressed.action_id, chosen);
+  const { actionId, value } = offered ??
+    readChoice(pressed.action_id, chosen) ?? {
+      actionId: pressed.action_id,
+      value: chosen,
+    };
   if (isLink(actionId)) return;
   const action = findAction(actionId);
   const typed = action?.runsCommand ? await findTyped(deps, body, value) : undefined;
@@ -88,9 +91,10 @@ export async function runAction(
       route: {
         ...place,
         responseUrl: body.response_url || undefined,
-        ...(action && !isSeparate ? { replaces: true } : { separate: true }),
-        inConversation:
-          shared && isConversation(shared.channel)
+        ...(action && !isSeparate && !offered ? { replaces: true } : { separate: true }),
+        inConversation: offered
+          ? { channel: body.user.id, isElsewhere: true }
+          : shared && isConversation(shared.channel)
             ? {
                 channel: shared.channel,
                 threadTs: place.threadTs,

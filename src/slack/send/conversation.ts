@@ -2,6 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { truncate } from '../../views/blocks/text.ts';
+import { shownInConversation } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import type { Conversation, Responder } from './responder.ts';
@@ -18,11 +19,13 @@ const lost = new Set(['message_not_found', 'edit_window_closed', 'cant_update_me
 
 /**
  * Answers in the conversation with the bot, by ordinary messages that stay: the first answer is posted, each further one
- * replaces it. A failure leaves the message that holds the button.
+ * replaces it. A failure leaves the message that holds the button. `pressedIn` answers where the button is, if that is
+ * elsewhere.
  */
 export function createConversation(
   { channel, threadTs, replaces }: Conversation,
   client: () => Promise<WebClient>,
+  pressedIn?: Responder,
 ): Responder {
   let own = replaces === undefined ? undefined : { channel, ts: replaces };
   let isAnswered = false;
@@ -46,6 +49,7 @@ export function createConversation(
     isFailure: boolean,
   ): Promise<void> => {
     await earlier;
+    if (isFailure && pressedIn && !isAnswered) return void (await pressedIn.send(message, 'failure'));
     await allowSecrets(message.carries ?? [], async () => {
       const takes = isAnswered || !isFailure ? own : undefined;
       if (takes && (await edit(message, takes))) return;
@@ -53,6 +57,7 @@ export function createConversation(
       const posted = await postMessage(await client(), channel, message, thread);
       if (posted.ts !== undefined) own = { channel: posted.channel ?? channel, ts: posted.ts };
     });
+    if (!isAnswered) await pressedIn?.send(shownInConversation);
     isAnswered = true;
   };
 

@@ -1,10 +1,29 @@
+import type { ActionsBlock } from '@slack/types';
 import { z } from 'zod';
 import { createCache } from '../../lib/cache.ts';
 import { hourMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { MessageBlock } from '../../views/blocks/blocks.ts';
+import { limits, type MessageBlock } from '../../views/blocks/blocks.ts';
 import { isNative, isTable, type NativeBlock, replaceNativeBlocks } from '../../views/blocks/native.ts';
+import { renderNativeOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
+
+/** The charts and tables of a private answer, offered where they are refused: in the person's conversation with the bot. */
+export interface NativeOffer {
+  /** The action and value that show the same. */
+  readonly repeats: { readonly actionId: string; readonly value: string };
+  /** The installation by which messages go into that conversation. */
+  readonly installation: () => Promise<string>;
+}
+
+const offers = new WeakMap<readonly MessageBlock[], NativeOffer>();
+
+/** The same blocks; where their charts and tables are refused, a button beside the words makes the offer. */
+export function withNativeOffer(blocks: readonly MessageBlock[], offer: NativeOffer): MessageBlock[] {
+  const own = [...blocks];
+  offers.set(own, offer);
+  return own;
+}
 
 /**
  * Sends `content` by `send`. Where Slack refuses its charts and tables, the same goes out once more with words in their place, and
@@ -20,11 +39,20 @@ export type SendNativeBlocks = <Content extends object, Sent>(
 
 export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }): SendNativeBlocks {
   const refused = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
+  const renderOffer = async (native: readonly NativeBlock[], offer: NativeOffer): Promise<ActionsBlock[]> => {
+    const isRefusedThere = refused.get(`chat.postMessage ${await offer.installation()}`);
+    return isRefusedThere ? [] : renderNativeOffer(native.every(isTable) ? 'table' : 'chart', offer.repeats);
+  };
   return async ({ installation, method }, content, send) => {
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
     const native = blocks?.filter(isNative) ?? [];
     if (!blocks || native.length === 0) return send(content);
-    const sendWords = () => send({ ...content, blocks: replaceNativeBlocks(blocks) });
+    const sendWords = async () => {
+      const words = replaceNativeBlocks(blocks);
+      const offer = offers.get(blocks);
+      const offered = offer && words.length < limits.blocks ? await renderOffer(native, offer) : [];
+      return send({ ...content, blocks: [...words, ...offered] });
+    };
     const key = `${method} ${installation}`;
     if (refused.get(key)) return sendWords();
     try {

@@ -7,7 +7,7 @@ import { truncate } from '../../views/blocks/text.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import type { SendNativeBlocks } from './native-blocks.ts';
+import { type NativeOffer, type SendNativeBlocks, withNativeOffer } from './native-blocks.ts';
 import { discardFiles, UploadError, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
@@ -19,6 +19,8 @@ export interface Route {
   readonly threadTs?: string | undefined;
   /** In the person's conversation with the bot, in place of all the ways above. */
   readonly inConversation?: Conversation | undefined;
+  /** What shows the same once more: offered in that conversation where a chart or table is refused here. */
+  readonly repeats?: NativeOffer['repeats'] | undefined;
   readonly userId: string;
   /** Answers replace the message that holds the button. */
   readonly replaces?: boolean;
@@ -33,6 +35,8 @@ export interface Conversation {
   readonly threadTs?: string | undefined;
   /** The message with the pressed button, if the answer replaces it. */
   readonly replaces?: string | undefined;
+  /** The button was pressed elsewhere: people are told there where the answer is, and why there is none. */
+  readonly isElsewhere?: true;
 }
 
 export interface Responder {
@@ -64,11 +68,16 @@ export function createResponder(options: {
   log: Log;
 }): Responder {
   const { route, log } = options;
-  const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false } = route;
+  const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false, repeats } = route;
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
   let uses = 0;
   let sent = 0;
 
+  const installation = async (): Promise<string> => (await options.client()).token ?? '';
+  const toBody = ({ text, blocks }: Message): Pick<Message, 'text' | 'blocks'> => {
+    if (!blocks) return { text };
+    return { text, blocks: repeats ? withNativeOffer(blocks, { repeats, installation }) : blocks };
+  };
   const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
     const takesSource = replaces && !isFailure;
     const post = async (content: object): Promise<true> => {
@@ -155,10 +164,6 @@ export function createResponder(options: {
     },
     replaces: () => responseUrl !== undefined && !separate && uses < maxUses,
   };
-}
-
-function toBody({ text, blocks }: Message): Pick<Message, 'text' | 'blocks'> {
-  return { text, ...(blocks ? { blocks } : {}) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
 import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
@@ -8,9 +8,10 @@ import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
-import { says } from '../words.ts';
+import { readStable } from '../../support/words.ts';
+import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -99,6 +100,65 @@ test('where response_url takes no charts the answer comes with words, and asks a
   expect(countRefused()).toBe(1);
   expect(bot.logs.join('')).toMatch(/data_visualization: .*38\.2.*unsupported type: data_visualization/);
   expect(bot.slack.problems).toEqual([]);
+});
+
+describe('where charts are refused', () => {
+  beforeAll(async () => {
+    // A fresh memory of refusals.
+    await bot.stop();
+    bot = await startBot({ zones: 12 });
+    await connect(bot, alice, ops);
+  });
+
+  test('the words come with a button that shows the chart in the conversation with the bot', async () => {
+    const person = bot.slack.as(alice, ops);
+    bot.slack.script.refuseNativeBlocks(['response_url', 'chat.postEphemeral']);
+    const words = await ask(person, `app ${appIds.api}`);
+    expect(offers('native:show')(words)).toBe(true);
+    await person.press('native:show', { ts: words.ts });
+    const chart = await bot.slack
+      .as(alice, `D${alice}`)
+      .waitForMessage(({ blocks }) => blocks.some(({ type }) => type === 'data_visualization'));
+    expect(chart).toMatchObject({ ephemeral: false, channel: `D${alice}` });
+    const told = await person.waitForMessage(({ ts }) => ts > words.ts);
+    expect(readStable(told)).toMatchSnapshot();
+    expect(person.messages().find(({ ts }) => ts === words.ts)?.reads).toBe(words.reads);
+  });
+
+  test('the same is offered to a mention in a thread', async () => {
+    const person = bot.slack.as(alice, ops);
+    bot.slack.script.refuseNativeBlocks(['response_url', 'chat.postEphemeral']);
+    const { ts: thread } = person.say('Look');
+    person.say(`<@U0CDNBOT0> app ${appIds.api}`, { thread });
+    const words = await person.waitForMessage(({ threadTs, bot: isBot }) => isBot && threadTs === thread);
+    await person.press('native:show', { ts: words.ts });
+    const told = await person.waitForMessage(({ ts, threadTs }) => ts > words.ts && threadTs === thread);
+    expect(told.ephemeral).toBe(true);
+  });
+
+  test('what fails says so where it was pressed', async () => {
+    const person = bot.slack.as(alice, ops);
+    bot.slack.script.refuseNativeBlocks(['response_url', 'chat.postEphemeral']);
+    const words = await ask(person, `app ${appIds.api}`);
+    const direct = bot.slack.as(alice, `D${alice}`);
+    const before = direct.messages().length;
+    bot.slack.script.fail('chat.postMessage', 'internal_error');
+    await person.press('native:show', { ts: words.ts });
+    const failure = await person.waitForMessage(({ ts }) => ts > words.ts);
+    expect(failure.reads).toMatch(/:warning:/);
+    expect(direct.messages()).toHaveLength(before);
+  });
+
+  test('nothing is offered once that conversation has refused one too', async () => {
+    const person = bot.slack.as(alice, ops);
+    const direct = bot.slack.as(alice, `D${alice}`);
+    bot.slack.script.refuseNativeBlocks(['*']);
+    const words = await ask(person, `app ${appIds.api}`);
+    await person.press('native:show', { ts: words.ts });
+    await direct.waitForMessage(/█/);
+    expect(offers('native:show')(await ask(person, 'scanning 501'))).toBe(false);
+    expect(bot.slack.problems).toEqual([]);
+  });
 });
 
 test.each([
