@@ -37,11 +37,13 @@ const writtenMessage = z.object({
 export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   const seen = writtenMessage.safeParse(body).data;
   if (!seen) return;
-  const { type, channel, channel_type: kind, text, thread_ts: threadTs } = seen.event;
+  const { type, user, channel, channel_type: kind, text, thread_ts: threadTs } = seen.event;
+  const botUserId = seen.authorizations?.[0]?.user_id;
+  if (user === botUserId) return;
   const isDirect = kind === 'im' || isConversation(channel);
   // Of the messages of channels the bot hears its mentions only.
   if (type === 'message' && !isDirect) return;
-  const { words, others } = splitWritten(text, seen.authorizations?.[0]?.user_id);
+  const { words, others } = splitWritten(text, botUserId);
   const typed = await findWritten(deps, body, words, others);
   const { command } = typed;
   const outcome = await perform(

@@ -20,7 +20,8 @@ export function renderWhy(asked: {
   const own = about === undefined;
   const who = own ? 'You' : `<@${about}>`;
   const verdict = `may ${decision.allowed ? '' : 'not '}run`;
-  const here = channelId === undefined ? '' : ` in <#${channelId}>`;
+  // A conversation of two has no name.
+  const here = channelId === undefined || channelId.startsWith('D') ? '' : ` in <#${channelId}>`;
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
   const steps = decision.trace.map(
     ({ rule, says, ok }) => `${ok ? ':heavy_check_mark:' : ':x:'} *${titles[rule]}*: ${says}`,

@@ -199,6 +199,7 @@ describe('in the conversation with the bot', () => {
 describe('nothing is answered to', () => {
   test.each([
     ['the bot’s own messages', { bot_id: 'B0CDNBOT0', channel: direct, type: 'message', channel_type: 'im' }],
+    ['the bot itself, without its mark', { user: 'U0CDNBOT0' }],
     ['another bot’s mention', { bot_id: 'B0OTHER00' }],
     ['an edited mention', { edited: { user: alice, ts: '1.2' } }],
     [
