@@ -1,11 +1,12 @@
 // One file a block type. What this page does not know is shown as a labelled box, never dropped.
 
 import { el, keep } from '../dom.js';
+import { dataTable } from './data-table.js';
 import { dataVisualization } from './data-visualization.js';
 import { actions, contextActions, input, section } from './fields.js';
 import { card, carousel, container, plan, taskCard } from './groups.js';
 import { file, image, video } from './media.js';
-import { dataTable, table } from './tables.js';
+import { table } from './tables.js';
 import { alert, context, divider, header, markdownBlock, richTextBlock } from './text-blocks.js';
 
 const drawers = {
