@@ -27,7 +27,7 @@ export interface PlaygroundOptions {
   readonly http?: boolean;
   /** Keys are entered on the bot's own page in the browser instead of a form in Slack, as with `PUBLIC_URL`. */
   readonly keyPage?: boolean;
-  /** The bot's database and key file: linked keys survive in it. */
+  /** The bot's database and key file, and Slack's messages: both survive in it. */
   readonly dataDir: string;
   readonly zones?: number;
   readonly log: Log;
@@ -47,7 +47,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     .flatMap((feature) => feature.shortcuts ?? [])
     .map(({ id, kind, name, description }) => ({ callbackId: id, kind, name, description }));
   const slack = await onPort(options.port, (port) =>
-    startSlack({ port, page: join(import.meta.dirname, 'page'), hints, commands, shortcuts }),
+    startSlack({ port, page: join(import.meta.dirname, 'page'), keep: dataDir, hints, commands, shortcuts }),
   );
   const config = readConfig({
     SLACK_BOT_TOKEN: slack.botToken,
@@ -117,7 +117,7 @@ const usage = `npm run playground -- [options]
   --port N    port of the page (4400; a free one where it is taken)
   --http      deliver over signed HTTP instead of Socket Mode
   --key-page  enter keys on the bot's own page, as where PUBLIC_URL is set
-  --fresh     forget the keys that were linked before
+  --fresh     forget linked keys and messages
   --zones N   how many pull zones the CDN has (240)
   --log L     how much the bot logs: error, warn, info or debug (error)`;
 
@@ -175,7 +175,7 @@ function welcome({ url, hints }: Playground, wished: number, http: boolean): str
     '',
     ...lines,
     '',
-    'Ctrl-C ends it. Linked keys stay in .playground until you start it with --fresh.',
+    'Ctrl-C ends it. Linked keys and messages stay in .playground until you start it with --fresh.',
   ].join('\n');
 }
 

@@ -4,16 +4,17 @@ import { act, getState, getWorld, watch } from './api.js';
 import { drawBlocks } from './blocks/index.js';
 import { createComposer } from './composer.js';
 import { el, keepingFocus } from './dom.js';
-import { foldHints, showHints } from './hints.js';
+import { createHints, drawHints, hintsButton } from './hints.js';
 import { createLook } from './look.js';
-import { drawMessages } from './messages.js';
+import { drawMessages, rootsOf } from './messages.js';
 import { showModals } from './modal.js';
 import { globalMenu } from './shortcuts.js';
 import { drawSidebar } from './sidebar.js';
 import { surfaceOf } from './surface.js';
-import { fail } from './toast.js';
+import { createThread } from './thread.js';
+import { fail, toast } from './toast.js';
 import { haveSeen, lookAround } from './unread.js';
-import { addNote, wordsAt } from './words.js';
+import { wordsAt } from './words.js';
 import { at, channel, dmOf, learn, lookThrough, me, remembered } from './world.js';
 
 const find = (id) => document.querySelector(`#${id}`);
@@ -23,6 +24,7 @@ let last;
 
 const place = () => `${at().user} ${at().channel}`;
 const atHome = () => at().channel === 'home';
+const inConversation = () => at().channel === dmOf(at().user);
 /** The channel that answers a command typed on the Home tab. */
 const speaking = () => (atHome() ? dmOf(at().user) : at().channel);
 
@@ -52,11 +54,13 @@ function draw(state) {
   const grew = last?.place !== place() || scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
   last = { place: place(), state };
   if (!atHome()) haveSeen(at().user, at().channel, state.messages);
+  drawHints(find('hints'), state.messages.length > 0);
   lookAround(() => keepingFocus(drawShell));
   keepingFocus(() => {
     drawShell();
     if (atHome()) drawHome(state);
     else drawLog(state);
+    thread.draw(atHome() ? [] : state.messages);
     showModals(state.modals, at().user, speaking());
   });
   drawStatus(state.pending);
@@ -65,11 +69,7 @@ function draw(state) {
 
 function drawShell() {
   drawSidebar(find('sidebar'), { go, look });
-  const name = atHome()
-    ? 'Home'
-    : at().channel === dmOf(at().user)
-      ? 'CDN'
-      : `#${channel(at().channel)?.name ?? ''}`;
+  const name = atHome() ? 'Home' : inConversation() ? 'CDN' : `#${channel(at().channel)?.name ?? ''}`;
   find('topbar').replaceChildren(
     el(
       'button',
@@ -85,20 +85,25 @@ function drawShell() {
     ),
     el('h1', {}, name),
     el('span', { class: 'as' }, `as ${me()?.name}`),
+    hintsButton(find('hints'), changed),
   );
+  // As in Slack, the Home tab takes no words.
+  find('composer').hidden = atHome();
+  composer.describe(inConversation() ? 'Write help, or zones' : 'Type /cdn help, or @cdn zones');
   document.title = `${name} · CDN playground`;
 }
 
 function drawLog({ messages, notices }) {
-  if (messages.length > 0) foldHints(find('hints'));
   find('home').hidden = true;
   find('log').hidden = false;
-  const empty = at().channel.startsWith('D')
-    ? 'Your conversation with the CDN app. Nothing can be typed here; buttons work.'
+  const empty = inConversation()
+    ? 'Your conversation with the CDN app. Write help, or any command without /cdn.'
     : 'Nothing here yet that you can see. Try /cdn help.';
   const { user, channel: id } = at();
   drawMessages(find('log'), {
     messages,
+    shown: rootsOf(messages),
+    openThread,
     words: wordsAt(place(), user, notices ?? []),
     user,
     channel: id,
@@ -145,8 +150,6 @@ function go(user, channelId) {
 }
 
 async function send(text) {
-  if (atHome() || at().channel === dmOf(at().user))
-    return note('Nothing can be typed here: the app’s manifest says so. Try `/cdn help` in a channel.');
   if (!text.startsWith('/')) return say(text);
   sending += 1;
   drawStatus(0);
@@ -156,14 +159,21 @@ async function send(text) {
   changed();
 }
 
-/** Text without a command goes to the others in the channel; the bot does not receive it. */
-async function say(text) {
-  await act('say', { user: at().user, channel: at().channel, text }).catch(fail);
+/** Text without a command goes to the others; the bot hears of it where it is mentioned, and in its conversation. */
+async function say(text, inThread) {
+  await act('say', { user: at().user, channel: at().channel, text, thread: inThread }).catch(fail);
 }
 
-function note(words) {
-  addNote(place(), words);
-  changed();
+function reply(text) {
+  if (!text.startsWith('/')) return say(text, at().thread);
+  toast('Slack has no commands in threads. Write @cdn and the same words.');
+}
+
+function openThread(ts) {
+  lookThrough(at().user, at().channel, ts);
+  if (last) keepingFocus(() => thread.draw(last.state.messages));
+  if (ts) thread.focus();
+  else composer.focus();
 }
 
 const menuOpen = () => find('app').classList.contains('menu-open');
@@ -174,12 +184,10 @@ function openMenu(open) {
 }
 
 const look = createLook(() => {
-  // On a phone the hints would take half of the screen.
-  const hints = find('hints').querySelector('details');
-  if (hints && look.phone()) hints.open = false;
   if (last) keepingFocus(drawShell);
 });
 let composer;
+let thread;
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && menuOpen()) {
@@ -187,7 +195,7 @@ document.addEventListener('keydown', (event) => {
     document.querySelector('.burger')?.focus();
   }
   const typing = event.target.closest?.('input, textarea, select, [role=dialog]');
-  if (event.key !== '/' || typing || find('app').inert) return;
+  if (event.key !== '/' || typing || find('app').inert || atHome()) return;
   event.preventDefault();
   composer.put('/');
   document.querySelector('.composer-field').dispatchEvent(new Event('input'));
@@ -196,10 +204,17 @@ document.addEventListener('keydown', (event) => {
 try {
   learn(await getWorld());
   const menu = globalMenu(() => ({ user: at().user, channel: speaking() }));
-  composer = createComposer(find('composer'), send, menu);
-  const { user, channel: first } = remembered();
-  lookThrough(user, first);
-  showHints(find('hints'), composer.put);
+  composer = createComposer(find('composer'), {
+    name: 'composer',
+    label: 'Message or slash command',
+    send,
+    menu,
+    place: () => (inConversation() ? 'conversation' : 'channel'),
+  });
+  thread = createThread({ send: reply, close: () => openThread(undefined) });
+  const { user, channel: first, thread: open } = remembered();
+  lookThrough(user, first, open);
+  createHints(find('hints'), composer.put);
   if (atHome()) act('home', { user, channel: speaking() }).catch(fail);
   watch(changed, (connected) => {
     online = connected;

@@ -1,15 +1,15 @@
-// The message field: `/cdn …` goes to the bot as a slash command, with suggestions while typing.
+// The message field of a channel or thread, with suggestions while typing.
 
 import { el, freshId } from './dom.js';
-import { commands } from './world.js';
+import { suggestWords } from './suggestions.js';
 
 const history = [];
 
 /**
- * Builds the composer into `form`; `send(text)` gets what was typed, `menu` stands beside it. Returns ways to reach it
- * from elsewhere.
+ * Builds a composer into `form`; `send(text)` gets what was typed, `menu` stands beside it, `place()` is 'channel', 'thread'
+ * or 'conversation'. Returns ways to reach it from elsewhere.
  */
-export function createComposer(form, send, menu) {
+export function createComposer(form, { name, label, send, menu, place }) {
   const list = el('div', {
     class: 'suggestions',
     role: 'listbox',
@@ -20,15 +20,14 @@ export function createComposer(form, send, menu) {
   const field = el('textarea', {
     class: 'composer-field',
     rows: 1,
-    placeholder: 'Type /cdn help',
     role: 'combobox',
-    'aria-label': 'Message or slash command',
+    'aria-label': label,
     'aria-autocomplete': 'list',
     'aria-expanded': 'false',
     'aria-controls': list.id,
     autocomplete: 'off',
     spellcheck: 'false',
-    data: { focus: 'composer' },
+    data: { focus: name },
   });
   const button = el('button', { type: 'submit', class: 'button primary send', 'aria-label': 'Send' }, '➤');
   form.replaceChildren(...[list, menu, field, button].filter(Boolean));
@@ -55,8 +54,7 @@ export function createComposer(form, send, menu) {
   };
 
   const suggest = () => {
-    const typed = field.value;
-    shown = typed.startsWith('/') && !typed.includes('\n') ? fitting(typed) : [];
+    shown = field.value.includes('\n') ? [] : suggestWords(field.value, place());
     if (!shown.length) return close();
     list.replaceChildren(
       ...shown.map((one) =>
@@ -76,7 +74,7 @@ export function createComposer(form, send, menu) {
           el(
             'span',
             { class: 'option-words' },
-            el('code', {}, `/cdn ${one.usage}`),
+            el('code', {}, one.words),
             el('span', { class: 'description' }, one.summary),
           ),
         ),
@@ -88,9 +86,7 @@ export function createComposer(form, send, menu) {
   };
 
   const complete = (one) => {
-    const words = one.usage.split(' ');
-    const plain = words.findIndex((word) => /[<[|·]/.test(word));
-    put(`/cdn ${words.slice(0, plain < 0 ? words.length : plain).join(' ')}${plain < 0 ? '' : ' '}`);
+    put(one.typed);
     close();
   };
 
@@ -139,12 +135,7 @@ export function createComposer(form, send, menu) {
     } else if (open && event.key === 'ArrowUp') {
       event.preventDefault();
       mark(Math.max(active - 1, 0));
-    } else if (
-      open &&
-      event.key === 'Tab' &&
-      !event.shiftKey &&
-      field.value.trim() !== `/cdn ${shown[0].usage}`
-    ) {
+    } else if (open && event.key === 'Tab' && !event.shiftKey && field.value !== shown[0].typed) {
       event.preventDefault();
       complete(shown[Math.max(active, 0)]);
     } else if (open && event.key === 'Escape') {
@@ -162,16 +153,9 @@ export function createComposer(form, send, menu) {
     event.preventDefault();
     submit();
   });
-  return { focus: () => field.focus(), put };
-}
-
-/** The commands that what was typed may become; none once its word is complete and arguments follow. */
-function fitting(typed) {
-  const start = '/cdn ';
-  if (start.startsWith(typed)) return commands();
-  if (!typed.startsWith(start)) return [];
-  const words = typed.slice(start.length).toLowerCase();
-  return commands().filter(
-    (one) => one.usage.toLowerCase().startsWith(words) || words.startsWith(`${one.usage.split(' ')[0]} `),
-  );
+  return {
+    focus: () => field.focus(),
+    put,
+    describe: (words) => field.setAttribute('placeholder', words),
+  };
 }

@@ -1,32 +1,49 @@
-// First steps: commands that one click types, keys that one click copies.
+// What to try: commands that one click types, keys that one click copies. Out of the way once a person has begun.
 
 import { el } from './dom.js';
 import { mrkdwn } from './mrkdwn.js';
 import { toast } from './toast.js';
 import { hints } from './world.js';
 
-/** Shows the hints, folded where the page is narrow; `type(text)` puts a command into the composer. */
-export function showHints(section, type) {
-  if (!hints().length) return;
-  const open = document.querySelector('#frame').clientWidth > 640;
+let opened;
+
+/** Fills the hints; `type(text)` puts a command into the composer. */
+export function createHints(section, type) {
   const list = el('ol', {}, ...hints().map((hint) => el('li', {}, ...mrkdwn(hint))));
   for (const code of list.querySelectorAll('code')) code.replaceWith(handy(code.textContent, type));
-  section.replaceChildren(el('details', { open }, el('summary', {}, 'Try this first'), list));
-  section.hidden = false;
+  section.replaceChildren(el('h2', {}, 'Try this first'), list);
 }
 
-let hasFolded = false;
-
-/** Folds the hints once somebody has begun, since they take half of the page. Opened again, they stay open. */
-export function foldHints(section) {
-  const details = section.querySelector('details');
-  if (!details || hasFolded) return;
-  hasFolded = true;
-  details.open = false;
+/** Shows the hints where nothing was done yet, or where they were asked for. */
+export function drawHints(section, hasBegun) {
+  section.hidden = !hints().length || !(opened ?? !hasBegun);
 }
+
+/** The button that shows and hides them; `changed` draws the page again. */
+export const hintsButton = (section, changed) =>
+  hints().length > 0 &&
+  el(
+    'button',
+    {
+      type: 'button',
+      class: 'button quiet end',
+      'aria-label': 'What to try',
+      'aria-expanded': String(!section.hidden),
+      'aria-controls': section.id,
+      title: 'What to try',
+      data: { focus: 'hints' },
+      on: {
+        click: () => {
+          opened = section.hidden;
+          changed();
+        },
+      },
+    },
+    '💡',
+  );
 
 function handy(text, type) {
-  const command = text.startsWith('/');
+  const command = /^[/@]/.test(text);
   const use = async () => {
     if (command) return type(text);
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// The messages of a channel: replies indented under what they answer, days divided, ephemerals marked.
+// The messages of a channel or thread: days divided, ephemerals marked, threads behind a line with their replies.
 
 import { drawBlocks } from './blocks/index.js';
 import { messageTime } from './dates.js';
@@ -10,44 +10,47 @@ import { surfaceOf } from './surface.js';
 import { emoji } from './text.js';
 import { person } from './world.js';
 
-/** Replies after what they answer, each in the order it was written. */
-function threaded(messages) {
-  const roots = messages.filter((one) => !one.threadTs || one.threadTs === one.ts);
-  const known = new Set(roots.map((one) => one.ts));
-  const orphans = messages.filter((one) => one.threadTs && !known.has(one.threadTs));
-  return [...roots, ...orphans]
-    .toSorted((a, b) => Number(a.ts) - Number(b.ts))
-    .flatMap((root) => [root, ...messages.filter((one) => one.threadTs === root.ts && one.ts !== root.ts)]);
+const isReply = (message) => Boolean(message.threadTs) && message.threadTs !== message.ts;
+
+/** What stands in the channel itself; replies to what this person does not see stand there too. */
+export function rootsOf(messages) {
+  const known = new Set(messages.map(({ ts }) => ts));
+  return messages.filter((one) => !isReply(one) || !known.has(one.threadTs));
 }
 
+/** The first message of a thread and its replies, in the order they were written. */
+export const threadOf = (messages, thread) =>
+  messages.filter((one) => one.ts === thread || (one.threadTs === thread && isReply(one)));
+
 /**
- * Makes `log` show these messages and, between them by time, `words`: what Slack ('notice') or the page itself ('note')
- * said, {id, at: seconds, kind, words}.
+ * Makes `log` show `shown` of all `messages` and, between them by time, `words`: what Slack itself said, {id, at: seconds,
+ * words}. `openThread(ts)` opens the thread of a message; without it none opens.
  */
-export function drawMessages(log, { messages, words, user, channel, empty }) {
+export function drawMessages(log, { messages, shown, words = [], user, channel, empty, openThread }) {
   const items = [];
   const waiting = words.toSorted((a, b) => a.at - b.at);
   const sayUntil = (seconds) => {
     while (waiting.length && waiting[0].at <= seconds) {
       const one = waiting.shift();
-      items.push({ key: `${one.kind} ${one.id}`, version: one.words, draw: () => said(one) });
+      items.push({ key: `notice ${one.id}`, version: one.words, draw: () => said(one) });
     }
   };
   let day;
-  for (const message of threaded(messages)) {
+  for (const message of shown.toSorted((a, b) => Number(a.ts) - Number(b.ts))) {
     const time = messageTime(message.ts);
-    const isReply = message.threadTs && message.threadTs !== message.ts;
-    if (!isReply) sayUntil(Number(message.ts));
-    if (!isReply && time.day !== day) {
+    sayUntil(Number(message.ts));
+    if (time.day !== day && openThread) {
       day = time.day;
       items.push({ key: `day ${day}`, version: day, draw: () => dayLine(time.day) });
     }
     // The same ts may stand for what another person sees: the person is part of the key.
     const key = `${user} ${channel} ${message.ts}`;
+    const replies = openThread ? threadOf(messages, message.ts).filter(isReply) : [];
+    const newest = replies.at(-1);
     items.push({
       key,
-      version: JSON.stringify(message),
-      draw: () => drawMessage(message, time, user, channel),
+      version: JSON.stringify([message, replies.length, newest?.ts]),
+      draw: () => drawMessage(message, { time, user, channel, openThread, replies }),
     });
   }
   sayUntil(Number.POSITIVE_INFINITY);
@@ -71,10 +74,11 @@ export const avatar = (name, kind = '') =>
 const onlyYou = () =>
   el('div', { class: 'only-you' }, el('span', { 'aria-hidden': 'true' }, '◉ '), 'Only visible to you');
 
-function drawMessage(message, time, user, channel) {
+function drawMessage(message, { time, user, channel, openThread, replies }) {
   const name = message.bot ? 'CDN' : (person(message.user)?.name ?? message.user);
   const body = el('div', { class: 'message-body' });
-  const surface = surfaceOf('message', `message:${user}:${channel}:${message.ts}`, {
+  const kind = openThread ? 'message' : 'thread';
+  const surface = surfaceOf('message', `${kind}:${user}:${channel}:${message.ts}`, {
     user,
     channel,
     ts: message.ts,
@@ -96,14 +100,16 @@ function drawMessage(message, time, user, channel) {
     el('span', { class: 'who' }, name),
     message.bot && el('span', { class: 'badge' }, 'APP'),
     el('time', { title: time.whole }, time.short),
-    // As in Slack: what only one person sees has no menu.
-    !message.ephemeral && messageMenu({ user, channel, ts: message.ts }),
+    // As in Slack: what only one person sees has no menu and no thread.
+    !message.ephemeral &&
+      el(
+        'span',
+        { class: 'message-menu' },
+        openThread && !isReply(message) && replyButton(message, openThread),
+        messageMenu({ user, channel, ts: message.ts }),
+      ),
   );
-  const classes = [
-    'message',
-    message.ephemeral && 'ephemeral',
-    message.threadTs && message.threadTs !== message.ts && 'reply',
-  ];
+  const classes = ['message', message.ephemeral && 'ephemeral', isReply(message) && 'reply'];
   return el(
     'article',
     {
@@ -121,22 +127,52 @@ function drawMessage(message, time, user, channel) {
       body,
       ...message.files.map(drawFile),
       ...marks,
+      replies.length > 0 && threadLine(message, replies, openThread),
     ),
   );
 }
 
-/** A notice of Slack itself, such as that the app did not answer, or of the page. */
-function said({ kind, words }) {
-  const name = kind === 'notice' ? 'Slack' : 'Playground';
+const replyButton = ({ ts }, openThread) =>
+  el(
+    'button',
+    {
+      type: 'button',
+      class: 'button quiet',
+      'aria-label': 'Reply in thread',
+      title: 'Reply in thread',
+      data: { focus: `reply ${ts}` },
+      on: { click: () => openThread(ts) },
+    },
+    '💬',
+  );
+
+/** How many replies there are, which opens them. */
+function threadLine({ ts }, replies, openThread) {
+  const count = replies.length === 1 ? '1 reply' : `${replies.length} replies`;
+  return el(
+    'button',
+    {
+      type: 'button',
+      class: 'thread-line',
+      data: { focus: `thread ${ts}` },
+      on: { click: () => openThread(ts) },
+    },
+    el('strong', {}, count),
+    el('span', {}, `last ${messageTime(replies.at(-1).ts).short}`),
+  );
+}
+
+/** A notice of Slack itself, such as that the app did not answer. */
+function said({ words }) {
   return el(
     'article',
-    { class: `message ephemeral ${kind}` },
-    avatar(name),
+    { class: 'message ephemeral notice' },
+    avatar('Slack'),
     el(
       'div',
       { class: 'message-main' },
       onlyYou(),
-      el('div', { class: 'message-head' }, el('span', { class: 'who' }, name)),
+      el('div', { class: 'message-head' }, el('span', { class: 'who' }, 'Slack')),
       el('div', { class: 'text mrkdwn' }, ...mrkdwn(words)),
     ),
   );

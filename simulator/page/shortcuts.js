@@ -19,7 +19,7 @@ export function messageMenu(where) {
   const focus = `menu ${where.channel} ${where.ts}`;
   return menu(
     'message',
-    { label: 'Message shortcuts', sign: '⋯', class: 'button quiet message-menu', focus },
+    { label: 'Message shortcuts', sign: '⋯', class: 'button quiet', focus },
     () => where,
   );
 }

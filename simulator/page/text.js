@@ -1,6 +1,6 @@
 import { el } from './dom.js';
 import { mrkdwn } from './mrkdwn.js';
-import { channel, me, person } from './world.js';
+import { bot, channel, me, person } from './world.js';
 
 export const plain = (text) => (text ? (text.emoji === false ? text.text : withEmoji(text.text ?? '')) : '');
 
@@ -62,7 +62,8 @@ const chip = (kind, text) => el('span', { class: `mention ${kind}` }, text);
 /** `@U…`, `#C…`, `!here`, `!subteam^S…` as people read them. */
 export function mention(target, label) {
   const id = target.slice(1);
-  if (target[0] === '@') return chip(id === me()?.id ? 'mine' : '', `@${person(id)?.name ?? label ?? id}`);
+  const name = id === bot().id ? bot().name : person(id)?.name;
+  if (target[0] === '@') return chip(id === me()?.id ? 'mine' : '', `@${name ?? label ?? id}`);
   if (target[0] === '#') return chip('', `#${channel(id)?.name ?? label ?? id}`);
   if (id.startsWith('subteam^')) return chip('', label ?? `@${id.slice('subteam^'.length)}`);
   return chip('mine', `@${label ?? id}`);

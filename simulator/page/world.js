@@ -1,7 +1,7 @@
 // People, channels, and the person who looks at the page.
 
 let world = { people: [], channels: [], transport: '', hints: [] };
-const watching = { user: '', channel: '' };
+const watching = { user: '', channel: '', thread: undefined };
 
 export function learn(answer) {
   world = answer;
@@ -16,6 +16,9 @@ export const commands = () => world.commands ?? [];
 export const shortcuts = () => world.shortcuts ?? [];
 export const at = () => watching;
 
+/** The bot as people mention it: {id, name}. */
+export const bot = () => world.bot ?? { id: '', name: 'cdn' };
+
 /** The conversation a person has with the bot. */
 export const dmOf = (user) => `D${user}`;
 
@@ -28,10 +31,10 @@ export function channels(user = watching.user) {
 
 export const channel = (id) => world.channels.find((one) => one.id === id);
 
-export function lookThrough(user, channelId) {
-  watching.user = user;
-  watching.channel = channelId;
-  const query = new URLSearchParams({ user, channel: channelId });
+/** `thread` is the ts of the first message of an open thread. */
+export function lookThrough(user, channelId, thread) {
+  Object.assign(watching, { user, channel: channelId, thread });
+  const query = new URLSearchParams({ user, channel: channelId, ...(thread ? { thread } : {}) });
   history.replaceState(null, '', `#${query}`);
 }
 
@@ -41,5 +44,6 @@ export function remembered() {
   const user = person(query.get('user'))?.id ?? world.people[0]?.id ?? '';
   const wanted = query.get('channel');
   const known = wanted === 'home' || wanted === dmOf(user) || channels(user).some((one) => one.id === wanted);
-  return { user, channel: known ? wanted : (channels(user)[0]?.id ?? dmOf(user)) };
+  if (!known) return { user, channel: channels(user)[0]?.id ?? dmOf(user) };
+  return { user, channel: wanted, thread: query.get('thread') ?? undefined };
 }

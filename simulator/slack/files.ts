@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -35,6 +35,9 @@ export interface Files {
   find(id: string): StoredFile | undefined;
   remove(id: string): void;
   readonly visible: (id: string) => VisibleFile | undefined;
+  /** What people see of files, and that of an earlier run in its place. */
+  completed(): readonly StoredFile[];
+  restore(files: readonly StoredFile[]): void;
   /** Takes uploads and serves completed files. */
   readonly route: Route;
   close(): Promise<void>;
@@ -47,12 +50,16 @@ export function createFiles(options: {
   script: Script;
   called: (call: { install: Install; args: Record<string, unknown>; ok: boolean; error?: string }) => void;
   mayRead: (request: IncomingMessage, file: StoredFile) => boolean;
+  /** Where their bytes stay; without it they end with this Slack. */
+  keep?: string | undefined;
 }): Files {
   const files = new Map<string, StoredFile>();
   const tickets = new Map<string, StoredFile>();
   let folder: Promise<string> | undefined;
   const pathOf = async (file: StoredFile): Promise<string> => {
-    folder ??= mkdtemp(join(tmpdir(), 'slack-simulator-'));
+    folder ??= options.keep
+      ? mkdir(options.keep, { recursive: true }).then(() => String(options.keep))
+      : mkdtemp(join(tmpdir(), 'slack-simulator-'));
     return join(await folder, file.id);
   };
 
@@ -173,8 +180,12 @@ export function createFiles(options: {
       await pipeline(createReadStream(await pathOf(file)), response).catch(() => response.destroy());
       return true;
     },
+    completed: () => [...files.values()].filter(({ state }) => state === 'completed'),
+    restore(kept) {
+      for (const file of kept) files.set(file.id, file);
+    },
     async close() {
-      if (folder) await rm(await folder, { recursive: true, force: true });
+      if (folder && !options.keep) await rm(await folder, { recursive: true, force: true });
     },
   };
 }

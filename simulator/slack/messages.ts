@@ -63,6 +63,9 @@ export interface Messages {
   history(channel: string, thread?: string): StoredMessage[];
   /** The messages one person sees, oldest first; without a channel in all conversations they are in. */
   visibleTo(who: { teamId: string; userId: string }, channel?: string): VisibleMessage[];
+  /** All messages, oldest first, and those of an earlier run in their place. */
+  all(): readonly StoredMessage[];
+  restore(messages: readonly StoredMessage[]): void;
   readonly names: Names;
 }
 
@@ -145,6 +148,10 @@ export function createMessages(options: {
           thread === undefined ? threadTs === undefined : threadTs === thread || ts === thread,
         )
         .toReversed(),
+    all: () => stored,
+    restore(messages) {
+      stored = [...messages];
+    },
     visibleTo({ teamId, userId }, channel) {
       const member = memberKey(teamId, userId);
       return stored

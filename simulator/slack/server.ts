@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { type Actor, createActor } from './actor.ts';
 import { createTimestamps } from './clock.ts';
 import { createDeliverer, type Exchange } from './delivery.ts';
@@ -11,6 +12,7 @@ import type { Route } from './http.ts';
 import { createStaticFiles } from './http.ts';
 import { createInstalls } from './installs.ts';
 import { createInteractions } from './interactions.ts';
+import { keepMessages } from './keep.ts';
 import { createMessages } from './messages.ts';
 import { createModals } from './modals.ts';
 import { createAuthorizePage } from './oauth.ts';
@@ -66,7 +68,8 @@ export interface SlackSimulator {
  * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules.
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
  * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it. With the `shortcuts` of the
- * manifest nobody finds another; its `scopes` are in the header of every answer, but for those that are withheld.
+ * manifest nobody finds another; its `scopes` are in the header of every answer, but for those that are withheld. In the
+ * directory `keep` messages and files survive an end.
  */
 export async function startSlack(
   options: {
@@ -74,6 +77,7 @@ export async function startSlack(
     now?: () => number;
     ackTimeoutMs?: number;
     page?: string;
+    keep?: string;
     shortcuts?: readonly DeclaredShortcut[];
     scopes?: readonly string[];
   } & PageWords = {},
@@ -115,6 +119,7 @@ export async function startSlack(
     problem,
     script,
     called: record('files.upload'),
+    keep: options.keep && join(options.keep, 'files'),
     mayRead: (request, file) => request.headers.authorization === `Bearer ${file.install.token}`,
   });
   const messages = createMessages({
@@ -165,6 +170,7 @@ export async function startSlack(
     changed: notifyListeners,
     onChange,
   };
+  const kept = options.keep ? await keepMessages(sim, join(options.keep, 'messages.json')) : undefined;
   const interactions = createInteractions(sim);
   const parts = {
     interactions,
@@ -222,6 +228,7 @@ export async function startSlack(
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       server.closeAllConnections();
       await closed;
+      await kept?.close();
       await files.close();
     },
   };

@@ -41,6 +41,7 @@ export function createUi(
   const actions: Record<string, (args: Json, who: Who) => Promise<unknown>> = {
     slash: (args, who) => {
       const [command, ...words] = text(args, 'text').split(' ');
+      if (command === '/invite') return invite(who, text(args, 'channel'), words.join(' '));
       const typed = command?.startsWith('/')
         ? { command, rest: words.join(' ') }
         : { command: '/cdn', rest: text(args, 'text') };
@@ -92,6 +93,16 @@ export function createUi(
       return shortcuts.message(who, callbackId, message);
     },
   };
+
+  /** Slack's own command; the bot alone can be invited here. */
+  async function invite(who: Who, id: string, words: string): Promise<Json> {
+    const channel = sim.world.channels.get(id);
+    if (!channel) throw new Error(`There is no channel ${id}`);
+    const isBot = channel.kind === 'channel' && words.trim().toLowerCase() === '@cdn';
+    if (isBot) channel.botIsMember = true;
+    interactions.notice(who, isBot ? 'cdn was added to this channel.' : 'Only @cdn can be invited here.');
+    return {};
+  }
 
   function viewOf(args: Json, who: Who): OpenView {
     const self = { teamId: who.person.teamId, userId: who.person.id };
@@ -146,6 +157,7 @@ export function createUi(
         team: sim.world.team(teamId)?.name ?? teamId,
       })),
       channels: mine,
+      bot: { id: acme.botUserId, name: 'cdn' },
       transport: sim.deliverer.transport(),
       hints: page.hints ?? [],
       commands: page.commands ?? [],
