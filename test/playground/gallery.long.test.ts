@@ -103,16 +103,75 @@ describe.skipIf(!hasBrowser)('the playground page draws Block Kit', () => {
   );
 
   test(
-    'a data table is sorted by a click on its head and leafed through',
+    'a data table is sorted, searched and leafed through, and a sorted column of numbers goes by value',
     inGallery(async ({ page, post }) => {
       await post('tables');
       const table = page.locator('[data-block="data_table"]');
-      const numbers = () => table.locator('tbody td').allInnerTexts();
+      const numbers = () => table.locator('tbody td.number').allInnerTexts();
       expect(await numbers()).toEqual(['30', '4']);
       await table.getByRole('button', { name: 'Requests' }).click();
       expect(await numbers()).toEqual(['4', '30']);
+      expect(await table.getByRole('columnheader', { name: 'Requests' }).getAttribute('aria-sort')).toBe(
+        'ascending',
+      );
       await table.getByRole('button', { name: 'More rows' }).click();
       expect(await numbers()).toEqual(['200']);
+      expect(await table.getByRole('status').innerText()).toBe('3–3 of 3');
+      await table.getByRole('button', { name: 'Requests' }).click();
+      expect(await numbers()).toEqual(['200', '30']);
+      await table.getByRole('button', { name: 'Search table' }).click();
+      await page.keyboard.type('ROW 4');
+      expect(await numbers()).toEqual(['4']);
+      await page.keyboard.type('4');
+      expect(await table.getByRole('status').innerText()).toBe('No rows');
+      await page.keyboard.press('Escape');
+      expect(await numbers()).toEqual(['200', '30']);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        (async () => {
+          await table.getByRole('button', { name: 'Table options' }).click();
+          await page.getByRole('option', { name: 'Download table' }).click();
+        })(),
+      ]);
+      expect(download.suggestedFilename()).toBe('A table to sort.csv');
+    }),
+  );
+
+  test(
+    'tables and charts have Slack’s sizes, and a phone scrolls them sideways by themselves',
+    inGallery(async ({ page, post }) => {
+      await post('charts');
+      await post('tables');
+      const [chart, table] = [page.locator('.chart').first(), page.locator('.data-table')];
+      const heightOf = async (what: typeof chart) => Math.round((await what.boundingBox())?.height ?? 0);
+      expect(await heightOf(chart)).toBe(460);
+      // Caption, header, rows of 48, pages, padding and borders.
+      const rows = 46 + 36 + 2 * 48 + 32 + 8;
+      expect(Math.abs((await heightOf(table)) - rows)).toBeLessThan(4);
+      await page.setViewportSize({ width: 390, height: 844 });
+      const columns = await table
+        .locator('thead th')
+        .evaluateAll((cells: { offsetWidth?: number }[]) => cells.map(({ offsetWidth = 0 }) => offsetWidth));
+      expect(Math.min(...columns)).toBeGreaterThanOrEqual(120);
+      const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)`;
+      expect(await page.evaluate(`${hidden}(document.querySelector('#scroll'))`)).toBe(0);
+      expect(await page.evaluate(`${hidden}(document.querySelector('.chart-scroll'))`)).toBeGreaterThan(50);
+      expect(await page.evaluate(`${hidden}(document.querySelector('.data-table .table-wrap'))`)).toBe(160);
+    }),
+  );
+
+  test(
+    'a chart is read as a table from its menu',
+    inGallery(async ({ page, post }) => {
+      await post('charts');
+      const chart = page.locator('[data-block="data_visualization"]').first();
+      expect(await chart.getByRole('img').getAttribute('aria-label')).toBe('Requests a day');
+      expect(await chart.locator('polyline').count()).toBe(2);
+      expect(await chart.locator('text').allTextContents()).toContain('day 2');
+      await chart.getByRole('button', { name: 'Chart options' }).click();
+      await page.getByRole('option', { name: 'View as table' }).click();
+      expect(await chart.locator('tbody tr').first().innerText()).toMatch(/day 1\s+3\s+1/u);
+      expect(await chart.getByRole('img').isVisible()).toBe(false);
     }),
   );
 

@@ -274,6 +274,13 @@ const charts = [
   },
 ];
 
+const inCell = (element: object) => ({
+  type: 'rich_text',
+  elements: [{ type: 'rich_text_section', elements: [element] }],
+});
+const who = inCell({ type: 'user', user_id: 'U0BOB0000' });
+const moment = inCell({ type: 'date', timestamp: 1_763_720_400, format: '{time}', fallback: '10:20' });
+
 const tables = [
   {
     type: 'table',
@@ -288,8 +295,8 @@ const tables = [
     caption: 'A table to sort',
     page_size: 2,
     rows: [
-      [raw('Name'), raw('Requests')],
-      ...[30, 4, 200].map((value) => [raw(`row ${value}`), number(value)]),
+      [raw('Name'), raw('Requests'), raw('Who'), raw('When')],
+      ...[30, 4, 200].map((value) => [raw(`row ${value}`), number(value), who, moment]),
     ],
   },
 ];

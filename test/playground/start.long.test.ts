@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -71,6 +71,29 @@ test.each([['Socket Mode'], ['signed HTTP', '--http']])(
     expect(await ended).toBe(0);
   },
 );
+
+test('its messages survive a restart, and a fresh start has none', async () => {
+  await copyDatabase();
+  const restart = async (...flags: string[]): Promise<string> => {
+    const { printed } = await start(['--port', '0', ...flags], /Ctrl-C/);
+    return /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
+  };
+  const read = async (url: string) =>
+    await (await fetch(`${url}/ui/state?user=U0ALICE00&channel=C0OPS0000`)).text();
+  const end = async (signal: NodeJS.Signals) => {
+    const ended = child && once(child, 'exit');
+    child?.kill(signal);
+    await ended;
+  };
+  const url = await restart();
+  await post(url, 'say', { user: 'U0ALICE00', channel: 'C0OPS0000', text: 'still here' });
+  const kept = join(directory, '.playground/messages.json');
+  await expect.poll(() => readFile(kept, 'utf8').catch(() => ''), { timeout: 5000 }).toContain('still here');
+  await end('SIGKILL');
+  expect(await read(await restart())).toContain('still here');
+  await end('SIGINT');
+  expect(await read(await restart('--fresh'))).not.toContain('still here');
+});
 
 test('a port that is taken is replaced by a free one, and it says so', async () => {
   await copyDatabase();

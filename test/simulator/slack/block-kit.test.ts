@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { assert, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkMessage, checkSuggestions, checkView } from '../../../simulator/slack/block-kit/checks.ts';
@@ -194,6 +195,14 @@ test.each(viewLimits)('modals: %s', (_limit, allowed, refused, pointer) => {
   const checked = checkView(refused, 'v', 'modal');
   expect(checked.error).toBe('invalid_arguments');
   expect(checked.messages.join('\n')).toContain(`[json-pointer:${pointer}]`);
+});
+
+test('docs/slack-double.md lists every limit', () => {
+  const listed = (limits: [limit: string, ...rest: unknown[]][]) =>
+    [...new Set(limits.map(([limit]) => limit))].join(' · ');
+  const documented = readFileSync(new URL('../../../docs/slack-double.md', import.meta.url), 'utf8');
+  const lists = documented.split('\n').filter((line) => line.includes(' · '));
+  expect(lists).toEqual([listed(messageLimits), listed(viewLimits)]);
 });
 
 test('a Home tab has no title and no submit', () => {

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import { callWebApi } from './stub-app.ts';
+
+let keep: string;
+let slack: SlackSimulator;
+
+beforeEach(async () => {
+  keep = await mkdtemp(join(tmpdir(), 'kept-'));
+  slack = await startSlack({ keep });
+});
+afterEach(async () => {
+  await slack.close();
+  await rm(keep, { recursive: true });
+});
+
+const restart = async (): Promise<void> => {
+  await slack.close();
+  slack = await startSlack({ keep });
+};
+
+test('messages, private ones, threads and choices in them survive a restart', async () => {
+  const menu = {
+    type: 'static_select',
+    action_id: 'kind',
+    options: ['a', 'b'].map((value) => ({ text: { type: 'plain_text', text: value }, value })),
+  };
+  const blocks = [{ type: 'actions', block_id: 'b', elements: [menu] }];
+  const { ts } = await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'root', blocks });
+  const where = { channel: 'C0OPS0000', user: 'U0ALICE00', text: 'for Alice' };
+  slack.as('U0BOB0000', 'C0OPS0000').say('a reply', { thread: String(ts) });
+  await callWebApi(slack, 'chat.postEphemeral', { ...where, thread_ts: ts });
+  await slack.as('U0ALICE00', 'C0OPS0000').choose('kind', 'b');
+  const before = slack.as('U0ALICE00', 'C0OPS0000').messages();
+  expect(before).toHaveLength(3);
+
+  await restart();
+  expect(slack.as('U0ALICE00', 'C0OPS0000').messages()).toEqual(before);
+  expect(slack.as('U0BOB0000', 'C0OPS0000').messages()).toHaveLength(2);
+  // What comes later is newer, and a kept message can be changed.
+  await callWebApi(slack, 'chat.update', { channel: 'C0OPS0000', ts, text: 'changed' });
+  const said = slack.as('U0BOB0000', 'C0OPS0000').say('later');
+  expect(Number(said.ts)).toBeGreaterThan(Number(before.at(-1)?.ts));
+  expect(slack.as('U0ALICE00', 'C0OPS0000').messages()[0]?.text).toBe('changed');
+});
+
+test('a file survives a restart with its bytes', async () => {
+  const form = new URLSearchParams({ filename: 'events.csv', length: '4' });
+  const headers = { authorization: `Bearer ${slack.botToken}` };
+  const announced = await fetch(`${slack.url}/api/files.getUploadURLExternal`, {
+    method: 'POST',
+    headers,
+    body: form,
+  });
+  const { upload_url: url, file_id: id } = (await announced.json()) as Record<string, string>;
+  await fetch(url ?? '', { method: 'POST', body: 'a,b\n' });
+  await callWebApi(slack, 'files.completeUploadExternal', { files: [{ id }], channel_id: 'C0OPS0000' });
+
+  await restart();
+  const [file] = slack.as('U0ALICE00', 'C0OPS0000').messages()[0]?.files ?? [];
+  expect(await (await fetch(slack.url + file?.url)).text()).toBe('a,b\n');
+});
