@@ -148,7 +148,9 @@ const replyButton = ({ ts }, openThread) =>
 
 /** How many replies there are, which opens them. */
 function threadLine({ ts }, replies, openThread) {
-  const count = replies.length === 1 ? '1 reply' : `${replies.length} replies`;
+  // As in Slack, what only one person sees is not counted.
+  const { length } = replies.filter(({ ephemeral }) => !ephemeral);
+  const count = length === 1 ? '1 reply' : `${length || 'private'} replies`;
   return el(
     'button',
     {
