@@ -129,6 +129,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await newest().getByText('cdn was added').waitFor();
     await type('@cdn whoami');
     await newest().getByText('Alice').first().waitFor();
+    expect(await newest().innerText()).toContain('Only visible to you');
   });
 
   test('another person sees nothing of what only Alice may see', async () => {

@@ -72,19 +72,21 @@ test.each([['Socket Mode'], ['signed HTTP', '--http']])(
   },
 );
 
+/** Starts it and answers with its address. */
+const restart = async (...flags: string[]): Promise<string> => {
+  const { printed } = await start(['--port', '0', ...flags], /Ctrl-C/);
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
+};
+const read = async (url: string) =>
+  await (await fetch(`${url}/ui/state?user=U0ALICE00&channel=C0OPS0000`)).text();
+const end = async (signal: NodeJS.Signals) => {
+  const ended = child && once(child, 'exit');
+  child?.kill(signal);
+  await ended;
+};
+
 test('its messages survive a restart, and a fresh start has none', async () => {
   await copyDatabase();
-  const restart = async (...flags: string[]): Promise<string> => {
-    const { printed } = await start(['--port', '0', ...flags], /Ctrl-C/);
-    return /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
-  };
-  const read = async (url: string) =>
-    await (await fetch(`${url}/ui/state?user=U0ALICE00&channel=C0OPS0000`)).text();
-  const end = async (signal: NodeJS.Signals) => {
-    const ended = child && once(child, 'exit');
-    child?.kill(signal);
-    await ended;
-  };
   const url = await restart();
   await post(url, 'say', { user: 'U0ALICE00', channel: 'C0OPS0000', text: 'still here' });
   const kept = join(directory, '.playground/messages.json');
