@@ -74,7 +74,7 @@ test('it asks for the scopes the code asks for, and no other', () => {
 test('it subscribes to the events that have a listener, and no other', () => {
   const listeners = [
     ...`${read('src/slack/receive/bolt.ts')}${read('src/slack/receive/lifecycle-events.ts')}`.matchAll(
-      /(?:app\.event|type: z\.literal)\('([a-z_]+)'/g,
+      /(?:event\.type === |type: z\.literal\()'([a-z_]+)'/g,
     ),
   ];
   // A listener of messages hears of every kind of conversation that is subscribed to.

@@ -63,13 +63,11 @@ export function createBolt(
     await runShortcut(options, body);
   });
 
-  app.event('app_home_opened', async ({ event, body }) => {
-    if (event.tab === 'home') await runHome(options, body);
+  app.event(/[\s\S]*/, async ({ event, body }) => {
+    // `message` is the manifest's `message.im`.
+    if (event.type === 'app_mention' || event.type === 'message') await runMessage(options, body);
+    else if (event.type === 'app_home_opened' && event.tab === 'home') await runHome(options, body);
   });
-
-  app.event('app_mention', async ({ body }) => runMessage(options, body));
-  // Of the manifest's `message.im`.
-  app.event('message', async ({ body }) => runMessage(options, body));
 
   app.error(async (error) => {
     options.log.error({ error }, 'a delivery failed outside its handler');
