@@ -11,8 +11,7 @@ const appCommand: Command<'zoneCache'> = {
   aliases: ['apps', 'container'],
   keywords: { cost: 'app', costs: 'app' },
   usage: 'app <appId>',
-  summary:
-    'Show a container application: latency now and on average, volume size, monthly cost, latency chart',
+  summary: 'Latency and cost of an app: now and on average, volume size, latency chart',
   examples: ['app', 'app app0api00000001'],
   needs: 'read',
   modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),

@@ -7,21 +7,20 @@ import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';
 import { writeTempFile } from '../lib/temp-file.ts';
 import { toUtcDay } from '../lib/time.ts';
 import * as views from '../views/audit/audit.ts';
-import { renderAuditLine } from '../views/audit/words.ts';
+import { renderAuditRow } from '../views/audit/words.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import type { Feature, With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import type { Words } from './words.ts';
 
-const pageSize = 10;
 /** The newest records that each list verifies; takes a few hundredths of a second. */
 const verifiedRecords = 1_000;
 const defaultLimit = 50;
 /** More records than this are for a file. */
-const maxLimit = 500;
+const maxLimit = 100;
 
-export const audit: Feature<'audit' | 'tempDirectory' | 'zoneCache'> = {
+export const audit: Feature<'audit' | 'tempDirectory'> = {
   name: 'audit',
   commands: [
     {
@@ -29,50 +28,23 @@ export const audit: Feature<'audit' | 'tempDirectory' | 'zoneCache'> = {
       aliases: ['log', 'history'],
       keywords: { logs: 'audit' },
       usage: 'audit [n] [@person] [kind]',
-      summary:
-        'Who did what: the newest records of keys, settings, approvals and refusals, as a list or file',
-      examples: ['audit', 'audit 200', 'audit denied', 'audit 50 keys'],
+      summary: 'Who did what: keys, settings, approvals and refusals, as a table or file',
+      examples: ['audit', 'audit 100', 'audit denied', 'audit 50 keys'],
       needs: 'admin',
-      run: (words, context) => showList(readQuery(words), context, 'fresh'),
+      run: (words, context) => showList(readQuery(words), context),
     },
   ],
   actions: [
     {
-      id: 'audit:page',
+      id: 'audit:list',
       needs: 'admin',
-      run: (value, context) =>
-        showList(decodeQuery(value), context, new URLSearchParams(value).has('fresh') ? 'fresh' : 'cached'),
+      run: (value, context) => showList(decodeQuery(value), context),
     },
     { id: 'audit:file', needs: 'admin', newMessage: true, run: sendFile },
   ],
 };
 
-/** One list, for its further pages. Lines only, since a record may be long. */
-type AuditList = Pick<views.AuditPage, 'lines' | 'state' | 'checkpoints' | 'takenAt'>;
-
-async function showList(
-  view: views.AuditView,
-  context: With<'audit' | 'zoneCache'>,
-  how: 'fresh' | 'cached',
-): Promise<Message> {
-  const cached = context.zoneCache.forPerson(context.person).results<AuditList>('audit');
-  const key = encodeQuery({ ...view, page: 1 });
-  const found = how === 'cached' ? cached.get(key) : undefined;
-  const { lines, ...more } = found ?? (await readList(view, context));
-  if (!found) cached.set(key, { lines, ...more });
-  const pages = Math.max(1, Math.ceil(lines.length / pageSize));
-  const page = Math.min(view.page, pages);
-  return views.renderAuditPage({
-    ...more,
-    view: { ...view, page },
-    pages,
-    found: lines.length,
-    lines: lines.slice((page - 1) * pageSize, page * pageSize),
-    value: encodeQuery,
-  });
-}
-
-async function readList(view: views.AuditView, context: With<'audit'>): Promise<AuditList> {
+async function showList(view: views.AuditView, context: With<'audit'>): Promise<Message> {
   const tenant = tenantId(context.person);
   const takenAt = context.now();
   const [records, state, policy] = await Promise.all([
@@ -81,7 +53,8 @@ async function readList(view: views.AuditView, context: With<'audit'>): Promise<
     context.authorizer.policy(),
   ]);
   const checkpoints = policy.auditChannel !== undefined;
-  return { lines: records.map(renderAuditLine), state, checkpoints, takenAt };
+  const rows = records.map(renderAuditRow);
+  return views.renderAuditList({ view, rows, state, checkpoints, takenAt, value: encodeQuery });
 }
 
 async function sendFile(value: string, context: With<'audit' | 'tempDirectory'>): Promise<Message> {
@@ -148,7 +121,7 @@ const howToMention = 'Type @ and pick the person from the list, or write their m
 
 /** Reads `[n] [@somebody] [kind]` in any order. @throws UserError that names the mistake. */
 function readQuery(words: Words): views.AuditView {
-  let view: views.AuditView = { most: defaultLimit, who: undefined, kind: undefined, page: 1 };
+  let view: views.AuditView = { most: defaultLimit, who: undefined, kind: undefined };
   const [unknown] = Object.keys(words.named);
   if (unknown !== undefined) throw unknownKind(unknown);
   for (const word of words.list) {
@@ -160,8 +133,8 @@ function readQuery(words: Words): views.AuditView {
   return view;
 }
 
-function encodeQuery({ most, who = '', kind = '', page }: views.AuditView): string {
-  const pairs = { most: String(most), who, kind, page: page === 1 ? '' : String(page) };
+function encodeQuery({ most, who = '', kind = '' }: views.AuditView): string {
+  const pairs = { most: String(most), who, kind };
   return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
 }
 
@@ -172,7 +145,6 @@ const encoded = z.object({
     .string()
     .refine((kind) => eventsOf(kind).length > 0)
     .optional(),
-  page: z.coerce.number().int().min(1).default(1),
 });
 
 /** Reads what `encodeQuery` wrote. @throws UserError for the value of an older version's button. */

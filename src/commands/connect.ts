@@ -49,7 +49,7 @@ export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'z
       name: 'whoami',
       aliases: ['me', 'status'],
       usage: 'whoami',
-      summary: 'Whether a key is connected for you, since when, and what you may do',
+      summary: 'Your key and your rights: since when it is connected, and what you may do',
       label: 'My rights',
       examples: ['whoami'],
       needs: 'none',

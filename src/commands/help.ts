@@ -9,7 +9,7 @@ const helpCommand: Command<'features'> = {
   name: 'help',
   aliases: ['?', 'commands'],
   usage: 'help [all|words]',
-  summary: 'What you may run, or find a command by what it does',
+  summary: 'What you may run: by task, or by what it does',
   examples: ['help', 'help all', 'help bandwidth'],
   needs: 'none',
   run: (words, context) => searchHelp(words.text, context),
@@ -53,24 +53,19 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const judged = features
     .flatMap(({ name, commands }) => commands.map((command) => ({ feature: name, command })))
     .filter(({ command, feature }) => matches(command, feature, wanted))
-    .map((found) => ({ ...found, decision: decide(policy, actor, channelId, found.command.needs) }));
+    .map(({ command }) => ({ command, decision: decide(policy, actor, channelId, command.needs) }));
+  if (typed === 'all') return views.renderAllCommands(judged);
   // Commands that only lack a key are shown: connecting one takes a minute.
   const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
   const others = judged.filter((found) => !mine.includes(found));
-  if (typed === 'all') return views.renderOtherHelp(others);
+  if (wanted === '') return views.renderMenu(mine, linked, others.length);
   // A command asked for by name is shown even if the person may not run it.
   const named = others.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
-  if (named.length > 0) return views.renderOtherHelp(named);
-  if (mine.length > 0)
-    return views.renderHelp({ search: wanted, groups: groupByFeature(mine), linked, others: others.length });
-  if (others.length > 0) return views.renderOtherHelp(others);
+  if (named.length > 0) return views.renderRefusedCommands(named);
+  if (mine.length > 0) return views.renderFound(wanted, mine, linked);
+  if (others.length > 0) return views.renderRefusedCommands(others);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
   return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
-}
-
-function groupByFeature(found: readonly { feature: string; command: views.CommandSummary }[]) {
-  const groups = Map.groupBy(found, ({ feature }) => feature);
-  return [...groups].map(([name, entries]) => ({ name, commands: entries.map(({ command }) => command) }));
 }
 
 /** Whether every word of the search is in the texts of a command. */

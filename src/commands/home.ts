@@ -1,6 +1,6 @@
 import type { HomeView } from '@slack/types';
 import { computeRights, decide } from '../auth/policy/policy.ts';
-import type { CommandSummary } from '../views/help.ts';
+import { taskOf } from '../views/help.ts';
 import * as views from '../views/home.ts';
 import type { Feature, Service, With } from './define.ts';
 
@@ -47,13 +47,8 @@ async function findAllowed({ authorizer, channelId, features }: With<'features'>
     .flatMap(({ commands }) => commands)
     .filter(({ name }) => !keyCommands.has(name))
     .filter((command) => decide(policy, actor, channelId, command.needs).allowed);
-  const groups = [...Map.groupBy(allowed, groupOf)].map(([title, commands]) => ({ title, commands }));
+  const groups = [...Map.groupBy(allowed, taskOf)].map(([title, commands]) => ({ title, commands }));
   return { linked: actor.linked, rights: computeRights(policy, actor, undefined), groups };
-}
-
-function groupOf({ needs }: CommandSummary): string {
-  if (needs === 'read') return 'Look';
-  return needs === 'none' || needs === 'admin' ? 'This bot' : 'Act';
 }
 
 /** The sections of the features, in their order. A section that fails shows why, and the others stay. */

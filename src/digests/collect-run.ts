@@ -70,7 +70,7 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   const { revision, ...past } = await loadPast(db, digest.id, run.due);
   const explain = (error: unknown) => ports.explain(error, 'digest');
   const prepared = await prepareDigest(digest.subject, { cdn, now: now(), explain, ...past });
-  const { collected, baseline, top, thread, quiet } = prepared;
+  const { collected, baseline, thread, quiet } = prepared;
   const failed = db.updateTable('digests').where('id', '=', digest.id).where('failures', '>', 0);
   await failed.set({ failures: 0 }).execute();
   const figures = writeFigures(collected);
@@ -81,7 +81,7 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
     await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
     if (isSilent) return void (await acceptBaseline(trx, run));
-    const framed = renderPost(top, digest, run, isLate ? now() : undefined);
+    const framed = renderPost(prepared, digest, run, isLate ? now() : undefined);
     await putPost(trx, { digest, run, arrives: 'sent', top: framed, thread, now: now() }, ports);
   });
 }

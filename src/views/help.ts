@@ -1,15 +1,20 @@
 import type { Button } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
-import { actions, context, type Message, message, say, section } from './blocks/blocks.ts';
+import { version } from '../lib/version.ts';
+import { actions, context, type Message, type MessageBlock, message, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
+import { selectOf } from './blocks/menu-of-buttons.ts';
+import { renderTable } from './blocks/table.ts';
 import {
   capitalize,
   escapeMarkup,
   escapeMrkdwn,
   formatCode,
+  join,
   truncate,
   truncateLines,
+  unbold,
 } from './blocks/text.ts';
 
 /** The part of a command that help, menus and the Home tab show. */
@@ -21,71 +26,156 @@ export interface CommandSummary {
   readonly keywords?: Readonly<Record<string, string>>;
   /** Without the slash word: `zone <id|name|hostname>`. */
   readonly usage: string;
+  /** What stands before a colon is enough in a table: `Why a zone’s origin fails: errors by code and address`. */
   readonly summary: string;
   /** The text of its button in the Home tab and the menu; the name if there is none. */
   readonly label?: string;
+  /** The heading of the menus that it belongs under, if its right does not say. */
+  readonly task?: Task;
   readonly examples: readonly string[];
   readonly needs: Right;
 }
 
 export type HelpGroup = { readonly name: string; readonly commands: readonly CommandSummary[] };
 
-/** The commands that match a search, or all of them, by feature. */
-export function renderHelp(found: {
-  readonly search: string;
-  readonly groups: readonly HelpGroup[];
-  readonly linked: boolean;
-  /** The number of matching commands that the reader may not run. */
-  readonly others: number;
-}): Message {
-  const { search, groups, linked, others } = found;
-  const commands = groups.flatMap((group) => group.commands);
-  // A narrow search also shows examples and aliases.
-  const isDetailed = commands.length <= 3;
-  const what = search ? `Commands for ${formatCode(search, 60)}` : 'What the bot does for you';
-  const next = linked
-    ? 'Answers are private to you unless they say otherwise.'
-    : ':key: *Connect your CDN key first*: commands marked with a key need it.';
-  const more = `\`/cdn help all\` shows ${pluralize(others, 'more command')} and why you may not run ${others === 1 ? 'it' : 'them'}.`;
-  const runnable = commands
-    .filter((command) => command.name !== 'help' && !isLocked(command, linked))
-    .map(({ name }) => name);
-  return message(`${what}: ${commands.map(({ name }) => `/cdn ${name}`).join(', ')}`, [
-    section(`*${what}*\n${next}`, !linked && connectButton()),
-    ...groups
-      .slice(0, 40)
-      .map((group) => section([`*${formatTitle(group.name)}*`, describe(group, linked, isDetailed)])),
-    actions(...(runnable.length > 0 ? runnable.slice(0, 4).map(runButton) : [allCommands])),
-    context(
-      `A word missing opens a form. \`/cdn help bandwidth\` finds commands by what they do.${others > 0 ? ` ${more}` : ''}`,
+const tasks = ['Look', 'Act', 'This bot'] as const;
+export type Task = (typeof tasks)[number];
+
+/** What people want to do with a command. */
+export function taskOf({ task, needs }: CommandSummary): Task {
+  if (task !== undefined || needs === 'read') return task ?? 'Look';
+  return needs === 'none' || needs === 'admin' ? 'This bot' : 'Act';
+}
+
+/** A command, and whether the reader may run it. */
+export interface JudgedCommand {
+  readonly command: CommandSummary;
+  readonly decision: Decision;
+}
+
+/** The first two are buttons; everything else is in a menu. */
+const firstCommands = ['zones', 'zone'];
+
+/** Everything that the reader may run, by task. `others`: the number of commands that they may not run. */
+export function renderMenu(found: readonly JudgedCommand[], linked: boolean, others: number): Message {
+  const commands = found.map(({ command }) => command).filter(({ name }) => name !== 'help');
+  const runnable = commands.filter((command) => !isLocked(command, linked));
+  const isFirst = ({ name }: CommandSummary): boolean => firstCommands.includes(name);
+  const first = firstCommands.flatMap((name) => runnable.filter((command) => command.name === name));
+  const text = linked
+    ? '*What do you want to do?* Answers are private to you.'
+    : ':key: *Connect your CDN key first*: it takes a minute. Then your zones are here.';
+  return message(unbold(text), [
+    section(text),
+    actions(
+      !linked && connectButton(),
+      ...first.map((command, nth) => runButton(command, nth, linked && nth === 0)),
+      selectOf(
+        'Anything else…',
+        tasks.map((label) => ({
+          label,
+          buttons: runnable
+            .filter((command) => taskOf(command) === label && !isFirst(command))
+            .map((command, nth) => runButton(command, nth + first.length)),
+        })),
+      ),
     ),
+    ...renderCommands(found, !linked),
+    context([
+      '`/cdn help bandwidth` finds commands by what they do',
+      others > 0 && `\`/cdn help all\` shows ${pluralize(others, 'more command')}`,
+      `version ${version}`,
+    ]),
+  ]);
+}
+
+/** Every command, each with whether the reader may run it. */
+export function renderAllCommands(all: readonly JudgedCommand[]): Message {
+  const refused = all.filter(({ decision }) => !decision.allowed);
+  const text =
+    refused.length === 0
+      ? 'You may run every command there is.'
+      : `*${capitalize(pluralize(refused.length, 'command'))}* of ${all.length} you may not run.`;
+  return message(unbold(text), [
+    section(text),
+    ...renderCommands(all, true),
+    actions(
+      selectOf(
+        'Why not…',
+        refused.map(({ command: { name } }, nth) => commandButton(`Why not ${name}`, `why ${name}`, nth)),
+      ),
+      commandButton('My rights', 'whoami', 9),
+    ),
+    context('An admin can change rights with `/cdn settings`'),
+  ]);
+}
+
+function renderCommands(found: readonly JudgedCommand[], withRights: boolean): MessageBlock[] {
+  return renderTable({
+    caption: 'Commands to type',
+    columns: ['/cdn …', 'What it does', ...(withRights ? ['You'] : [])],
+    rows: found.map(({ command: { name, examples, summary }, decision }) => [
+      examples[0] ?? name,
+      summary.split(':', 1)[0] ?? summary,
+      ...(withRights ? [describeRight(decision)] : []),
+    ]),
+  });
+}
+
+/** `yes`, `connect first`, `no: not an operator` */
+function describeRight({ allowed, reason, trace }: Decision): string {
+  if (allowed) return 'yes';
+  if (reason === 'no-key') return 'connect first';
+  return `no: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
+}
+
+// More commands than these are read as a table.
+const mostDescribed = 4;
+
+/** The commands that a search found, with their grammar. */
+export function renderFound(search: string, found: readonly JudgedCommand[], linked: boolean): Message {
+  const commands = found.map(({ command }) => command);
+  const text = `${capitalize(pluralize(commands.length, 'command'))} for ${formatCode(search, 60)}`;
+  const isShort = commands.length <= mostDescribed;
+  const runnable = commands.filter((command) => !isLocked(command, linked) && command.name !== 'help');
+  return message(`${text}: ${commands.map(({ name }) => `/cdn ${name}`).join(', ')}`, [
+    section(
+      [`*${text}*`, !linked && ':key: Some need your CDN key: connect it first.'],
+      !linked && connectButton(),
+    ),
+    isShort &&
+      section(
+        truncateLines(
+          commands.map((command) => describe(command, linked)),
+          2800,
+          '\n\n',
+        ),
+      ),
+    ...(isShort ? [] : renderCommands(found, !linked)),
+    actions(...runnable.slice(0, mostDescribed).map((command, nth) => runButton(command, nth)), allCommands),
   ]);
 }
 
 const allCommands = commandButton('All commands', 'help', 9);
 
-function runButton(name: string, nth: number): Button {
-  return commandButton(`/cdn ${name}`, name, nth);
+function runButton({ name, label }: CommandSummary, nth: number, isPrimary = false): Button {
+  return commandButton(label ?? capitalize(name), name, nth, isPrimary ? { style: 'primary' } : {});
 }
 
-/** The commands that the person may not run, each with the rule that refuses. */
-export function renderOtherHelp(found: readonly { command: CommandSummary; decision: Decision }[]): Message {
-  const buttons = [commandButton('What I may run', 'help', 8), commandButton('My rights', 'whoami', 9)];
-  if (found.length === 0) {
-    return say('You may run every command there is.', actions(...buttons));
-  }
-  const text = `${pluralize(found.length, 'command')} you may not run`;
+/** Commands that were asked for and that the person may not run, each with the rule that refuses. */
+export function renderRefusedCommands(found: readonly JudgedCommand[]): Message {
+  const text = `${capitalize(pluralize(found.length, 'command'))} you may not run`;
   const described = found.map(({ command, decision }) => {
     const failed = decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
     return `${describeUsage(command)}\n${escapeMrkdwn(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
   });
   const whys = found
     .slice(0, 3)
-    .map(({ command: { name } }, nth) => commandButton(`Why ${name}?`, `why ${name}`, nth));
+    .map(({ command: { name } }, nth) => commandButton(`Why not ${name}?`, `why ${name}`, nth));
   return message(text, [
     section(`*${text}*`),
     section(truncateLines(described, 2800)),
-    actions(...whys, ...buttons),
+    actions(...whys, commandButton('My rights', 'whoami', 8)),
   ]);
 }
 
@@ -94,7 +184,7 @@ export function renderNoHelp(search: string, near: readonly string[]): Message {
   const text = `No command is about ${search ? formatCode(search, 60) : 'that'}.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
-    actions(...near.map(runButton), allCommands),
+    actions(...near.map((name, nth) => commandButton(`/cdn ${name}`, name, nth)), allCommands),
   ]);
 }
 
@@ -122,24 +212,24 @@ function describeUsage({ usage }: CommandSummary): string {
   return `\`/cdn ${escapeMarkup(usage)}\``;
 }
 
-function describe({ commands }: HelpGroup, linked: boolean, isDetailed: boolean): string {
-  const described = commands.map((command) => {
-    const { aliases = [], examples, summary } = command;
-    const locked = isLocked(command, linked) ? ' :key: connect first' : '';
-    const usage = `${describeUsage(command)}${locked}\n${escapeMrkdwn(summary, 200)}`;
-    if (!isDetailed) return usage;
-    const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
-    const others = aliases.map((alias) => formatCode(alias)).join(', ');
-    return `${usage}\nFor example ${typed}${others && `\nAlso: ${others}`}`;
-  });
-  return truncateLines(described, 2800);
+/** Its grammar, examples and aliases. */
+function describe(command: CommandSummary, linked: boolean): string {
+  const { aliases = [], examples, summary } = command;
+  const locked = isLocked(command, linked) ? ' :key: connect first' : '';
+  const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
+  const others = aliases.map((alias) => formatCode(alias)).join(', ');
+  return join(
+    [
+      `${describeUsage(command)}${locked}`,
+      escapeMrkdwn(summary, 200),
+      `For example ${typed}`,
+      others && `Also: ${others}`,
+    ],
+    '\n',
+  );
 }
 
 /** Whether a command needs a key that is not connected. */
 function isLocked({ needs }: CommandSummary, linked: boolean): boolean {
   return !linked && needs !== 'none' && needs !== 'admin';
-}
-
-function formatTitle(feature: string): string {
-  return escapeMrkdwn(capitalize(feature.replaceAll('-', ' ').replace(/^api\b/u, 'API')));
 }

@@ -8,7 +8,7 @@ import { findMessageProblems } from '../support/slack-limits.ts';
 
 // Every way an answer can fail, what the person is told of it, and the next step they are given.
 const failures: readonly [Fault, says: string, next: string][] = [
-  [{ status: 400, body: { Message: 'That <b>cannot</b> be.' } }, 'The CDN refused this', 'Try again'],
+  [{ status: 400, body: { Message: 'That <b>cannot</b> be.' } }, 'The CDN rejected it', 'Try again'],
   [{ status: 401 }, 'The CDN refused your key.', 'Connect your key'],
   [{ status: 403, body: '' }, 'The CDN refused', 'Connect your key'],
   [{ status: 404, body: '' }, 'The CDN does not know this id.', 'Try again'],

@@ -49,6 +49,12 @@ test('a digest is ordered in a form, previewed privately, announced, and run at 
     10_000,
   );
   expect(post.reads).toMatch(/8 zones/);
+  // The same, for another person alone, with their own key.
+  const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
+  await bob.press('digests:look', { ts: post.ts });
+  const looked = await bob.waitForMessage(({ reads }) => answers.looked.test(reads), 10_000);
+  expect(looked.ephemeral).toBe(true);
+  expect(looked.reads).toMatch(/8 zones/);
   expect(bot.slack.problems).toEqual([]);
 });
 
@@ -99,7 +105,11 @@ test('it is paused, resumed, deleted and brought back by its owner and by admins
   await alice.waitForMessage(answers.restored);
   await alice.slash('digest list');
   const list = await alice.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
-  expect(list.reads).toMatch(/next /);
+  expect(
+    readDigest(list, id)
+      .split('\n')
+      .find((row) => row.includes('<id>')),
+  ).toMatchSnapshot('in the list');
   expect(bot.slack.problems).toEqual([]);
 });
 
@@ -117,10 +127,10 @@ test('an admin without a key runs, pauses, resumes and deletes; without a key no
   await carol.waitForMessage(({ reads }) => reads.includes(id) && /runs .*every workday/.test(reads));
   await carol.slash('digest list');
   const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
-  await carol.choose(`digests:menu:${id}`, `edit|${id}`, { ts: list.ts });
+  await carol.choose('menu:select:0', `digests:edit ${id}`, { ts: list.ts });
   await carol.waitForModal(answers.withoutKey);
   await carol.closeModal();
-  await carol.choose(`digests:menu:${id}`, `delete|${id}`, { ts: list.ts });
+  await carol.choose('menu:select:0', `digests:delete ${id}`, { ts: list.ts });
   await carol.waitForMessage((message) => offers(message, 'digests:undo', id));
   await carol.press('digests:undo');
   await carol.waitForMessage(answers.restored);
@@ -140,7 +150,7 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   for (const one of [id, other]) await bot.slack.as('U0ALICE00', 'C0OPS0000').slash(`digest run ${one}`);
   const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
   const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
-  expect(offers(notice, 'digests:take-over', id)).toBe(false);
+  expect(offers(notice, `digests:take-over:${id}`, id)).toBe(false);
   expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
   await alice.press('digests:resume', { ts: notice.ts });
   expect(readDigest(await alice.waitForMessage(answers.cannotWrite), id)).toMatchSnapshot(
@@ -149,10 +159,10 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.openHome();
-  await carol.waitForHome((home) => offers(home, 'digests:take-over', id));
+  await carol.waitForHome((home) => offers(home, `digests:take-over:${id}`, id));
   await carol.slash('digest list');
   const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
-  await carol.press('digests:take-over', { ts: list.ts, value: id });
+  await carol.press(`digests:take-over:${id}`, { ts: list.ts, value: id });
   const taken = await carol.waitForMessage(
     (message) => answers.cannotWrite.test(message.reads) && offers(message, 'digests:edit', id),
   );
@@ -189,7 +199,7 @@ test('when its owner leaves it pauses in the channel, and somebody else takes it
   const isNotice = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
     !ephemeral && reads.includes(id) && says.paused('owner-gone').test(reads);
   const notice = await bob.waitForMessage(isNotice, 40_000);
-  await bob.press('digests:take-over', { ts: notice.ts });
+  await bob.press(`digests:take-over:${id}`, { ts: notice.ts });
   await bob.waitForMessage(({ ts, reads }) => ts === notice.ts && answers.takenOver('Bob Brown').test(reads));
   await bob.slash(`digest run ${id}`);
   await bob.waitForMessage(

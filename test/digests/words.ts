@@ -13,7 +13,7 @@ export const says = {
   late: (due: string, made: string) => new RegExp(`Late: due ${due}, made ${made}`),
   skipped: (due = '') => new RegExp(`^:zzz: Skipped while I was down: the digest of ${due}`),
   missed: (runs: number) => new RegExp(`Skipped while the bot was down: ${runs} runs before this one`),
-  isFirst: /The first run: the next one tells what changed/,
+  isFirst: /first run: the next one tells what changed/,
   unchanged: /Nothing changed/,
   newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
   notMade: /could not be made/,
@@ -35,7 +35,8 @@ export const answers = {
   ofAnother: /whose digest this is/,
   withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
   cannotWrite: /cannot write into/,
-  list: /as of/,
+  list: /^\d+ digests?/,
+  looked: /read with your own key/,
 } as const;
 
 /** Events of the log that an operator searches for. */

@@ -37,9 +37,9 @@ export const answers = {
 
 /** Lines of `/cdn audit`. */
 export const recorded = {
-  posted: /(?<!may have) exported /g,
-  inDoubt: /may have exported/g,
-  cancelledByAlice: /was stopped by @Alice/g,
+  posted: /Exported /g,
+  inDoubt: /May have exported/g,
+  cancelledByAlice: /stopped by @Alice/g,
 } as const;
 
 /** Events of the log that an operator searches for. */

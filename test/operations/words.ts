@@ -38,7 +38,7 @@ export const says = {
   cancelledWithKey: /forgotten[^]*1 request of yours waited/,
   noted: /Noted as done/,
   waitingList: /for your approval/,
-  auditPage: /records in all/,
+  auditTable: /Records, newest first/,
   valueTyped: /not typed into the command/,
   noSuchVariable: /knows no such script or variable/,
   affected: /hangs? on this:/,

@@ -295,6 +295,8 @@ function collect(node: unknown, texts: string[]): void {
     for (const child of node as KnownBlock[]) collect(child, texts);
   } else if (typeof node === 'object' && node !== null) {
     if ('text' in node && typeof node.text === 'string') texts.push(node.text);
+    else if ('user_id' in node) texts.push(`<@${String(node.user_id)}>`);
+    else if ('channel_id' in node) texts.push(`<#${String(node.channel_id)}>`);
     else for (const child of Object.values(node)) collect(child, texts);
   }
 }

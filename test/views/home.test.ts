@@ -32,9 +32,10 @@ test('the Home tab shows person, commands and key in this order', async () => {
     App
     Upload scanning
     API keys
+    *Act*
+    Approvals
     Digests
     *This bot*
-    Approvals
     My rights
     May I?
     Help

@@ -127,7 +127,7 @@ async function requireOwnersKey({ owner }: Digest, { keyStore, person }: DigestC
 }
 
 /** @throws UserError where there is none with this id, or it was deleted. */
-async function findDigest(id: string, context: With<'digests'>): Promise<Digest> {
+export async function findDigest(id: string, context: With<'digests'>): Promise<Digest> {
   const found = await context.digests.find(tenantId(context.person), id.trim().toLowerCase());
   if (found && !found.deletedAt) return found;
   throw new UserError(

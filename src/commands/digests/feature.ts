@@ -5,11 +5,20 @@ import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
 import { digestsAtHome, type Row, renderDigestList } from '../../views/digests/list.ts';
-import type { Action, Command, Feature, With } from '../define.ts';
+import type { Command, Feature, With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 import { digestActions, verbs } from './actions.ts';
-import { digestForm, editForm, newForm, preview, redraw, targetPicker, timeZonePicker } from './form.ts';
+import {
+  digestForm,
+  editForm,
+  look,
+  newForm,
+  preview,
+  redraw,
+  targetPicker,
+  timeZonePicker,
+} from './form.ts';
 
 const digestCommand: Command<'digests' | 'keyStore'> = {
   name: 'digest',
@@ -17,6 +26,7 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
   summary: `Posts on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
   label: 'Digests',
+  task: 'Act',
   changesHome: true,
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   needs: 'read',
@@ -39,7 +49,7 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
     if (verb === 'list') {
       // The person's own, those of this channel, and for admins all.
       const isHere = ({ channel }: Digest, admin: boolean): boolean => admin || channel === context.channelId;
-      return renderDigestList(await listVisible(context, isHere), Number(id ?? 1), context.now());
+      return renderDigestList(await listVisible(context, isHere), context.now());
     }
     if (verb !== 'edit' && !isVerb(verb)) throw unknownVerb(verb);
     // With an id, `edit` opens a form instead.
@@ -49,28 +59,13 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
   },
 };
 
-/** The menu of a row in the list: `run|<id>`. */
-const menu: Action<'digests' | 'keyStore'> = {
-  id: 'digests:menu',
-  needs: 'none',
-  needsFor: (value) => (value.startsWith('edit|') ? 'read' : 'none'),
-  newMessage: true,
-  modal: (value) => (value.startsWith('edit|') ? digestSkeleton('Edit the digest') : undefined),
-  load: (value, context) => editForm(value.split('|')[1] ?? '', context),
-  run(value, context) {
-    const [verb = '', id = ''] = value.split('|');
-    if (isVerb(verb)) return verbs[verb](id, context);
-    throw new UserError('This menu is from an older version of the bot.', 'Type `/cdn digest list`.');
-  },
-};
-
 export const digest: Feature<'digests' | 'keyStore' | 'zoneCache'> = {
   name: 'digests',
   commands: [digestCommand],
   actions: [
     preview,
     redraw,
-    menu,
+    look,
     { id: 'digests:edit', needs: 'read', modal: () => digestSkeleton('Edit the digest'), load: editForm },
     ...digestActions,
   ],

@@ -5,11 +5,12 @@ import { type FormResult, message, section } from '../../views/blocks/blocks.ts'
 import { option } from '../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../views/blocks/menu.ts';
 import * as views from '../../views/digests/form.ts';
+import { renderLooked } from '../../views/digests/notices.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
 import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';
-import { findChannelRefusal, findManagedDigest, requireChanged } from './actions.ts';
+import { findChannelRefusal, findDigest, findManagedDigest, requireChanged } from './actions.ts';
 import { digestFields, readFormValues, readSchedule, writeFields } from './fields.ts';
 
 /** `typed`: words behind the command that may name kinds. */
@@ -133,6 +134,27 @@ export const preview: Action<'digests'> = {
     const { explain, now } = context;
     const prepared = await prepareDigest(order.subject, { cdn, now: now(), explain, ...past });
     return views.renderPreviewed(prepared, order);
+  },
+};
+
+/** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
+export const look: Action<'digests'> = {
+  id: 'digests:look',
+  needs: 'read',
+  newMessage: true,
+  async run(id, context) {
+    const digest = await findDigest(id, context);
+    const cdn = await context.cdn();
+    const { explain, now } = context;
+    const takenAt = now();
+    const prepared = await prepareDigest(digest.subject, {
+      cdn,
+      now: takenAt,
+      explain,
+      history: [],
+      baseline: undefined,
+    });
+    return renderLooked(prepared, digest, takenAt);
   },
 };
 

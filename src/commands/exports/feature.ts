@@ -19,8 +19,8 @@ const exportCommand: Command<'exports'> = {
   name: 'export',
   aliases: ['exports', 'events'],
   usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] | export list',
-  summary:
-    'Export a shield zone’s events as CSV into a channel or to yourself; `list` shows yours, to cancel one',
+  summary: 'Events of a shield zone as CSV: into a channel or to yourself; `list` shows yours, to cancel one',
+  label: 'Export events',
   examples: ['export 501 last 6h', 'export 501 2026-11-20 10:00..12:00', 'export list'],
   needs: 'export',
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),

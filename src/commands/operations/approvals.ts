@@ -27,6 +27,7 @@ const approvalsCommand: Command<'ledger'> = {
   aliases: ['approval', 'requests'],
   usage: 'approvals',
   summary: 'What waits for your approval, and what you asked for',
+  task: 'Act',
   examples: ['approvals'],
   needs: 'none',
   run: (_, context) => list(context),

@@ -17,7 +17,7 @@ const volumeCommand: Command<'zoneCache'> = {
   name: 'volume',
   aliases: ['volumes'],
   usage: 'volume delete [<appId> <volumeId>]',
-  summary: 'Delete every instance of a volume, after others have approved it',
+  summary: 'Delete a volume: every instance of it, after others have approved',
   label: 'Delete a volume',
   examples: ['volume delete', 'volume delete app0api00000001 my-data-volume'],
   needs: 'destroy',

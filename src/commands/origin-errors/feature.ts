@@ -28,7 +28,7 @@ const errorsCommand: Command<'zoneCache'> = {
   aliases: ['error', 'origin-errors'],
   keywords: { logs: 'errors' },
   usage: 'errors <zone> [today|2026-11-20|2026-11-18..20|last 3 days]',
-  summary: 'Show why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour',
+  summary: 'Why a zone’s origin fails: errors grouped by code, server zone and address, hour by hour',
   label: 'Origin errors',
   examples: ['errors shop', 'errors shop yesterday', 'errors cdn.example.com last 3 days'],
   needs: 'read',

@@ -15,7 +15,7 @@ export const zoneCommand: Command<'zoneCache'> = {
   aliases: ['show'],
   keywords: { logs: 'zone', logging: 'zone', certificate: 'zone', certificates: 'zone' },
   usage: 'zone <id|name|hostname>',
-  summary: 'Show one zone: hostnames, caching, security, edge rules, optimizer, logging',
+  summary: 'One zone: hostnames, caching, security, edge rules, optimizer, logging',
   label: 'Find a zone',
   examples: ['zone shop', 'zone 1001', 'zone cdn.example.com'],
   needs: 'read',

@@ -29,7 +29,7 @@ const zonesCommand: Command<'zoneCache'> = {
     certificates: 'zones only:attention',
   },
   usage: 'zones [search] [sort:bandwidth|charges|name] [only:attention|disabled|suspended]',
-  summary: 'List your pull zones with bandwidth, charges and what needs attention',
+  summary: 'Your zones: bandwidth, charges and what needs attention',
   examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
   needs: 'read',
   run(words, context) {

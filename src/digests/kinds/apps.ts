@@ -1,14 +1,13 @@
 import { formatInteger, formatMoney, formatNumber, pluralize } from '../../views/blocks/format.ts';
+import { formatCell, renderTable } from '../../views/blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from '../../views/blocks/text.ts';
 import {
   describeChange,
   describeComparison,
   formatDifference,
-  inBrackets,
   renderTrend,
   sumReported,
 } from '../../views/digests/comparisons.ts';
-import { withMore } from '../../views/digests/names.ts';
 import {
   type Comparison,
   compareWithPast,
@@ -112,14 +111,26 @@ export const apps: DigestKind<'apps', AppsFigures> = {
     };
   },
 
-  renderDetail({ apps, more }, reported, timeZone) {
+  renderDetail({ apps, more }, _, timeZone) {
     if (apps.length === 0) return undefined;
-    const rows = apps.map((app) => renderRow(app, reported));
     const trends = apps.map(({ id, trend }) => ({ name: id, points: trend }));
     const [only] = apps;
     const about = apps.length > 1 ? '' : `: ${formatNumber(only?.average?.now ?? 0)}`;
     return {
-      parts: { 'By app': withMore(rows, more, 'app') },
+      lines: [],
+      table: renderTable({
+        caption: 'Apps',
+        columns: ['App', 'Latency', 'Average', 'Cost a month', 'State', 'Volumes'],
+        rows: apps.map(({ id, status, latency, average, cost, volumes }) => [
+          id,
+          formatCell(latency?.now, formatNumber),
+          formatCell(average?.now, formatNumber),
+          formatCell(cost?.now, formatMoney),
+          status || 'not reported',
+          formatCell(volumes?.now, formatGigabytes),
+        ]),
+        total: apps.length + more,
+      }),
       note: 'Latency as the CDN reports it: it names no unit.',
       chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
     };
@@ -157,22 +168,6 @@ async function collectApp(id: string, input: CollectInput<AppsFigures>): Promise
 
 function isFailing({ status }: AppFigures): boolean {
   return status === 'failing' || status === 'suspended';
-}
-
-function renderRow(app: AppFigures, reported: ReadonlySet<unknown>): string {
-  const { id, status, latency, average, cost, volumes } = app;
-  const formatComparison = (one: Comparison, format: (value: number) => string): string =>
-    reported.has(one) ? '' : inBrackets(one, format);
-  const facts = [
-    `${formatCode(id, 40)}${status === undefined ? '' : ` ${escapeMrkdwn(status, 30)}`}`,
-    `latency ${latency ? formatNumber(latency.now) : 'not reported'}`,
-    `average ${average ? `${formatNumber(average.now)}${formatComparison(average, formatNumber)}` : 'not reported'}`,
-    cost
-      ? `${formatMoney(cost.now)} a month${cost.before === cost.now ? '' : formatComparison(cost, formatMoney)}`
-      : 'cost not reported',
-    volumes && `volumes ${formatGigabytes(volumes.now)}`,
-  ];
-  return join(facts, ' · ');
 }
 
 function formatGigabytes(value: number): string {

@@ -1,6 +1,7 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
+import type { Maybe } from '../../views/blocks/text.ts';
 import type { Past } from '../figures.ts';
 
 /** Ids that the form's “Of what” takes. `prefix` marks them in the form's options. */
@@ -102,8 +103,10 @@ export type NumberLine = { readonly number: string; readonly compared: string };
 export interface Detail {
   /** The kind's label unless told otherwise. */
   readonly title?: string;
-  /** Lines under their titles; a part without lines is left out. */
-  readonly parts: Readonly<Record<string, readonly string[]>>;
+  /** mrkdwn, below what changed: what the table does not tell. */
+  readonly lines: readonly Maybe<string>[];
+  /** One table, or nothing. */
+  readonly table: readonly MessageBlock[];
   readonly note: string;
   /** One chart, or nothing. Of all kinds' charts the one that explains most stands in the channel. */
   readonly chart: readonly MessageBlock[];

@@ -2,9 +2,10 @@ import { hourMs } from '../../lib/time.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../../views/blocks/chart.ts';
 import { formatInteger, formatNumber, pluralize } from '../../views/blocks/format.ts';
+import { renderTable } from '../../views/blocks/table.ts';
 import { formatCode, truncateLines } from '../../views/blocks/text.ts';
-import { describeComparison, describeRate, inBrackets, isIncrease } from '../../views/digests/comparisons.ts';
-import { describeName, listNames, mostListed, withMore } from '../../views/digests/names.ts';
+import { describeComparison, describeRate, isIncrease } from '../../views/digests/comparisons.ts';
+import { describeName, listNames } from '../../views/digests/names.ts';
 import { formatRunTime } from '../../views/digests/schedule.ts';
 import { hasMoved, noise } from '../figures.ts';
 import type { DigestKind, Finding } from './kind.ts';
@@ -65,38 +66,47 @@ export const originErrors: DigestKind<'errors', ErrorFigures, CodeBaseline> = {
     };
   },
 
-  renderDetail(errors, reported, timeZone) {
+  renderDetail(errors, _, timeZone) {
     const { zones, asked, of, codes, prefixes } = errors;
     const failing = zones.filter(({ total }) => total > 0);
-    const byZone = failing.slice(0, mostListed).map((zone) => {
-      const compared = reported.has(zone) ? '' : inBrackets(zone.perDay, formatNumber);
-      return formatCount(zone.total, `${describeName(zone)}${compared}`);
-    });
     const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
     const logs = `The logs of the ${formatInteger(asked)} busiest of ${pluralize(of, 'zone')}. `;
     return {
-      parts: {
-        'By zone': withMore(byZone, failing.length - mostListed, 'zone'),
-        'By error': codes.map(([code, times]) => formatCount(times, code ? formatCode(code, 60) : 'no code')),
-        'By address': prefixes.map(([prefix, times]) => formatCount(times, formatCode(prefix, 60))),
-        'The CDN holds more than it gave': partial.length > 0 ? [truncateLines(partial, 1000, ', ')] : [],
-      },
+      lines: [
+        codes.length > 0 && `By error: ${listCounts(codes, 'no code')}`,
+        prefixes.length > 0 && `By address: ${listCounts(prefixes, 'none')}`,
+        partial.length > 0 && `The CDN holds more than it gave: ${truncateLines(partial, 1000, ', ')}`,
+      ],
+      table: renderTable({
+        caption: 'Zones with most errors',
+        columns: ['Zone', 'Errors', 'Mostly'],
+        rows: failing.map(({ id, name, total, mostly }) => [
+          name || `zone ${id}`,
+          { number: total, text: formatInteger(total) },
+          mostly || 'no code',
+        ]),
+      }),
       note: `${asked < of ? logs : ''}\`/cdn errors &lt;zone&gt;\` shows samples.`,
       chart: renderHourChart(errors, timeZone),
     };
   },
 };
 
-function formatCount(times: number, what: string): string {
-  return `*${formatInteger(times)}* · ${what}`;
+/** `dns_lookup 61, http_timeout 20` */
+function listCounts(counts: readonly (readonly [name: string, count: number])[], unnamed: string): string {
+  const words = counts.map(
+    ([name, count]) => `${name ? formatCode(name, 60) : unnamed} ${formatInteger(count)}`,
+  );
+  return truncateLines(words, 1000, ', ');
 }
 
-/** Hours of a bar, so that at most twenty stand beside each other: a run reports at most seven days. */
+/** Hours of a bar, so that about twelve stand beside each other: a run reports at most seven days. */
 const bucketHours = [1, 2, 6, 12] as const;
+const mostBars = 13;
 
 function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): MessageBlock[] {
   if (hours.every((count) => count === 0)) return [];
-  const size = bucketHours.find((size) => hours.length / size <= 20) ?? 12;
+  const size = bucketHours.find((size) => hours.length / size <= mostBars) ?? 12;
   const sums = sumBuckets(hours, size);
   const labels = sums.map((_, nth) => {
     const [weekday, , , time] = formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' ');

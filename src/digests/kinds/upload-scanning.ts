@@ -108,7 +108,8 @@ export const uploadScanning: DigestKind<'scanning', readonly ScanFigures[]> = {
   renderDetail(scans, reported) {
     if (scans.length === 0) return undefined;
     return {
-      parts: { 'By shield zone': scans.map((scan) => renderRow(scan, reported.has(scan))) },
+      lines: scans.map((scan) => renderRow(scan, reported.has(scan))),
+      table: [],
       note: 'By the CDN’s own days; today is not over and not counted.',
       chart: renderDayChart(scans),
     };

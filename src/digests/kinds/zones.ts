@@ -7,8 +7,8 @@ import { compareBusiest, compareRate, findLimits, monthOf, roundToCents } from '
 import {
   createZoneBaseline,
   findReportedLimit,
+  findTroubledZones,
   findZoneNews,
-  groupByState,
   readFlags,
   readZoneBaseline,
   type ZoneBaseline,
@@ -28,7 +28,11 @@ export const zones: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
   listFindings: listZoneFindings,
   renderLine: renderZoneLine,
   renderDetail: renderZoneDetail,
-  shrink: (figures) => ({ ...figures, busiest: figures.busiest.slice(0, 10) }),
+  shrink: (figures) => ({
+    ...figures,
+    busiest: figures.busiest.slice(0, 10),
+    troubled: figures.troubled.slice(0, 10),
+  }),
   keepUnreported: (before, found) =>
     before.scope === found.scope && before.since === found.since ? before : found,
 };
@@ -64,7 +68,7 @@ async function collectZones(
     floor: noise.dollars,
   });
   await yieldToEventLoop();
-  const { limits, more: moreLimits } = findLimits(zones, now, (id) => findReportedLimit(before, id));
+  const limits = findLimits(zones, now, (id) => findReportedLimit(before, id));
   await yieldToEventLoop();
   const busiest = compareBusiest(zones, past, now);
   await yieldToEventLoop();
@@ -83,8 +87,7 @@ async function collectZones(
     chargesPerDay,
     busiest,
     limits,
-    moreLimits,
-    states: groupByState(zones, flags),
+    troubled: findTroubledZones(zones, flags),
     missing: [...wanted].filter((id) => !present.has(id)),
     news: before && (await findZoneNews(zones, flags, before)),
     trend: trendOf(past, now, perDay, (found) => found.perDay),

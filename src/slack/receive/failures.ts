@@ -4,7 +4,7 @@ import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
-import type { Failure } from '../../views/blocks/failure.ts';
+import { describeFields, type Failure } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
@@ -86,7 +86,7 @@ function describeCode(error: ApiError): Explanation {
       hint: 'It was deleted or replaced there, or lacks this right. Connect the current one.',
       offer: 'connect',
     },
-    refused: { message: `The CDN refused this${quoteService(error)}`, hint: describeRefusal(error) },
+    refused: { message: `The CDN rejected it${quoteService(error)}`, hint: describeRefusal(error) },
     not_found: {
       message: 'The CDN does not know this id.',
       hint: idSources[error.operation] ?? otherIdSource,
@@ -116,20 +116,25 @@ function describeCode(error: ApiError): Explanation {
 
 function describeRefusal(error: ApiError): string {
   if (isWindowError(error)) return 'Choose another window: one that begins later, or ends a little earlier.';
+  // What it says of a field is the next step.
+  if (namedFields(error).length > 0) return '';
   return isPlanError(error)
     ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
     : 'Nothing was changed. Check what you typed.';
 }
 
-/** The service's message and those of single fields, else its error key. */
-function quoteService({ serviceMessage, errorKey, fieldErrors }: ApiError): string {
-  const fields = fieldErrors
-    .filter(({ message }) => message !== serviceMessage)
-    .slice(0, 5)
-    .map(({ field, message }) => (field ? `${escapeMrkdwn(field, 60)}: ` : '') + escapeMrkdwn(message, 200));
-  const more = fields.length > 0 ? ` (${fields.join('; ')})` : '';
-  if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”${more}`;
+/** What the service says of single fields; else its message, or its error key. */
+function quoteService(error: ApiError): string {
+  const { serviceMessage, errorKey } = error;
+  const fields = namedFields(error);
+  if (fields.length > 0) return `: ${describeFields(fields)}`;
+  if (serviceMessage) return `: “${escapeMrkdwn(serviceMessage, 300)}”`;
   return errorKey ? ` (${formatCode(errorKey, 80)}).` : '.';
+}
+
+/** Beside them its message is a sentence without content: `One or more validation errors occurred.` */
+function namedFields({ fieldErrors }: ApiError) {
+  return fieldErrors.filter(({ field }) => field !== undefined && field !== '');
 }
 
 const shieldZoneSource =

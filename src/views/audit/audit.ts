@@ -1,13 +1,15 @@
-import type { KnownBlock, StaticSelect } from '@slack/types';
+import type { StaticSelect } from '@slack/types';
 import { type AuditState, auditEvents } from '../../auth/audit/audit.ts';
 import type { Broken } from '../../auth/audit/chain.ts';
 import type { Checkpoint } from '../../auth/audit/checkpoint.ts';
-import { actions, compact, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { actionMenu, option } from '../blocks/inputs.ts';
-import { capitalize, escapeMrkdwn, truncate, truncateMarkup } from '../blocks/text.ts';
-import type { AuditLine } from './words.ts';
+import { overflow } from '../blocks/menu-of-buttons.ts';
+import { renderTable } from '../blocks/table.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, unbold } from '../blocks/text.ts';
+import type { AuditRow } from './words.ts';
 
 /** The selection that a list shows. */
 export interface AuditView {
@@ -16,15 +18,11 @@ export interface AuditView {
   /** Which kind, as it was typed or chosen. */
   readonly kind: string | undefined;
   readonly most: number;
-  readonly page: number;
 }
 
-export interface AuditPage {
+export interface AuditList {
   readonly view: AuditView;
-  readonly pages: number;
-  readonly lines: readonly AuditLine[];
-  /** Records on all pages. */
-  readonly found: number;
+  readonly rows: readonly AuditRow[];
   readonly state: AuditState;
   /** Whether the settings name a channel for checkpoints. */
   readonly checkpoints: boolean;
@@ -33,22 +31,37 @@ export interface AuditPage {
   readonly value: (view: AuditView) => string;
 }
 
-/** The newest records in words, and whether the chain holds. */
-export function renderAuditPage(page: AuditPage): Message {
-  const { view, found, state } = page;
-  const who = view.who === undefined ? '' : ` of <@${view.who}>`;
-  const which = `${who}${view.kind === undefined ? '' : ` about ${escapeMrkdwn(view.kind, 40)}`}`;
-  const shown =
-    found < view.most
-      ? capitalize(pluralize(found, 'record'))
-      : `The newest ${formatInteger(found)} record${found === 1 ? '' : 's'}`;
-  const total = state.head ? `*${shown}${which}* · ${pluralize(state.head.seq, 'record')} in all\n` : '';
-  const headline = `${total}${describeIntegrity(state)}`;
-  return message(headline, [
+/** The newest records as a table, and whether the chain holds. */
+export function renderAuditList({ view, rows, state, checkpoints, takenAt, value }: AuditList): Message {
+  const at = (change: Partial<AuditView>): string => value({ ...view, ...change });
+  const headline = [describeIntegrity(state), describeSelection(view, rows.length)]
+    .filter(Boolean)
+    .join('\n');
+  return message(unbold(headline), [
     section(headline),
-    ...page.lines.map(renderLine),
-    ...renderNavigation(page),
-    context(describePage(page)),
+    ...renderTable({
+      caption: 'Records, newest first',
+      columns: ['What', 'Who', 'When', 'No.', 'Reference'],
+      rows: rows.map(({ what, who, at, seq, reference }) => [
+        what,
+        who,
+        { at },
+        { number: seq, text: formatInteger(seq) },
+        reference,
+      ]),
+    }),
+    actions(
+      renderKindMenu(view, at),
+      state.head && button('File to verify', 'audit:file:ndjson', `${at({})}&as=ndjson`),
+      overflow(
+        button('Refresh', 'audit:list:refresh', at({})),
+        rows.length > 0 && button('Table (CSV)', 'audit:file:csv', `${at({})}&as=csv`),
+        (view.who !== undefined || view.kind !== undefined) &&
+          button('All records', 'audit:list:all', at({ who: undefined, kind: undefined })),
+        commandButton('Settings', 'settings'),
+      ),
+    ),
+    context(describeChain(state, checkpoints, takenAt)),
   ]);
 }
 
@@ -74,65 +87,46 @@ function describeIntegrity({ head, verdict, since }: AuditState): string {
   if (!verdict.ok)
     return `:rotating_light: *The record does not hold together.* ${describeBroken(verdict.broken)}`;
   if (!head) return '*Nothing has been recorded yet.*';
+  const records = `:white_check_mark: *${pluralize(head.seq, 'record')}*`;
   return since === 1
-    ? ':white_check_mark: All of them hold together.'
-    : `:white_check_mark: The newest ${formatInteger(head.seq - since + 1)} hold together; \`npm run audit:verify\` looks at all.`;
+    ? `${records}, none altered`
+    : `${records}, none of the newest ${formatInteger(head.seq - since + 1)} altered; \`npm run audit:verify\` looks at all`;
 }
 
-// Three lines on a phone each; the file has everything.
-const longestLine = 600;
-
-function renderLine({ seq, at, says, requestId }: AuditLine): KnownBlock {
-  const reference = requestId === null ? '' : ` · reference ${escapeMrkdwn(requestId, 60)}`;
-  return section(
-    `${truncateMarkup(says, longestLine)}\n#${formatInteger(seq)} · ${formatMoment(at)}${reference}`,
-  );
-}
-
-function renderNavigation({ view, pages, found, state, value }: AuditPage): KnownBlock[] {
-  const at = (change: Partial<AuditView>): string => value({ ...view, page: 1, ...change });
-  const newer = button('‹ Newer', 'audit:page:newer', at({ page: view.page - 1 }));
-  const older = button('Older ›', 'audit:page', at({ page: view.page + 1 }));
-  const all = button('All records', 'audit:page:all', at({ who: undefined, kind: undefined }));
-  const table = button('Table (CSV)', 'audit:file:csv', `${at({})}&as=csv`);
-  const files = actions(
-    button('File to verify', 'audit:file:ndjson', `${at({})}&as=ndjson`),
-    found > 0 && table,
-    commandButton('Settings', 'settings'),
-  );
-  return compact<KnownBlock>([
-    actions(view.page > 1 && newer, view.page < pages && older),
-    actions(
-      renderKindMenu(view, at),
-      (view.who !== undefined || view.kind !== undefined) && all,
-      button('Refresh', 'audit:page:refresh', `${at({ page: view.page })}&fresh=1`),
-    ),
-    state.head && files,
-  ]);
+/** `2 records about denied of @Bob`; nothing if all of the newest are shown. */
+function describeSelection({ who, kind }: AuditView, found: number): string {
+  if (who === undefined && kind === undefined) return '';
+  const about = kind === undefined ? '' : ` about ${escapeMrkdwn(kind, 40)}`;
+  const by = who === undefined ? '' : ` of <@${who}>`;
+  return `${capitalize(pluralize(found, 'record'))}${about}${by}`;
 }
 
 function renderKindMenu(view: AuditView, at: (change: Partial<AuditView>) => string): StaticSelect {
   const options = [
     option('All kinds', at({ kind: undefined })),
-    ...auditEvents.map((kind) => option(kind.replaceAll('-', ' '), at({ kind }))),
+    ...auditEvents.map((kind) => option(capitalize(kind.replaceAll('-', ' ')), at({ kind }))),
   ];
-  return actionMenu('audit:page:kind', 'Kind', options, at({}));
+  return actionMenu('audit:list:kind', 'Kind', options, at({}));
 }
 
-function describePage({ view, pages, state, checkpoints, takenAt }: AuditPage): string {
-  const { head, checkpoint, lastDay } = state;
+function describeChain(
+  { head, checkpoint, lastDay }: AuditState,
+  checkpoints: boolean,
+  takenAt: Date,
+): string {
   const failed = lastDay?.state === 'failed' || lastDay?.state === 'unknown' ? lastDay : undefined;
-  const page = pages > 1 ? `Page ${formatInteger(view.page)} of ${formatInteger(pages)} · ` : '';
-  const lines = [
-    `${page}as of ${formatMoment(takenAt)}`,
-    head && `Head: record ${formatInteger(head.seq)}, \`${escapeMrkdwn(head.hash, 64)}\``,
+  const signed =
     checkpoint &&
-      `Last checkpoint: record ${formatInteger(checkpoint.seq)}, ${formatMoment(checkpoint.at)}, in <#${checkpoint.channel}>`,
-    failed &&
-      `:warning: The checkpoint of ${failed.day} could not be posted in <#${failed.channel}> (${escapeMrkdwn(failed.code ?? 'no answer', 40)}). Is the bot in that channel?`,
-    !checkpoints && 'No daily checkpoint: name a channel for it in the settings.',
+    `checkpoint of record ${formatInteger(checkpoint.seq)}, ${formatMoment(checkpoint.at)}, in <#${checkpoint.channel}>`;
+  const facts = [
+    head && `Head ${formatCode(head.hash.slice(0, 12))}`,
+    checkpoints ? signed : 'no daily checkpoint: name a channel in the settings',
+    `as of ${formatMoment(takenAt)}`,
   ];
-  return lines.flatMap((line) => (line ? [truncate(line, 500)] : [])).join('\n');
+  const warning =
+    failed &&
+    `:warning: The checkpoint of ${failed.day} could not be posted in <#${failed.channel}> (${escapeMrkdwn(failed.code ?? 'no answer', 40)}). Is the bot in that channel?`;
+  return join([join(facts, ' · '), warning], '\n');
 }
 
 /** The daily message for a channel: for people, with a line that `npm run audit:verify` reads. */

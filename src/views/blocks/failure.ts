@@ -25,6 +25,16 @@ export interface Failure {
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
 }
 
+const mostFields = 5;
+
+/** `*volumeId*: Volume id must be lower case.` */
+export function describeFields(fields: NonNullable<Failure['fields']>): string {
+  const said = fields.slice(0, mostFields).map(({ field = '', message }) => {
+    return join([field && `*${escapeMrkdwn(field, 60)}*`, escapeMrkdwn(message, 200)], ': ');
+  });
+  return said.map((text) => (/[.!?]$/u.test(text) ? text : `${text}.`)).join(' ');
+}
+
 /** A failure as a person sees it: what was wrong, the next step, a reference, buttons. */
 export function renderFailure(failed: Failure): Message {
   // Errors come from many places, so their texts are sanitized here.

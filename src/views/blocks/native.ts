@@ -64,6 +64,8 @@ function writeCell(cell: DataTableBlock['rows'][number][number]): string {
     .flatMap((part) => (part.type === 'rich_text_section' ? part.elements : []))
     .map((element) => {
       if (element.type === 'user') return `<@${element.user_id}>`;
+      if (element.type === 'channel') return `<#${element.channel_id}>`;
+      if (element.type === 'text') return escapeMarkup(element.text);
       return element.type === 'date' ? formatMoment(new Date(element.timestamp * 1000)) : '';
     })
     .join('');

@@ -1,13 +1,17 @@
-import type { DataTableBlock } from '@slack/types';
+import type { DataTableBlock, RichTextElement } from '@slack/types';
 import { formatInteger, formatUtc } from './format.ts';
 import { plainText, truncate } from './text.ts';
 
-/** A text, a number with its words, a person by id, or a moment in the reader's time zone. */
+/** A text, a number with its words, a person by id, a moment in the reader's time zone, or words with mentions. */
 export type Cell =
   | string
   | { readonly number: number; readonly text: string }
   | { readonly person: string }
-  | { readonly at: Date };
+  | { readonly at: Date }
+  | { readonly parts: readonly CellPart[] };
+
+/** Text, or the id of a person or channel. In a private answer a mention notifies nobody. */
+export type CellPart = string | { readonly person: string } | { readonly channel: string };
 
 export interface Table {
   /** Read by screen readers before the table. */
@@ -59,21 +63,40 @@ export function renderTable(table: Table, room = maxCharacters): DataTableBlock[
   ];
 }
 
+/** A number in its unit's words; a missing one is `not reported` and sorts below all others. */
+export function formatCell(value: number | undefined, format: (value: number) => string): Cell {
+  return value === undefined ? { number: -1, text: 'not reported' } : { number: value, text: format(value) };
+}
+
 type RenderedCell = DataTableBlock['rows'][number][number];
 
 function renderCell(cell: Cell): RenderedCell {
   if (typeof cell === 'string') return { type: 'raw_text', text: clean(cell) };
   if ('number' in cell) return { type: 'raw_number', value: cell.number, text: clean(cell.text) };
-  const element =
-    'person' in cell
-      ? ({ type: 'user', user_id: cell.person } as const)
-      : ({
-          type: 'date',
-          timestamp: Math.floor(cell.at.getTime() / 1000),
-          format: '{date_short_pretty} {time}',
-          fallback: formatUtc(cell.at),
-        } as const);
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [element] }] };
+  if ('person' in cell) return richText([{ type: 'user', user_id: cell.person }]);
+  if ('at' in cell)
+    return richText([
+      {
+        type: 'date',
+        timestamp: Math.floor(cell.at.getTime() / 1000),
+        format: '{date_short_pretty} {time}',
+        fallback: formatUtc(cell.at),
+      },
+    ]);
+  const { parts } = cell;
+  if (parts.every((part) => typeof part === 'string')) return renderCell(parts.join(''));
+  return richText(
+    parts.flatMap((part): RichTextElement[] => {
+      if (typeof part === 'string') return part === '' ? [] : [{ type: 'text', text: part }];
+      return 'person' in part
+        ? [{ type: 'user', user_id: part.person }]
+        : [{ type: 'channel', channel_id: part.channel }];
+    }),
+  );
+}
+
+function richText(elements: RichTextElement[]): RenderedCell {
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
 }
 
 /** Slack refuses an empty cell. */
@@ -85,5 +108,12 @@ function clean(text: string): string {
 const richCharacters = 40;
 
 function countCharacters(cells: readonly RenderedCell[]): number {
-  return cells.reduce((sum, cell) => sum + ('text' in cell ? (cell.text ?? '').length : richCharacters), 0);
+  return cells.reduce((sum, cell) => sum + countCell(cell), 0);
+}
+
+function countCell(cell: RenderedCell): number {
+  if (cell.type !== 'rich_text') return (cell.text ?? '').length;
+  return cell.elements
+    .flatMap((part) => (part.type === 'rich_text_section' ? part.elements : []))
+    .reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : richCharacters), 0);
 }

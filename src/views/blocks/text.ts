@@ -74,6 +74,11 @@ export function wrapText(text: string, length: number): string[] {
   return rest === '' ? lines : [...lines, rest];
 }
 
+/** Our mrkdwn without its bold, for the text of a notification. A `*` in a hostname stays. */
+export function unbold(text: string): string {
+  return text.replaceAll(/(?<![^\s(>])\*(?=\S)([^*\n]+)(?<=\S)\*(?!\w)/gu, '$1');
+}
+
 export function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -64,7 +64,7 @@ export function formatDifference(now: number, before: number | undefined, format
   return words === format(0) ? '' : ` (${by > 0 ? '+' : '−'}${words})`;
 }
 
-export function isAllZero({ now, before = 0, weekBefore = 0 }: Comparison): boolean {
+function isAllZero({ now, before = 0, weekBefore = 0 }: Comparison): boolean {
   return now === 0 && before === 0 && weekBefore === 0;
 }
 

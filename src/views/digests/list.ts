@@ -1,12 +1,14 @@
-import type { KnownBlock, Overflow } from '@slack/types';
+import type { KnownBlock } from '@slack/types';
 import { canBeTakenOver, type Digest } from '../../digests/model.ts';
-import { actions, context, type Message, message, plain, say, section } from '../blocks/blocks.ts';
+import { actions, context, limits, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, connectButton } from '../blocks/buttons.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
-import { formatCode } from '../blocks/text.ts';
-import { resumeButton, takeOverButton } from './notices.ts';
-import { describeNextRuns, formatRunTime } from './schedule.ts';
-import { describeOrder, describePause } from './words.ts';
+import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { selectOf } from '../blocks/menu-of-buttons.ts';
+import { renderTable } from '../blocks/table.ts';
+import { formatCode, join, plainText } from '../blocks/text.ts';
+import { manageButtons, manageMenu, resumeButton, takeOverButton } from './notices.ts';
+import { describeNextRuns, describeSchedule, formatRunTime } from './schedule.ts';
+import { describeKinds, describeOrder, describePause, describeThreshold } from './words.ts';
 
 /** A digest, and what the person who looks may do with it. */
 export interface Row {
@@ -17,27 +19,60 @@ export interface Row {
   readonly own: boolean;
 }
 
-const pageSize = 10;
+/** As many can be taken over by a press below the list. */
+const mostOrphans = 2;
 
-/** `wanted`: the page, from 1 on; the nearest one there is. */
-export function renderDigestList(rows: readonly Row[], wanted: number, asOf: Date): Message {
+export function renderDigestList(rows: readonly Row[], asOf: Date): Message {
+  const create = commandButton('New digest', 'digest new', 0, { style: 'primary' });
   if (rows.length === 0) {
     const text = 'No digests yet: a digest posts how your CDN does, when you want it.';
-    return say(text, actions(commandButton('New digest', 'digest new', 0, { style: 'primary' })));
+    return say(text, actions(create));
   }
-  const pages = Math.ceil(rows.length / pageSize);
-  const page = Number.isInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;
-  const text = `${pluralize(rows.length, 'digest')}.`;
+  const paused = rows.filter(({ digest }) => digest.paused).length;
+  const text = `${pluralize(rows.length, 'digest')}${paused > 0 ? `, ${formatInteger(paused)} paused` : ''}`;
+  const orphans = rows.filter(({ digest, own }) => !own && canBeTakenOver(digest));
   return message(text, [
     section(`*${text}*`),
-    ...rows.slice((page - 1) * pageSize, page * pageSize).flatMap(renderDigestRow),
+    ...renderTable({
+      caption: 'Digests',
+      columns: ['Digest', 'Next', 'Where', 'Owner', 'Last', 'When', 'Id'],
+      rows: rows.map(({ digest, last }) => [
+        describeKinds(digest),
+        describeState(digest),
+        { parts: [{ channel: digest.channel }] },
+        { person: digest.owner.userId },
+        describeLast(digest, last),
+        join(
+          [describeSchedule(digest.schedule), describeThreshold(digest.subject.only, digest.subject.kinds)],
+          ', ',
+        ),
+        digest.id,
+      ]),
+    }),
     actions(
-      commandButton('New digest', 'digest new'),
-      page > 1 && commandButton('Previous', `digest list ${page - 1}`, 1),
-      page < pages && commandButton('Next', `digest list ${page + 1}`, 2),
+      create,
+      selectOf(
+        'Run, pause, edit…',
+        rows
+          .filter(({ manages }) => manages)
+          .map(({ digest }) => ({
+            label: plainText(`${digest.id} · ${describeKinds(digest)}`, limits.option),
+            buttons: manageButtons(digest),
+          })),
+      ),
+      ...orphans.slice(0, mostOrphans).map(({ digest: { id } }) => takeOverButton(id, `Take over ${id}`)),
     ),
-    context(`Page ${page} of ${pages} · as of ${formatMoment(asOf)}`),
+    context(`as of ${formatMoment(asOf)}`),
   ]);
+}
+
+function describeState({ paused, nextDue, schedule }: Digest): string {
+  if (paused) return paused.reason === 'by-hand' ? 'paused' : `paused: ${describePause(paused.reason)}`;
+  return nextDue ? formatRunTime(nextDue, schedule.zone) : 'not planned';
+}
+
+function describeLast({ schedule }: Digest, last: Row['last']): string {
+  return last ? `${ends[last.state] ?? 'under way'}, ${formatRunTime(last.due, schedule.zone)}` : 'never';
 }
 
 const mostAtHome = 5;
@@ -72,7 +107,11 @@ function renderDigestRow({ digest, last, manages, own }: Row): KnownBlock[] {
   const isOrphaned = !own && canBeTakenOver(digest);
   if (!manages) return [isOrphaned ? { ...row, accessory: takeOverButton(id) } : row];
   // Not in the menu: its confirmation would ask for every entry.
-  return [{ ...row, accessory: rowMenu(digest) }, ...(isOrphaned ? [actions(takeOverButton(id))] : [])];
+  const menu = manageMenu(digest);
+  return [
+    { ...row, ...(menu ? { accessory: menu } : {}) },
+    ...(isOrphaned ? [actions(takeOverButton(id))] : []),
+  ];
 }
 
 const ends: Readonly<Record<string, string>> = {
@@ -82,20 +121,6 @@ const ends: Readonly<Record<string, string>> = {
   failed: 'failed',
   unknown: 'unknown whether it arrived',
 };
-
-function rowMenu({ id, paused }: Digest): Overflow {
-  const entry = (label: string, verb: string) => ({ text: plain(label), value: `${verb}|${id}` });
-  return {
-    type: 'overflow',
-    action_id: `digests:menu:${id}`,
-    options: [
-      entry('Run now', 'run'),
-      paused ? entry('Resume', 'resume') : entry('Pause', 'pause'),
-      entry('Edit', 'edit'),
-      entry('Delete', 'delete'),
-    ],
-  };
-}
 
 export function renderRunning({ id, channel }: Digest, isNew: boolean): Message {
   return say(`The digest ${formatCode(id)} is ${isNew ? '' : 'already '}on its way to <#${channel}>.`);

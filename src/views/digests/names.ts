@@ -22,8 +22,3 @@ export function listNames({ count, first }: NamedGroup, most: number): string {
 
 /** Names in one line of a thread, and lines of one part. */
 export const mostListed = 10;
-
-/** The lines, and how many there are beyond them: `and 3 more zones`. */
-export function withMore(lines: readonly string[], more: number, noun: string): string[] {
-  return more > 0 ? [...lines, `and ${pluralize(more, `more ${noun}`)}`] : [...lines];
-}

@@ -1,16 +1,24 @@
-import type { ActionsBlock, Button, ContextBlock } from '@slack/types';
+import type { ActionsBlock, Button, ContextBlock, Overflow } from '@slack/types';
 import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
 import type { RunRow } from '../../digests/queries/runs.ts';
 import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
-import { button, confirmation, connectButton } from '../blocks/buttons.ts';
+import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
-import { pluralize } from '../blocks/format.ts';
-import { formatCode, join } from '../blocks/text.ts';
+import { formatMoment, pluralize } from '../blocks/format.ts';
+import { overflow } from '../blocks/menu-of-buttons.ts';
+import { isTable } from '../blocks/native.ts';
+import { formatCode, join, type Maybe } from '../blocks/text.ts';
+import type { RenderedDigest } from './post.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describePause } from './words.ts';
 
 /** A post with notes about this run, its footer and buttons. `late`: when it was made, if late. */
-export function renderPost(top: Message, digest: Digest, run: RunRow, late: Date | undefined): Message {
+export function renderPost(
+  { top, isFirst }: Pick<RenderedDigest, 'top' | 'isFirst'>,
+  digest: Digest,
+  run: RunRow,
+  late: Date | undefined,
+): Message {
   const { due, missed, by_hand: byHand } = run;
   const time = (at: Date): string => formatRunTime(at, digest.schedule.zone);
   const notes = [
@@ -20,8 +28,27 @@ export function renderPost(top: Message, digest: Digest, run: RunRow, late: Date
   return message(join([...notes, top.text], '\n'), [
     ...notes.map((note) => note && context(note)),
     ...(top.blocks ?? []),
-    footer(digest, byHand === null ? '' : `asked for by <@${byHand}> · `),
     runButtons(digest.id),
+    footer(digest, [byHand !== null && `asked for by <@${byHand}>`, isFirst && firstRun]),
+  ]);
+}
+
+/** The same read by another person with their own key, in private: of the thread the most urgent part. */
+export function renderLooked(
+  { top, thread }: Pick<RenderedDigest, 'top' | 'thread'>,
+  { subject: { kinds } }: Digest,
+  asOf: Date,
+): Message {
+  return message(top.text, [
+    ...(top.blocks ?? []),
+    ...(thread[0]?.blocks?.filter(isTable) ?? []),
+    actions(
+      kinds.includes('zones') && commandButton('Zones', 'zones only:attention', 0, { style: 'primary' }),
+      kinds.includes('errors') && commandButton('Origin errors', 'errors', 1),
+      kinds.includes('apps') && commandButton('App', 'app', 2),
+      kinds.includes('scanning') && commandButton('Upload scanning', 'scanning', 3),
+    ),
+    context(`read with your own key · as of ${formatMoment(asOf)}`),
   ]);
 }
 
@@ -29,7 +56,7 @@ export function renderPost(top: Message, digest: Digest, run: RunRow, late: Date
 export function renderSkipped(digest: Digest, due: Date, missed: number): Message {
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
   const text = `Skipped while I was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
-  return message(text, [section(`:zzz: ${text}`), footer(digest), runButtons(digest.id)]);
+  return message(text, [section(`:zzz: ${text}`), runButtons(digest.id), footer(digest)]);
 }
 
 /** For a run that failed after all attempts. */
@@ -40,7 +67,7 @@ export function renderRunFailed(
 ): Message {
   const text = `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be made. ${what}`;
   const failed = renderFailure({ message: text, hint, reference });
-  return { ...failed, blocks: [...(failed.blocks ?? []), footer(digest), runButtons(digest.id)] };
+  return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest.id), footer(digest)] };
 }
 
 /** Why a digest is paused and what can be done about it. `others`: other people than its owner read it. */
@@ -82,10 +109,10 @@ export function renderUnknown(digest: Digest, due: Date): Message {
   ]);
 }
 
-export function takeOverButton(id: string): Button {
+export function takeOverButton(id: string, label = 'Take over'): Button {
   const what = 'It runs with your CDN key from now on, and shows this channel what your key can read.';
   const confirm = confirmation('Take this digest over?', what, 'Take over', 'Leave it');
-  return button('Take over', 'digests:take-over', id, { confirm });
+  return button(label, `digests:take-over:${id}`, id, { confirm });
 }
 
 export function resumeButton(id: string): Button {
@@ -96,17 +123,30 @@ function deleteButton(id: string): Button {
   return button('Delete', 'digests:delete', id);
 }
 
-/** Under every post, for its owner and admins. */
+/** Under every post: for everybody, and in the menu for its owner and admins. */
 function runButtons(id: string): ActionsBlock {
-  return actions(
-    button('Run now', 'digests:run', id),
-    button('Pause', 'digests:pause', id),
-    button('Edit', 'digests:edit', id),
-    deleteButton(id),
-  );
+  return actions(button('Look for myself', 'digests:look', id), manageMenu({ id, paused: undefined }));
 }
 
-function footer({ id, paused, nextDue, schedule: { zone } }: Digest, source = ''): ContextBlock {
-  const next = paused || !nextDue ? 'paused' : `next ${formatRunTime(nextDue, zone)} ${zone}`;
-  return context(`Digest ${formatCode(id)} · ${source}${next}`);
+/** What its owner and admins may do with a digest. */
+export function manageMenu(digest: Pick<Digest, 'id' | 'paused'>): Maybe<Overflow | Button> {
+  return overflow(...manageButtons(digest));
+}
+
+export function manageButtons({ id, paused }: Pick<Digest, 'id' | 'paused'>): Button[] {
+  return [
+    button('Run now', 'digests:run', id),
+    paused ? resumeButton(id) : button('Pause', 'digests:pause', id),
+    button('Edit', 'digests:edit', id),
+    deleteButton(id),
+  ];
+}
+
+const firstRun = 'first run: the next one tells what changed';
+
+function footer(digest: Digest, facts: readonly Maybe<string>[] = []): ContextBlock {
+  const { id, owner, paused, nextDue, schedule } = digest;
+  const next =
+    paused || !nextDue ? 'paused' : `next ${formatRunTime(nextDue, schedule.zone)} ${schedule.zone}`;
+  return context([`Digest ${formatCode(id)} of <@${owner.userId}>`, ...facts, next]);
 }

@@ -3,7 +3,7 @@ import { digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
 import type { Collected, DigestSubject, UnreadPart } from '../../digests/model.ts';
 import { context, type Message, type MessageBlock, message, say, section } from '../blocks/blocks.ts';
 import { formatInteger } from '../blocks/format.ts';
-import { escapeMrkdwn, sanitizeMrkdwn, truncateLines, truncateMarkup } from '../blocks/text.ts';
+import { escapeMrkdwn, sanitizeMrkdwn, truncateLines, truncateMarkup, unbold } from '../blocks/text.ts';
 import { mostListed } from './names.ts';
 import { formatRunTime } from './schedule.ts';
 
@@ -14,6 +14,8 @@ export interface RenderedDigest {
   readonly thread: readonly Message[];
   /** Its threshold asks for silence: nothing is posted. A preview is shown all the same. */
   readonly quiet: boolean;
+  /** There was nothing to compare with. */
+  readonly isFirst: boolean;
 }
 
 /** As many lines fit on a phone. */
@@ -62,24 +64,25 @@ export function renderDigest(collected: Collected, { only, timeZone }: DigestSub
   const [lead] = details.filter(({ chart }) => chart.length > 0).toSorted((a, b) => a.urgency - b.urgency);
   const thread = details.map((detail) => renderDetail(detail, detail === lead ? [] : detail.chart));
   return {
-    top: message(text, [
-      section(text),
-      ...(lead && !isUnchanged ? lead.chart : []),
-      isFirst && context('The first run: the next one tells what changed.'),
-    ]),
+    top: message(unbold(text), [section(text), ...(lead && !isUnchanged ? lead.chart : [])]),
     thread: isUnchanged ? [] : [...thread, ...renderUnread(unread)],
     quiet,
+    isFirst,
   };
 }
 
 function renderDetail(
-  { title, changed, parts, note }: Detail & { readonly title: string; readonly changed: readonly Finding[] },
+  {
+    title,
+    changed,
+    lines,
+    table,
+    note,
+  }: Detail & { readonly title: string; readonly changed: readonly Finding[] },
   chart: readonly MessageBlock[],
 ): Message {
-  const blocks = Object.entries({ Changed: listLines(changed, mostListed), ...parts })
-    .filter(([, lines]) => lines.length > 0)
-    .map(([name, lines]) => section(`*${name}*\n${truncateLines(lines, 2700)}`));
-  return message(title, [section(`*${title}*`), ...blocks, ...chart, context(note)]);
+  const text = truncateLines([`*${title}*`, ...listLines(changed, mostListed), ...lines], 2900);
+  return message(title, [section(text), ...table, ...chart, context(note)]);
 }
 
 function listLines(findings: readonly Finding[], most: number): string[] {

@@ -5,10 +5,16 @@ import { join } from '../blocks/text.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
-export function describeOrder({ subject: { kinds, only }, schedule }: DigestOrder): string {
+export function describeOrder(order: DigestOrder): string {
+  const { subject, schedule } = order;
+  const threshold = describeThreshold(subject.only, subject.kinds);
+  return join([`${describeKinds(order)} ${describeSchedule(schedule)}`, threshold], ', ');
+}
+
+/** `Zones overview, origin errors` */
+export function describeKinds({ subject: { kinds } }: Pick<DigestOrder, 'subject'>): string {
   const [first = '', ...others] = kinds.map((name) => findDigestKind(name).label);
-  const what = [first, ...others.map((label) => label.toLowerCase())].join(', ');
-  return join([`${what} ${describeSchedule(schedule)}`, describeThreshold(only, kinds)], ', ');
+  return [first, ...others.map((label) => label.toLowerCase())].join(', ');
 }
 
 /** `only above 10 origin errors`; empty for always. */

@@ -1,9 +1,10 @@
-import type { Button, KnownBlock } from '@slack/types';
+import type { Button } from '@slack/types';
 import type { EventLogFilter } from '../../api/event-logs.ts';
 import { type ExportState, type ExportSummary, isUnderWay } from '../../exports/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatBytes, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { formatBytes, formatInteger, formatMoment, formatSpan, pluralize } from '../blocks/format.ts';
+import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
 
 export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
@@ -58,8 +59,8 @@ function renderUnderWay(one: ExportSummary, text: string, canCancel: boolean): M
   ]);
 }
 
-function cancelButton(id: string, nth = 0): Button {
-  return button('Cancel', `event-logs:cancel:${nth}`, id, { style: 'danger' });
+function cancelButton(id: string, nth = 0, label = 'Cancel'): Button {
+  return button(label, `event-logs:cancel:${nth}`, id, { style: 'danger' });
 }
 
 /** `18 Nov 10:00 to 18 Nov 12:00` in the reader's time zone, with search and filters. */
@@ -104,16 +105,28 @@ export function renderExportList(exports: readonly ExportSummary[], now: Date): 
     const offer = actions(commandButton('Export events', 'export'));
     return say('You have no exports of the last days.', offer);
   }
-  const running = exports.filter(({ state }) => isUnderWay(state)).length;
-  const text = `${pluralize(exports.length, 'export')}, ${running === 0 ? 'none' : formatInteger(running)} under way.`;
-  const blocks = exports.map((one, nth): KnownBlock => {
-    const where = one.channel === undefined ? 'in your direct messages' : `in <#${one.channel}>`;
-    const much = one.bytes > 0 ? ` · ${pluralize(one.rows, 'event')}, ${formatBytes(one.bytes)}` : '';
-    const gone = one.filesDeletedAt ? ' · files deleted' : '';
-    const line = `*Shield zone ${escapeMrkdwn(one.request.shieldZoneId, 20)}* · ${stateWords[one.state]}${much}${gone}\n${describeWindow(one)} · ${where} · ${formatElapsed((one.endedAt ?? now).getTime() - one.askedAt.getTime())}`;
-    return section(line, isUnderWay(one.state) ? cancelButton(one.id, nth) : undefined);
-  });
-  return message(text, [section(`*${text}*`), ...blocks, actions(commandButton('Export events', 'export'))]);
+  const running = exports.filter(({ state }) => isUnderWay(state));
+  const text = `${pluralize(exports.length, 'export')}, ${running.length === 0 ? 'none' : formatInteger(running.length)} under way`;
+  return message(text, [
+    section(`*${text}*`),
+    ...renderTable({
+      caption: 'Your exports, newest first',
+      columns: ['Shield zone', 'State', 'Events', 'Window', 'Where', 'Asked'],
+      rows: exports.map((one) => [
+        one.request.shieldZoneId,
+        `${stateWords[one.state]}${one.filesDeletedAt ? ', files deleted' : ''}`,
+        { number: one.rows, text: formatInteger(one.rows) },
+        formatSpan(one.request.from, one.request.to),
+        { parts: [one.channel === undefined ? 'you' : { channel: one.channel }] },
+        { at: one.askedAt },
+      ]),
+    }),
+    actions(
+      commandButton('Export events', 'export', 0, { style: 'primary' }),
+      ...running.map(({ id, request }, nth) => cancelButton(id, nth, `Cancel ${request.shieldZoneId}`)),
+    ),
+    context(`as of ${formatMoment(now)}`),
+  ]);
 }
 
 /** The answer to the submitted form. */

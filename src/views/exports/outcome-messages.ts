@@ -5,7 +5,7 @@ import { actions, context, type Message, message, say, section } from '../blocks
 import { button } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import { formatBytes, formatInteger, formatShortMoments, formatSpan, pluralize } from '../blocks/format.ts';
-import { escapeMrkdwn, join } from '../blocks/text.ts';
+import { escapeMrkdwn, join, unbold } from '../blocks/text.ts';
 import { describeFilters, describeWindow } from './exports.ts';
 import { renderEventChart } from './report.ts';
 
@@ -28,7 +28,7 @@ export function renderDone(one: ExportSummary, { files, summary, told = 'there' 
   const { query, filters, from, to } = one.request;
   const text = `*${pluralize(one.rows, 'event')}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
   const where = told === 'there' ? 'below' : placeInWords(one);
-  return message(text, [
+  return message(unbold(text), [
     section([`:white_check_mark: ${text}`, summary && describeEvents(summary)]),
     ...(summary ? renderEventChart(summary, one.rows) : []),
     context([

@@ -4,7 +4,7 @@ import { actions, context, type Message, message, say, section } from '../blocks
 import { button, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { renderTable } from '../blocks/table.ts';
-import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, plainText } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, plainText, unbold } from '../blocks/text.ts';
 import {
   describeCount,
   describeMissing,
@@ -89,7 +89,7 @@ export function renderAffected(operation: Operation): Message {
   const what = describeRequest(operation);
   const text = `*${capitalize(pluralize(zonesTotal, 'zone'))}* ${zonesTotal === 1 ? 'hangs' : 'hang'} on this: ${what}`;
   const others = zonesTotal > zones.length ? `The first ${formatInteger(zones.length)} zones · ` : '';
-  return message(text, [
+  return message(unbold(text), [
     section(text),
     ...renderTable({ caption: 'Zones and their hostnames', columns: ['Zone', 'Hostname'], rows }),
     context(`${others}as of ${formatMoment(operation.createdAt)}, when it was asked for`),

@@ -10,6 +10,7 @@ import { findVariableName, type Operation, type OperationState } from '../../ope
 import type { OperationOutcome, VoidReason } from '../../operations/rows.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
+import { describeFields } from '../blocks/failure.ts';
 import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
@@ -165,7 +166,7 @@ function describeResult(operation: Operation, outcome: OperationOutcome): string
         ? 'Nothing was deleted: the CDN knows no such volume. It is already gone, or an id is wrong.'
         : 'Nothing was changed: the CDN knows no such script or variable. Check both ids.';
     case 'refused':
-      return `Nothing was changed: the CDN refused it${http}.`;
+      return `Nothing was changed: the CDN rejected it${http}.`;
     case 'differs': {
       const value = facts?.['otherValue'] === true && 'another value';
       const rule =
@@ -181,15 +182,11 @@ function describeResult(operation: Operation, outcome: OperationOutcome): string
   }
 }
 
-/** The CDN's own words beside ours, and those about single fields. */
+/** What the CDN says of single fields; else its own words beside ours. */
 function quoteService({ facts, fields = [] }: OperationOutcome): string {
   const says = facts?.['says'];
-  const others = fields
-    .filter(({ message }) => message !== says)
-    .map(({ field = '', message }) => `${escapeMrkdwn(field, 60)}: “${escapeMrkdwn(message, 200)}”`);
-  const said = typeof says === 'string' && says !== '' && `“${escapeMrkdwn(says, 300)}”`;
-  const quotes = join([said, ...others.slice(0, 5)], ', ');
-  return quotes && ` The CDN says: ${quotes}`;
+  if (fields.length > 0) return ` ${describeFields(fields)}`;
+  return typeof says === 'string' && says !== '' ? ` The CDN says: “${escapeMrkdwn(says, 300)}”` : '';
 }
 
 /** What is set, and whether the variable is required: as it was asked for, which the CDN's answer does not contradict. */

@@ -46,6 +46,13 @@ function listButtons({ blocks }: Pick<Message, 'blocks'>): string[] {
   );
 }
 
+/** What buttons and the entries of menus run. */
+function listOffers({ blocks }: Pick<Message, 'blocks'>): string[] {
+  return [...JSON.stringify(blocks).matchAll(/"value":"(?:help:run:\d+ )?([^"]*)"/gu)].map(
+    ([, words = '']) => words,
+  );
+}
+
 /** The modal that refuses what only admins may do. */
 const refusesSettings = (view: View): boolean => listButtons(view).includes('why settings');
 
@@ -215,10 +222,10 @@ describe('a workspace and its settings', () => {
   });
 
   test('help shows what one may run, help all the rest with the reason', async () => {
-    expect((await ask(people.bob, 'help')).reads).not.toMatch(/cdn settings/);
-    expect(listButtons(await ask(people.bob, 'help all'))).toEqual(expect.arrayContaining(['why settings']));
-    expect((await ask(people.alice, 'help')).reads).toMatch(/cdn settings/);
-    const refused = listButtons(await ask(people.alice, 'help all'));
+    expect(listOffers(await ask(people.bob, 'help'))).not.toContain('settings');
+    expect(listOffers(await ask(people.bob, 'help all'))).toEqual(expect.arrayContaining(['why settings']));
+    expect(listOffers(await ask(people.alice, 'help'))).toContain('settings');
+    const refused = listOffers(await ask(people.alice, 'help all'));
     expect(refused).not.toContain('why settings');
     expect(refused).toEqual(expect.arrayContaining(['why export', 'why variable', 'why volume']));
   });

@@ -6,14 +6,12 @@ test('a first run says what there is, and that there is nothing to compare with'
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*2 zones* · 120 GB this month · $1.20 so far",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Zones*
-    *Most bandwidth this month*
-    *120 GB* · shop
+    *shop* · fine · 120 GB · no limit · not known
     _Months are UTC, as the CDN counts them._",
     ]
   `);
@@ -46,12 +44,9 @@ test('a spike in a flat series is unusual', async () => {
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Zones*
-    *Changed*
     :chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB
-    *Most bandwidth this month*
-    *480 GB* · shop
-    *All together*
-    *$1.20* a day (3 × as much as the previous run)
+    All together *$1.20* a day (3 × as much as the previous run)
+    *shop* · fine · 480 GB · no limit · 120 GB
     _Months are UTC, as the CDN counts them._",
     ]
   `);

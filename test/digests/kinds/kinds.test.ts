@@ -27,13 +27,11 @@ test('upload scanning by the CDN’s own days', async () => {
       "*40 uploads blocked* · 1,000 files scanned on 9 Nov (4 %)",
       ":no_entry: Shield zone 501: 40 blocked a day, 20 × as much as the same weekday and the day before, *unusual:* mostly 2",
       ":grey_question: Not read: upload scanning of shield zone 502 (reference REF23456), more in the thread",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Upload scanning*
-    *By shield zone*
     *40* blocked of 1,000 files scanned, 9 Nov · shield zone 501 (20 × as much as the same weekday and the day before, *unusual:* mostly 2)
     _By the CDN’s own days; today is not over and not counted._",
       "*What could not be read*
@@ -67,7 +65,6 @@ test('apps: status, latency and cost against the previous run', async () => {
   expect(first.top).toMatchInlineSnapshot(`
     [
       "*2 apps* · $7.14 a month",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   apps.data.apps[0] = {
@@ -89,13 +86,11 @@ test('apps: status, latency and cost against the previous run', async () => {
   expect(second.thread).toMatchInlineSnapshot(`
     [
       "*App usage*
-    *Changed*
     :red_circle: App \`app0api00000001\` is failing, was active
     :snail: App \`app0api00000001\`: average latency 90, +125 % on the previous run
     :moneybag: App \`app0api00000001\`: $9.00 a month, +152 % on the previous run
-    *By app*
-    \`app0api00000001\` failing · latency 123.46 · average 90 · $9.00 a month · volumes 30 GB
-    \`app0idle0000003\` active · latency 41 · average 40 (the same as the previous run) · $3.57 a month · volumes 30 GB
+    *app0api00000001* · 123.46 · 90 · $9.00 · failing · 30 GB
+    *app0idle0000003* · 41 · 40 · $3.57 · active · 30 GB
     _Latency as the CDN reports it: it names no unit._",
     ]
   `);
@@ -118,7 +113,6 @@ test('several kinds in one digest: a number each, then what changed, in six line
       "*8 origin errors* in 24 hours, in 2 of 2 zones",
       "*Upload scanning:* nothing reported",
       "*1 app* · $18.40 a month · latency 240.9",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   const same = await all.run('2026-11-04T09:00:00Z');

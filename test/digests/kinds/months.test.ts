@@ -143,10 +143,8 @@ test('charges that jump are told beside the number of everything', async () => {
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Zones*
-    *Most bandwidth this month*
-    *10 GB* · shop
-    *All together*
-    *$20.00* a day (10 × as much as the previous run)
+    All together *$20.00* a day (10 × as much as the previous run)
+    *shop* · fine · 10 GB · no limit · 0 B
     _Months are UTC, as the CDN counts them._",
     ]
   `);

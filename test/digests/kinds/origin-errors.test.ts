@@ -22,7 +22,6 @@ test('origin errors since the previous run: each entry in one digest, a new code
   expect(first.top).toMatchInlineSnapshot(`
     [
       "*12 origin errors* in 24 hours, in 1 of 2 zones",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   logOriginErrors(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8], ['http_timeout', 5, 10]);
@@ -39,16 +38,11 @@ test('origin errors since the previous run: each entry in one digest, a new code
   expect(second.thread).toMatchInlineSnapshot(`
     [
       "*Origin errors*
-    *Changed*
     :new: \`dns_lookup\` 3 times in shop, docs
-    *By zone*
-    *15* · shop (+25 % on the previous run)
-    *1* · docs (up from nothing in the previous run)
-    *By error*
-    *13* · \`http_timeout\`
-    *3* · \`dns_lookup\`
-    *By address*
-    *16* · \`/cart/…\`
+    By error: \`http_timeout\` 13, \`dns_lookup\` 3
+    By address: \`/cart/…\` 16
+    *shop* · 15 · http_timeout
+    *docs* · 1 · dns_lookup
     _\`/cdn errors &lt;zone&gt;\` shows samples._",
     ]
   `);
@@ -87,7 +81,6 @@ test('of all zones the busiest are asked, and the digest says so', async () => {
   expect(told.top).toMatchInlineSnapshot(`
     [
       "*129 origin errors* in 24 hours, in 25 of 25 zones (the busiest of 40)",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   const asked = errors.cdn.requests.filter(({ host }) => host === 'origin-logging');
@@ -107,7 +100,6 @@ test('a log that cannot be read is said with its reference, and costs the rest n
       "*2 zones* · 0 B this month · $0.00 so far",
       "*No origin errors* in 24 hours (1 of 2 logs read)",
       ":grey_question: Not read: origin errors of docs (reference REF23456), more in the thread",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   expect(told.thread.at(-1)).toMatchInlineSnapshot(`
@@ -134,7 +126,6 @@ test('logs for which no time is left are said to be missing', async () => {
     [
       "*2 zones* · 0 B this month · $0.00 so far",
       ":grey_question: Not read: 2 parts, more in the thread",
-      "_The first run: the next one tells what changed._",
     ]
   `);
   expect(digest.cdn.requests.filter(({ host }) => host === 'origin-logging')).toEqual([]);

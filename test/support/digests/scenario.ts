@@ -9,7 +9,7 @@ import { baselineAfterSilence, prepareDigest, writeFigures } from '../../../src/
 import { parseStored } from '../../../src/digests/queries/runs.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
-import { isChart } from '../../../src/views/blocks/native.ts';
+import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { findMessageProblems } from '../slack-limits.ts';
 
 export const GB = 1e9;
@@ -168,7 +168,8 @@ function describeChart({ title, chart: { type, axis_config, series } }: ChartBlo
 }
 
 function linesOf({ blocks = [] }: Message): string[] {
-  return blocks.flatMap((block) => {
+  // A table as Slack's readers see it where it takes none.
+  return replaceNativeBlocks(blocks.filter((block) => !isChart(block))).flatMap((block) => {
     if (block.type === 'section') return block.text?.text.split('\n') ?? [];
     if (block.type === 'context')
       return block.elements.map((element) => ('text' in element ? `_${element.text}_` : ''));

@@ -51,7 +51,7 @@ test.each<[string, MenuNotes, string[]]>([
       none,
       id: '123',
       rest: {
-        message: 'The CDN refused this: “a &lt;b&gt; &amp; `c`”',
+        message: 'The CDN rejected it: “a &lt;b&gt; &amp; `c`”',
         hint: 'It was deleted or replaced there, or lacks this right. Connect the current one.',
         offer: 'connect',
         reference: 'ab12',
@@ -59,7 +59,7 @@ test.each<[string, MenuNotes, string[]]>([
     },
     [
       'Use the id 123 = 123',
-      'The CDN refused this: “a <b> & c” = note',
+      'The CDN rejected it: “a <b> & c” = note',
       'It was deleted or replaced there, or lacks this right. = note:2',
       'Connect the current one. = note:3',
       'Type /cdn connect = note:4',

@@ -28,6 +28,12 @@ test('in words, a row is a line whose name is bold, and mentions and moments sta
       { at: new Date('2026-11-22T11:46:00Z') },
     ],
     ['api', { number: -1, text: 'not reported' }, ' ', 'never'],
+    [
+      { parts: ['<Key> of ', { person: 'U0BOB' }, ' in ', { channel: 'C0OPS' }] },
+      { number: 1, text: '1' },
+      'x',
+      'y',
+    ],
   ];
   const blocks = renderTable({ caption: 'Zones', columns: ['Zone', 'Month', 'Who', 'When'], rows });
   expect(replaceNativeBlocks(blocks)).toMatchInlineSnapshot(`
@@ -35,7 +41,8 @@ test('in words, a row is a line whose name is bold, and mentions and moments sta
       {
         "text": {
           "text": "*check&lt;out&gt;* · 5 GB · <@U0ALICE> · <!date^1795347960^{date_short_pretty} {time}|2026-11-22 11:46 UTC>
-    *api* · not reported · never",
+    *api* · not reported · never
+    *&lt;Key&gt; of <@U0BOB> in <#C0OPS>* · 1 · x · y",
           "type": "mrkdwn",
           "verbatim": true,
         },
@@ -54,6 +61,7 @@ test('any table is one that Slack takes, drawn and in words', () => {
   const cell: fc.Arbitrary<Cell> = fc.oneof(
     text,
     fc.constant({ person: 'U0ALICE' }),
+    fc.constant({ parts: ['Key of ', { person: 'U0ALICE' }, ' in ', { channel: 'C0OPS' }] }),
     fc.constant({ at: new Date('2026-11-22T11:46:00Z') }),
   );
   const number: fc.Arbitrary<Cell> = fc.record({

@@ -13,6 +13,7 @@ import {
   plainText,
   truncate,
   truncateLines,
+  unbold,
 } from '../../../src/views/blocks/text.ts';
 
 test.each([
@@ -88,4 +89,13 @@ test('a list that does not fit says how much is missing', () => {
       },
     ),
   );
+});
+
+test.each([
+  ['*240 zones* · $5', '240 zones · $5'],
+  [':warning: *27 need* of *240*.', ':warning: 27 need of 240.'],
+  ['*.example.com and *.example.org', '*.example.com and *.example.org'],
+  ['2 * 3 * 4', '2 * 3 * 4'],
+])('%s in a notification is %s', (text, plain) => {
+  expect(unbold(text)).toBe(plain);
 });

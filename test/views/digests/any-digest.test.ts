@@ -67,10 +67,11 @@ const zones = arbitraryFigures<NonNullable<Collected['zones']>>({
   perDay: maybe(compared),
   chargesPerDay: maybe(compared),
   busiest: list(
-    arbitraryFigures<{ id: string; name: string; used: number; perDay: Comparison }>({
+    arbitraryFigures<{ id: string; name: string; used: number; limit?: number; perDay: Comparison }>({
       id,
       name: text,
       used: amount,
+      limit: maybe(amount),
       perDay: compared,
     }),
     30,
@@ -79,8 +80,16 @@ const zones = arbitraryFigures<NonNullable<Collected['zones']>>({
     fc.record({ id, name: text, used: amount, limit: amount, reaches: iso, isNew: fc.boolean() }),
     10,
   ),
-  moreLimits: fc.nat(),
-  states: states(some),
+  troubled: list(
+    arbitraryFigures<{ id: string; name: string; flags: number; used?: number; limit?: number }>({
+      id,
+      name: text,
+      flags: fc.nat({ max: 63 }),
+      used: maybe(amount),
+      limit: maybe(amount),
+    }),
+    40,
+  ),
   missing: list(id, 20),
   news: maybe(fc.record({ joined: some, left: some, became: states(some), recovered: states(some) })),
   trend: points,
@@ -95,7 +104,16 @@ const errors = arbitraryFigures<NonNullable<Collected['errors']>>({
   read: fc.nat({ max: 25 }),
   asked: fc.nat({ max: 25 }),
   of: fc.nat(),
-  zones: list(fc.record({ id, name: text, total: fc.nat(), perDay: compared }), 25),
+  zones: list(
+    arbitraryFigures<{ id: string; name: string; total: number; perDay: Comparison; mostly?: string }>({
+      id,
+      name: text,
+      total: fc.nat(),
+      perDay: compared,
+      mostly: maybe(text),
+    }),
+    25,
+  ),
   codes: list(fc.tuple(text, fc.nat()), 12),
   fresh: list(fc.record({ code: text, count: fc.nat(), zones: some }), 10),
   prefixes: list(fc.tuple(text, fc.nat()), 5),

@@ -38,6 +38,8 @@ export interface ErrorFigures {
 interface ZoneErrors extends Named {
   readonly total: number;
   readonly perDay: Comparison;
+  /** Its most frequent code. */
+  readonly mostly?: string | undefined;
   /** The CDN holds more than it gave. */
   readonly partial?: boolean;
 }
@@ -122,9 +124,11 @@ function summarize(
     const perDay = Math.round((count / ((now.getTime() - from) / dayMs)) * 10) / 10;
     return compareWithPast(perDay, past, find, noise.errors);
   };
-  const zones = read.map(({ zone, partial, total }): ZoneErrors => {
+  const zones = read.map(({ zone, partial, total, codes }): ZoneErrors => {
     const perDay = compare(total, (found) => found.zones.find(({ id }) => id === zone.id)?.perDay);
-    return { ...toNamed(zone), total, perDay, ...(partial ? { partial } : {}) };
+    const [most] = [...codes].toSorted((a, b) => b[1] - a[1]);
+    const mostly = most && { mostly: flattenName(most[0]) };
+    return { ...toNamed(zone), total, perDay, ...mostly, ...(partial ? { partial } : {}) };
   });
   return {
     from: new Date(from).toISOString(),

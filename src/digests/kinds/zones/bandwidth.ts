@@ -11,6 +11,7 @@ export function monthOf(at: Date): { readonly start: number; readonly end: numbe
 
 export interface ZoneUse extends Named {
   readonly used: number;
+  readonly limit?: number | undefined;
   readonly perDay?: Comparison | undefined;
 }
 
@@ -25,6 +26,7 @@ export function compareBusiest(
   return findBusiest(used, mostBusiest).map((zone) => ({
     ...toNamed(zone),
     used: bandwidthOf(zone),
+    limit: zone.bandwidthLimit,
     perDay: compareRate(zone.bandwidthUsed, {
       past,
       now,
@@ -129,7 +131,7 @@ export function findLimits(
   zones: readonly ZoneSummary[],
   now: Date,
   reportedOf: (id: string) => LimitBaseline,
-): { readonly limits: LimitFigures[]; readonly more: number } {
+): LimitFigures[] {
   const found = zones.flatMap((zone): LimitFigures[] => {
     const about = findLimit(zone, now);
     if (!about) return [];
@@ -141,5 +143,5 @@ export function findLimits(
   const soonest = found.toSorted((a, b) => ((a.reaches ?? '') < (b.reaches ?? '') ? -1 : 1));
   // New ones first, should there be too many.
   const limits = soonest.toSorted((a, b) => Number(b.isNew) - Number(a.isNew));
-  return { limits: limits.slice(0, mostListed), more: Math.max(0, limits.length - mostListed) };
+  return limits.slice(0, mostListed);
 }

@@ -83,15 +83,34 @@ export function findReportedLimit(before: KnownZones | undefined, id: string): L
 
 export type ByAttention = Readonly<Record<Attention, NamedGroup>>;
 
-/** The zones that need attention, by reason. `flags` are those of `zones`, in the same order. */
-export function groupByState(zones: readonly ZoneSummary[], flags: Uint8Array): ByAttention {
-  const groups = createGroups();
+export interface TroubledZone extends Named {
+  readonly flags: number;
+  readonly used?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+const mostTroubled = 40;
+/** The most urgent first. */
+const urgency: readonly Flag[] = [
+  'suspended',
+  'disabled',
+  'limit-reached',
+  'near-limit',
+  'limit-foretold',
+  'no-certificate',
+];
+
+/** The zones with a flag, the most urgent first. `flags` are those of `zones`, in the same order. */
+export function findTroubledZones(zones: readonly ZoneSummary[], flags: Uint8Array): TroubledZone[] {
+  const found = urgency.map((): TroubledZone[] => []);
   for (const [index, zone] of zones.entries()) {
     const bits = flags[index] ?? 0;
     if (bits === 0) continue;
-    for (const state of states) if (hasFlag(bits, state)) add(groups[state], zone, nameFor(zone, state));
+    const group = found[urgency.findIndex((flag) => hasFlag(bits, flag))] ?? [];
+    const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
+    if (group.length < mostTroubled) group.push({ ...toNamed(zone), flags: bits, used, limit });
   }
-  return groups;
+  return found.flat().slice(0, mostTroubled);
 }
 
 export interface ZoneNews {

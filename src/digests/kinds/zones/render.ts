@@ -1,27 +1,29 @@
 import type { Attention } from '../../../api/zones/summary.ts';
+import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import {
   formatBytes,
   formatInteger,
   formatMoney,
+  formatPercent,
   formatShortDay,
   pluralize,
 } from '../../../views/blocks/format.ts';
-import { capitalize, escapeMrkdwn } from '../../../views/blocks/text.ts';
+import { formatCell, renderTable } from '../../../views/blocks/table.ts';
+import { capitalize, escapeMrkdwn, join } from '../../../views/blocks/text.ts';
 import {
   describeComparison,
   describeRate,
   formatDifference,
   inBrackets,
-  isAllZero,
   isIncrease,
   renderTrend,
 } from '../../../views/digests/comparisons.ts';
-import { describeName, listNames, mostListed, withMore } from '../../../views/digests/names.ts';
+import { describeName, listNames } from '../../../views/digests/names.ts';
 import { type Comparison, hasMoved, noise, type Point } from '../../figures.ts';
 import type { NamedGroup } from '../../names.ts';
 import type { Detail, Finding, NumberLine } from '../kind.ts';
 import type { LimitFigures, ZoneUse } from './bandwidth.ts';
-import type { ByAttention, ZoneNews } from './baseline.ts';
+import { hasFlag, type TroubledZone, type ZoneNews } from './baseline.ts';
 
 export interface ZoneFigures {
   /** The chosen zones; empty for all. Figures of another scope are not compared with. */
@@ -45,8 +47,8 @@ export interface ZoneFigures {
   readonly busiest: readonly ZoneUse[];
   /** Zones that reached their monthly limit, or will, the soonest first. */
   readonly limits: readonly LimitFigures[];
-  readonly moreLimits: number;
-  readonly states: ByAttention;
+  /** Zones with a reason to look at them, the most urgent first. */
+  readonly troubled: readonly TroubledZone[];
   /** Chosen, and not in the account. */
   readonly missing: readonly string[];
   /** Against what the digest last reported; absent in the first run. */
@@ -156,49 +158,77 @@ export function renderZoneDetail(
   reported: ReadonlySet<unknown>,
   timeZone: string,
 ): Detail {
-  const { limits, moreLimits, busiest, missing, perDay, chargesPerDay, trend } = figures;
+  const { limits, busiest, missing, perDay, chargesPerDay, trend } = figures;
   const isTotalReported = busiest.some((zone) => reported.has(zone) && zone.perDay?.now === perDay?.now);
-  const limitLines = limits.filter((limit) => !reported.has(limit)).map(renderLimit);
   const notInAccount = missing.slice(0, 30).map((id) => escapeMrkdwn(id, 20));
   const forecast = ' A limit’s day: if the rest of the month goes like the month so far.';
   const title = `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`;
-  const points = trend.map(([at, bytes]): Point => [at, Math.round(bytes / 1e7) / 100]);
+  const [unit, bytesOf] = Math.max(...trend.map(([, bytes]) => bytes)) >= 1e12 ? ['TB', 1e12] : ['GB', 1e9];
+  const points = trend.map(([at, bytes]): Point => [at, Math.round((bytes / bytesOf) * 100) / 100]);
   return {
     title: 'Zones',
-    parts: {
-      Limits: withMore(limitLines, moreLimits, 'zone'),
-      'Needs attention': listAttention(figures, reported),
-      'Most bandwidth this month': busiest.slice(0, mostListed).map((zone) => {
-        const { perDay: rate } = zone;
-        const isShown = rate && !isAllZero(rate) && !reported.has(zone);
-        const compared = isShown ? `, ${formatBytes(rate.now)} a day${inBrackets(rate, formatBytes)}` : '';
-        return `*${formatBytes(zone.used)}* · ${describeName(zone)}${compared}`;
-      }),
-      'All together': [
-        ...(isTotalReported ? [] : listTotal(perDay, formatBytes)),
-        ...listTotal(chargesPerDay, formatMoney),
-      ],
-      'Not in the account': missing.length > 0 ? [notInAccount.join(', ')] : [],
-    },
-    note: `Months are UTC, as the CDN counts them.${limits.length > 0 ? forecast : ''}`,
-    chart: renderTrend({ title, unit: 'GB a day' }, [{ name: 'Bandwidth', points }], timeZone),
+    lines: [
+      ...(isTotalReported ? [] : listTotal(perDay, formatBytes)),
+      ...listTotal(chargesPerDay, formatMoney),
+      missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
+    ],
+    table: renderZoneTable(figures),
+    note: `Months are UTC, as the CDN counts them.${limits.some(({ reaches }) => reaches) ? forecast : ''}`,
+    chart: renderTrend({ title, unit: `${unit} a day` }, [{ name: 'Bandwidth', points }], timeZone),
   };
 }
 
-/** Zones that need attention now, without those whose line of the changes lists all of them. */
-function listAttention({ states: groups, news }: ZoneFigures, reported: ReadonlySet<unknown>): string[] {
-  return stateWords.flatMap(({ state, is }) => {
-    const zones = groups[state];
-    const became = news?.became[state];
-    const isReported = reported.has(became) && became?.count === zones.count;
-    return zones.count > 0 && !isReported
-      ? [`*${formatInteger(zones.count)}* ${is}: ${listNames(zones, mostListed)}`]
-      : [];
+const mostRows = 50;
+
+/** What needs attention first, then the busiest. */
+function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlock[] {
+  const reaches = new Map(limits.map((limit) => [limit.id, limit.reaches]));
+  const ids = new Set(troubled.map(({ id }) => id));
+  const rates = new Map(busiest.map(({ id, perDay }) => [id, perDay?.now]));
+  const shown: readonly (Omit<TroubledZone, 'flags'> & { readonly flags?: number })[] = [
+    ...troubled,
+    ...busiest.filter(({ id }) => !ids.has(id)),
+  ];
+  return renderTable({
+    caption: 'What needs attention, then the busiest',
+    columns: ['Zone', 'Why', 'Month', 'Of limit', 'A day'],
+    rows: shown.slice(0, mostRows).map((zone) => {
+      const { id, name, flags = 0, used, limit } = zone;
+      const rate = rates.get(id);
+      return [
+        name || `zone ${id}`,
+        explainFlags(flags, zone, reaches.get(id)),
+        formatCell(used, formatBytes),
+        limit !== undefined && limit > 0 && used !== undefined
+          ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
+          : { number: 0, text: 'no limit' },
+        rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes),
+      ];
+    }),
   });
+}
+
+/** `disabled, at limit`, `limit on 27 Nov`, `fine` */
+function explainFlags(
+  flags: number,
+  { used = 0, limit = 0 }: Pick<TroubledZone, 'used' | 'limit'>,
+  reaches: string | undefined,
+): string {
+  const isNear = hasFlag(flags, 'near-limit') && !hasFlag(flags, 'limit-reached');
+  const reasons = [
+    hasFlag(flags, 'suspended') && 'suspended',
+    hasFlag(flags, 'disabled') && 'disabled',
+    hasFlag(flags, 'limit-reached') && 'at limit',
+    isNear && `${formatPercent(used, limit)} of limit`,
+    hasFlag(flags, 'limit-foretold') &&
+      (reaches ? `limit on ${formatShortDay(reaches.slice(0, 10))}` : 'limit this month'),
+    hasFlag(flags, 'no-certificate') && 'no certificate',
+  ];
+  return join(reasons, ', ') || 'fine';
 }
 
 function listTotal(rate: Comparison | undefined, format: (value: number) => string): string[] {
   return rate && (rate.now > 0 || rate.before)
-    ? [`*${format(rate.now)}* a day${inBrackets(rate, format)}`]
+    ? [`All together *${format(rate.now)}* a day${inBrackets(rate, format)}`]
     : [];
 }
