@@ -9,7 +9,7 @@ import { createDirectMessenger } from '../slack/send/job-ports.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
 import { createWeb } from '../slack/web/server.ts';
-import { createClaims } from '../store/deliveries.ts';
+import { createClaims, createReleases } from '../store/deliveries.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import type { Role } from './config.ts';
 import type { Features } from './features.ts';
@@ -56,6 +56,7 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     createFileScanner: () => egress.file(),
     shouldRecordDenial: oncePerMinute(now),
     claim: createClaims(stores.database.db, now),
+    release: createReleases(stores.database.db),
     metrics,
     log,
     now,

@@ -33,6 +33,8 @@ const lostWithout: Record<Scope, string> = {
   'usergroups:read': 'user groups in the settings have no members',
   'app_mentions:read': 'answers to mentions, also in threads',
   'im:history': 'answers to what is written to the bot',
+  'channels:read': 'answers are shared only into channels that the settings name',
+  'groups:read': 'answers are shared only into those private channels that the settings name',
 };
 const required: readonly Scope[] = ['commands', 'chat:write'];
 

@@ -14,6 +14,7 @@ const appCommand: Command<'zoneCache'> = {
   summary: 'Latency and cost of an app: now and on average, volume size, latency chart',
   examples: ['app', 'app app0api00000001'],
   needs: 'read',
+  shares: true,
   modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),
   run: ({ list, named }, context) => showApp(list.join(' '), context, named['show'] === 'values'),
 };

@@ -12,9 +12,10 @@ import type { DigestService } from '../digests/service.ts';
 import type { ExportService } from '../exports/service.ts';
 import type { Ledger } from '../operations/transitions.ts';
 import type { Secret } from '../secrets/secret.ts';
-import type { FormResult, Message } from '../views/blocks/blocks.ts';
+import type { Attachment, FormResult, Message } from '../views/blocks/blocks.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { CommandSummary, HelpGroup } from '../views/help.ts';
+import type { SharedFile } from '../views/share.ts';
 import type { Words } from './words.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
@@ -61,11 +62,35 @@ export interface Services {
   readonly ledger: Ledger;
   readonly exports: ExportService;
   readonly digests: DigestService;
+  readonly sharing: Sharing;
   /** Directory for files before they are sent. Readable by the bot's own user only. */
   readonly tempDirectory: string;
   /** Every registered feature, in the order of the help. */
   readonly features: readonly HelpGroup[];
 }
+
+/** The way of an answer to a channel or thread, for this delivery. */
+export interface Sharing {
+  /** An answer that this person was shown within the last half hour. */
+  readonly recall: (key: string) => Message | undefined;
+  /** The id of a channel by its name; undefined = the bot sees none. */
+  readonly findChannel: (name: string) => Promise<string | undefined>;
+  /** Who reads a channel: people of this organisation only, of others too, or unknown with Slack's reason. */
+  readonly readAudience: (channel: string) => Promise<'own' | 'others' | { readonly unknown: string }>;
+  /** Posts for all who read there. What was posted with the same `once` is not posted again. Discards the files. */
+  readonly post: (
+    message: Message,
+    to: {
+      readonly channel: string;
+      readonly threadTs: string | undefined;
+      readonly files: readonly Attachment[];
+      readonly once: string | undefined;
+    },
+  ) => Promise<ShareOutcome>;
+}
+
+/** `unknown`: it may have been posted. `refused`: Slack's reason. */
+export type ShareOutcome = 'posted' | 'repeated' | 'unknown' | { readonly refused: string };
 
 export type Service = keyof Services;
 
@@ -102,6 +127,12 @@ export interface Entry<Input, Needs extends Service = never> {
 export interface Command<Needs extends Service = never> extends CommandSummary, Entry<Words, Needs> {
   /** Allows UUIDs after a command that needs no right to the CDN; elsewhere a UUID is taken for a key. */
   readonly ids?: true;
+  /** Its answer can be shown to others: by *Share* in it, or typed with `in #ops` or `here` at the end. */
+  readonly shares?: true;
+  /** Shows its answer to others, so it is not offered once more. */
+  readonly showsOthers?: true;
+  /** With `shares`: all entries of its answer as a file, which can go with it. */
+  readonly file?: (words: Words, as: SharedFile, context: With<Needs>) => Answer;
 }
 
 /** `value` is the button's value or the chosen option's. The answer replaces the message or modal of the button. */
@@ -120,9 +151,11 @@ export interface Action<Needs extends Service = never> extends Entry<string, Nee
   /** Inputs with `dispatch_action` that also route here, by their own names. */
   readonly fields?: readonly string[];
   /** Answers in a message of its own; in a modal, in one on top of it. */
-  readonly newMessage?: true;
-  /** `value` is a typed command: it runs, or opens its modal, with that command's own right. */
+  readonly newMessage?: boolean;
+  /** `value` is a typed command: it runs, or opens its modal, with that command's own right; `newMessage` unless false. */
   readonly runsCommand?: true;
+  /** With `runsCommand`, for a menu whose values are not ours: the typed command of a choice. */
+  readonly toCommand?: (actionId: string, chosen: string) => string;
 }
 
 export interface Form<Needs extends Service = never> {

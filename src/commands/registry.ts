@@ -16,6 +16,7 @@ import { originErrors } from './origin-errors/feature.ts';
 import { scripts } from './scripts.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
+import { shareCommand, sharing, splitTarget } from './share.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones/list.ts';
@@ -39,6 +40,7 @@ export const features: readonly Feature<Service>[] = [
   why,
   help,
   homeTab,
+  sharing,
 ];
 
 const commands = new Map<string, Command<Service>>();
@@ -63,6 +65,8 @@ export function findCommand(typed: Words): { readonly command: Command<Service>;
   if ((takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw)) || findSecretKinds(typed.raw).length > 0)
     return { command: refusePastedKey, words: noWords };
   if (!command) return { command: unknownCommand, words: typed };
+  const shared = command.shares && splitTarget(typed.raw);
+  if (shared) return { command: shareCommand(command, shared.target), words: withoutFirst(shared.words) };
   return { command, words: withoutFirst(typed) };
 }
 

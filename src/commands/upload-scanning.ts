@@ -19,6 +19,7 @@ export const uploadScanning: Feature = {
       label: 'Upload scanning',
       examples: ['scanning 501'],
       needs: 'read',
+      shares: true,
       modal: (words) => (words.text === '' ? views.renderScanningForm() : undefined),
       run: ({ list, named }, context) =>
         showMetrics(list.join(' ').replace(/^#/u, ''), readPicture(named['show']), context),

@@ -21,6 +21,8 @@ export const scopes = [
   'usergroups:read', // optional: members of the user groups in the settings
   'app_mentions:read', // optional: answers to mentions, the only way to ask in a thread
   'im:history', // optional: words written in the conversation with the bot
+  'channels:read', // optional: whether people of other organisations read a channel where an answer is shared
+  'groups:read', // optional: the same of private channels
 ] as const;
 
 /** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */

@@ -32,3 +32,10 @@ export function createClaims(db: Db, now: () => Date): Claim {
     return (await inserted).has(id);
   };
 }
+
+/** Gives a claim back: what it stood for was not done. */
+export function createReleases(db: Db): (id: string) => Promise<void> {
+  return async (id) => {
+    await db.deleteFrom('deliveries').where('id', '=', id).execute();
+  };
+}

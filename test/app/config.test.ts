@@ -31,10 +31,10 @@ test('everything that is wrong is named at once, each by its variable, and no va
     "The bot cannot start:
       - DATABASE_URL must begin with postgres:// (leave it out to use the embedded database).
       - LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.
-      - SLACK_API_URL must be an https:// address (http:// only for this machine), without a user name in it.
-      - SLACK_APP_TOKEN must begin with xapp- (Basic Information → App-Level Tokens).
       - CDN_API_URL must be an https:// address (http:// only for this machine), without a user name in it.
       - CDN_ORIGIN_LOGGING_URL must be an https:// address (http:// only for this machine), without a user name in it.
+      - SLACK_API_URL must be an https:// address (http:// only for this machine), without a user name in it.
+      - SLACK_APP_TOKEN must begin with xapp- (Basic Information → App-Level Tokens).
       - PORT must be a port number.
       - PUBLIC_URL must be an https:// address (http:// only for this machine), without a user name in it.
       - SLACK_BOT_TOKEN is missing (OAuth & Permissions → Bot User OAuth Token). For many workspaces set SLACK_CLIENT_ID, SLACK_CLIENT_SECRET, SLACK_STATE_SECRET instead.

@@ -24,6 +24,8 @@ const checked = {
         'usergroups:read',
         'app_mentions:read',
         'im:history',
+        'channels:read',
+        'groups:read',
       ],
       bot_optional: [
         'channels:history',
@@ -33,6 +35,8 @@ const checked = {
         'usergroups:read',
         'app_mentions:read',
         'im:history',
+        'channels:read',
+        'groups:read',
       ],
     },
   },

@@ -108,6 +108,7 @@ export async function createCommandHarness({
         ledger: emptyLedger,
         exports: unusedExports,
         digests: unusedDigests,
+        sharing: unusedSharing,
         post: async () => true,
         message: undefined,
         modal: undefined,
@@ -192,6 +193,14 @@ const unusedExports = new Proxy({} as Services['exports'], {
     throw new Error(`nothing is exported from this harness, and it was asked for ${String(name)}`);
   },
 });
+
+/** Sharing is tried with a whole bot (`test/commands/share.test.ts`). */
+const unusedSharing: Services['sharing'] = {
+  recall: () => undefined,
+  findChannel: async () => undefined,
+  readAudience: async () => 'own',
+  post: async () => ({ refused: 'not_in_channel' }),
+};
 
 /** Everything a person would read, blocks joined. */
 export function readText(message: Drawn): string {

@@ -24,6 +24,8 @@ const optionalScopes: Readonly<Record<string, string>> = {
   'conversations.replies': 'channels:history',
   'files.completeUploadExternal': 'files:write',
   'conversations.open': 'im:write',
+  'conversations.info': 'channels:read',
+  'conversations.list': 'channels:read',
   'users.info': 'users:read',
   'usergroups.list': 'usergroups:read',
   'usergroups.users.list': 'usergroups:read',

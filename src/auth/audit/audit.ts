@@ -45,6 +45,7 @@ export const auditEvents = [
   'operation-denied',
   'operation-expired',
   'operation-cancelled',
+  'answer-shared',
   'audit-exported',
   'audit-key-made',
 ] as const;

@@ -126,6 +126,14 @@ export async function decideExport(authorizer: Authorizer, channel: string | und
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }
 
+/** Decides whether a person may show an answer to all who read a channel. Read afresh: it cannot be taken back. */
+export async function decideSharing(authorizer: Authorizer, channel: string): Promise<Decision> {
+  const right = assertKnown(await authorizer.decide('read', channel, { fresh: true }));
+  if (!right.allowed) return right;
+  const there = decideDestination(await authorizer.policy(), 'answer', channel);
+  return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
+}
+
 // A group may hold the whole company: upper bound of people who are looked up, in the order of the settings. Half of what
 // Slack answers a minute.
 const mostCandidates = 50;

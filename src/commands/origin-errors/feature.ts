@@ -12,7 +12,13 @@ import {
 } from '../../views/origin-errors/forms.ts';
 import * as views from '../../views/origin-errors/origin-errors.ts';
 import { type Picture, pictureNames } from '../../views/origin-errors/pictures.ts';
-import { fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
+import {
+  type FileKind,
+  fileKinds,
+  renderFile,
+  renderNoFile,
+  type ZoneName,
+} from '../../views/origin-errors/report.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, With } from '../define.ts';
 import { type Action, type Command, defineForm, type Feature, type Shortcut } from '../define.ts';
@@ -23,7 +29,7 @@ import { maxDays, type RequestedDays, readDays, readRequestedDays } from './days
 import { writeEntries, writeRows } from './file.ts';
 import { type CountedReport, createReport, findCachedReport } from './report.ts';
 
-const errorsCommand: Command<'zoneCache'> = {
+const errorsCommand: Command<'tempDirectory' | 'zoneCache'> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
   keywords: { logs: 'errors' },
@@ -32,6 +38,12 @@ const errorsCommand: Command<'zoneCache'> = {
   label: 'Origin errors',
   examples: ['errors shop', 'errors shop yesterday', 'errors cdn.example.com last 3 days'],
   needs: 'read',
+  shares: true,
+  async file(words, as, context) {
+    const { zone, days } = readRequestedDays(words.list, context.now());
+    const found = await lookUpZone(zone, context);
+    return found.kind === 'one' ? createFile({ zone: found.zone, days, as }, context) : { text: '' };
+  },
   modal: (words) => renderFormFor(words),
   async run(words, context) {
     const { zone, days } = readRequestedDays(words.list, context.now());
@@ -58,27 +70,31 @@ const showDay: Action<'zoneCache'> = {
   },
 };
 
-/**
- * A small report has its rows cached. Else the entries are read again, without those after the answer, so that the file
- * has what the answer counted as long as the report is cached.
- */
 const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
   id: 'origin-errors:file',
   needs: 'read',
   newMessage: true,
-  async run(value, context) {
-    const { zone, days, as = 'csv' } = parseButton(value, context.now());
-    const today = toUtcDay(context.now());
-    const { value: report } = findCachedReport(zone, days, context);
-    const asOf = report?.takenAt ?? context.now();
-    const { rows, skipped = 0, incomplete = [] } = report ?? {};
-    const file = rows
-      ? await writeRows(rows, { skipped, incomplete }, as, context)
-      : await writeEntries(zone.id, days, as, report && findLatest(report), context);
-    if (!file) return renderNoFile(zone, days, today);
-    return renderFile({ zone, days, today, as, asOf, ...file });
-  },
+  run: (value, context) => createFile(parseButton(value, context.now()), context),
 };
+
+/**
+ * A small report has its rows cached. Else the entries are read again, without those after the answer, so that the file
+ * has what the answer counted as long as the report is cached.
+ */
+async function createFile(
+  { zone, days, as = 'csv' }: { zone: ZoneName; days: DayRange; as?: FileKind | undefined },
+  context: With<'tempDirectory' | 'zoneCache'>,
+): Promise<Message> {
+  const today = toUtcDay(context.now());
+  const { value: report } = findCachedReport(zone, days, context);
+  const asOf = report?.takenAt ?? context.now();
+  const { rows, skipped = 0, incomplete = [] } = report ?? {};
+  const file = rows
+    ? await writeRows(rows, { skipped, incomplete }, as, context)
+    : await writeEntries(zone.id, days, as, report && findLatest(report), context);
+  if (!file) return renderNoFile(zone, days, today);
+  return renderFile({ zone, days, today, as, asOf, ...file });
+}
 
 /** The newest counted entry: the CDN's clock may be ahead of ours. */
 function findLatest({ takenAt, counts }: CountedReport): number {

@@ -19,6 +19,7 @@ export const zoneCommand: Command<'zoneCache'> = {
   label: 'Find a zone',
   examples: ['zone shop', 'zone 1001', 'zone cdn.example.com'],
   needs: 'read',
+  shares: true,
   modal: (words) => (words.text === '' ? renderZoneForm() : undefined),
   run: (words, context) => showByWords(words.text, context),
 };

@@ -32,6 +32,7 @@ const zonesCommand: Command<'zoneCache'> = {
   summary: 'Your zones: bandwidth, charges and what needs attention',
   examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
   needs: 'read',
+  shares: true,
   run(words, context) {
     // A typed command reads the current list; buttons of the answer use what it read.
     context.zoneCache.forPerson(context.person).expire();

@@ -2,6 +2,7 @@ import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { type Person, personKey } from '../../auth/identity.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 
 interface ZoneList {
@@ -28,6 +29,8 @@ export type ZoneCache = ReturnType<typeof createZoneCache>;
 
 // A menu asks again at every letter: a load that just failed is not repeated for each of them.
 const failureMs = 10_000;
+// Characters of all answers that are kept for sharing: some hundred.
+const maxAnswers = 2_000_000;
 const stopped: Failure = {
   message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
   hint: 'Try again in a moment.',
@@ -52,6 +55,13 @@ export function createZoneCache(options: {
     sizeOf: ({ zones }) => zones.length,
   });
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
+  // As long as a response_url lives.
+  const answers = createCache<Message>({
+    now,
+    ttlMs: 30 * minuteMs,
+    maxSize: maxAnswers,
+    sizeOf: (answer) => JSON.stringify(answer.blocks ?? '').length,
+  });
   const failures = createCache<Failure>({ now, ttlMs: failureMs, maxEntries: 1_000 });
   const running = new Map<string, { readonly abort: () => void; readonly outcome: Promise<LoadOutcome> }>();
   const stopping = new AbortController();
@@ -104,6 +114,13 @@ export function createZoneCache(options: {
           if (since === drops) results.set(`${owner}\n${kind}\n${key}`, value);
         },
       }),
+      /** Answers that the person was shown, so that *Share* shows the same. */
+      answers: {
+        get: (key: string) => answers.get(`${owner}\n${key}`),
+        set: (key: string, answer: Message) => {
+          if (since === drops) answers.set(`${owner}\n${key}`, answer);
+        },
+      },
     };
   }
 
@@ -143,7 +160,7 @@ export function createZoneCache(options: {
       abort();
       running.delete(owner);
     }
-    for (const cache of [lists, results, failures]) cache.drop(isGone);
+    for (const cache of [lists, results, answers, failures]) cache.drop(isGone);
   }
 
   return {

@@ -4,7 +4,7 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import type { Context, OpenModal, Service, Services, Setup, With } from '../../commands/define.ts';
+import type { Context, OpenModal, Service, Services, Setup, Sharing, With } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
@@ -22,7 +22,7 @@ import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 
 /** The services behind every delivery. */
-export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'features'> {
+export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'features' | 'sharing'> {
   readonly access: InstallationAccess;
   readonly clients: Clients;
   readonly sendNativeBlocks: SendNativeBlocks;
@@ -34,6 +34,8 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly shouldRecordDenial: (key: string) => boolean;
   /** False if this delivery was handled before, by this or another replica. */
   readonly claim: (id: string) => Promise<boolean>;
+  /** Gives a claim back. */
+  readonly release: (id: string) => Promise<void>;
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -63,9 +65,10 @@ export async function authorize(
   deps: SlackDeps,
   sender: Sender,
   request: AuthorizeRequest,
-  { client, signal }: { readonly client: () => Promise<WebClient>; readonly signal: AbortSignal },
+  own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
   const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, log, now } = deps;
+  const { client, sharing, signal } = own;
   const { person, foreign } = sender;
   const { needs, channelId } = request;
   const people = deps.people(sender.workspace, person.teamId);
@@ -93,8 +96,8 @@ export async function authorize(
     decide: (right, options) => authorizer.decide(right, channelId, options),
     people,
     async cdn(until = signal) {
-      const own = await reveal();
-      if (own) return deps.cdn.withKey(own.key, until);
+      const linkedKey = await reveal();
+      if (linkedKey) return deps.cdn.withKey(linkedKey.key, until);
       throw new UserError(
         'You have not connected a CDN key yet.',
         'Connect yours: it takes a minute.',
@@ -123,6 +126,7 @@ export async function authorize(
     ledger,
     exports,
     digests,
+    sharing,
     features,
   };
 }

@@ -7,6 +7,7 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { renderFailure } from '../../views/blocks/failure.ts';
 import { createConversation } from '../send/conversation.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
+import { createSharing, withShare } from '../send/sharing.ts';
 import { createUploads } from '../send/uploads.ts';
 import { readSender, type Sender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
@@ -69,8 +70,9 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
   const { workspace, foreign } = sender;
   const { userId } = sender.person;
   const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace));
+  const jobClient = async (): Promise<WebClient> => clients.job(await access.token(workspace));
   const uploads = createUploads({
-    client: async () => clients.job(await access.token(workspace)),
+    client: jobClient,
     apiUrl,
     inspect: deps.createFileScanner,
     signal,
@@ -90,14 +92,34 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
   const plain = conversation
     ? createConversation(conversation, client, conversation.isElsewhere && inPlace)
     : inPlace;
+  const place = { channelId: route.channelId, threadTs: route.threadTs };
+  const answerPlace = conversation
+    ? { channelId: conversation.channel, threadTs: conversation.threadTs }
+    : place;
+  // Before the key is known: nothing is kept that a revoked one has read.
+  const { answers } = deps.zoneCache.forPerson(sender.person);
   const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
-    withFiles(wrap(plain), { uploads, userId, log });
+    withShare(withFiles(wrap(plain), { uploads, userId, log }), answerPlace, answers.set);
   const responder = wrapResponder(() => plain);
   try {
     if (claim !== undefined && !(await deps.claim(`${kind}:${claim}`))) return 'duplicate';
     if (!foreign) await flow.beforeAuthorize?.({ client, setup: createSetup(deps, sender, body) });
-    const request = { ...delivery, channelId: route.channelId, threadTs: route.threadTs };
-    const context = await authorize(deps, sender, request, { client, signal });
+    const { claim: claimShare, release } = deps;
+    const sharing = createSharing({
+      route,
+      client: jobClient,
+      uploads,
+      fetch,
+      installation,
+      sendNativeBlocks,
+      log,
+      release,
+      teamId: workspace.isEnterpriseInstall ? sender.person.teamId : undefined,
+      recall: answers.get,
+      claim: claimShare,
+    });
+    const request = { ...delivery, ...place };
+    const context = await authorize(deps, sender, request, { client, sharing, signal });
     await flow.run({ context, responder, wrapResponder, client });
     return 'answered';
   } catch (error) {

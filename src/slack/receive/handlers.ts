@@ -19,7 +19,7 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
   const { command, words } = await findTyped(deps, body, text);
   const { name } = command;
-  const isRepeatable = command.needs === 'read' && text.length < 1000;
+  const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;
   const outcome = await perform(
     deps,
     {
@@ -57,13 +57,12 @@ export async function runAction(
   const { trigger_id: triggerId, channel, message, view } = body;
   const chosen = [readValue(pressed) ?? []].flat().join(',');
   const offered = readNativeOffer(pressed.action_id, chosen);
-  const { actionId, value } = offered ??
-    readChoice(pressed.action_id, chosen) ?? {
-      actionId: pressed.action_id,
-      value: chosen,
-    };
+  const choice = offered ??
+    readChoice(pressed.action_id, chosen) ?? { actionId: pressed.action_id, value: chosen };
+  const { actionId } = choice;
   if (isLink(actionId)) return;
   const action = findAction(actionId);
+  const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
   const typed = action?.runsCommand ? await findTyped(deps, body, value) : undefined;
   const needs = typed
     ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
@@ -102,7 +101,10 @@ export async function runAction(
               }
             : undefined,
       },
-      retry: needs === 'read' && action ? { actionId: action.id, value } : undefined,
+      retry:
+        needs === 'read' && action && !typed?.command.showsOthers
+          ? { actionId: action.id, value }
+          : undefined,
       modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
       message: shared,
     },

@@ -62,7 +62,9 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
         inConversation: isDirect ? { channel, threadTs } : undefined,
       },
       retry:
-        command.needs === 'read' && words.length < 1000 ? { actionId: 'help:run', value: words } : undefined,
+        command.needs === 'read' && !command.showsOthers && words.length < 1000
+          ? { actionId: 'help:run', value: words }
+          : undefined,
     },
     createModalFlow(command, typed.words, {
       triggerId: undefined,

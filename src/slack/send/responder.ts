@@ -1,5 +1,4 @@
 import type { WebClient } from '@slack/web-api';
-import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import { type Attachment, context, limits, type Message } from '../../views/blocks/blocks.ts';
@@ -8,6 +7,7 @@ import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { type NativeOffer, type SendNativeBlocks, withNativeOffer } from './native-blocks.ts';
+import { postToResponseUrl } from './response-url.ts';
 import { discardFiles, UploadError, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
@@ -51,7 +51,6 @@ export interface Responder {
 
 // Slack's limit. The last use is kept for the last answer.
 const maxUses = 5;
-const timeoutMs = 5_000;
 
 /**
  * Answers one person privately: by response_url, else as an ephemeral message in the channel, else as a direct message.
@@ -82,26 +81,14 @@ export function createResponder(options: {
     const takesSource = replaces && !isFailure;
     const post = async (content: object): Promise<true> => {
       uses += 1;
-      const response = await options.fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: JSON.stringify({
-          ...redactDoubtful(content),
-          ...thread,
-          // A replaced message keeps its visibility: a direct message must not become ephemeral.
-          ...(takesSource ? {} : { response_type: 'ephemeral' }),
-          replace_original: takesSource || (sent > 0 && !separate && !replaces),
-        }),
-        signal: AbortSignal.timeout(timeoutMs),
-        redirect: 'error',
+      await postToResponseUrl(options.fetch, url, {
+        ...content,
+        ...thread,
+        // A replaced message keeps its visibility: a direct message must not become ephemeral.
+        ...(takesSource ? {} : { response_type: 'ephemeral' }),
+        replace_original: takesSource || (sent > 0 && !separate && !replaces),
       });
-      const answer = (await response.text()).slice(0, 200);
-      if (response.ok && !answer.includes('"ok":false')) return true;
-      // The code comes alone or in JSON.
-      const error = answer.includes('invalid_blocks') ? 'invalid_blocks' : answer;
-      throw Object.assign(new Error(`Slack answered HTTP ${response.status}`), {
-        data: { error, response_metadata: { messages: [answer] } },
-      });
+      return true;
     };
     try {
       const way = { installation: options.installation, method: 'response_url' };

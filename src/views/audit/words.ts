@@ -76,6 +76,10 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Digest ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
   'digest-taken-over': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} taken over`,
   'digest-deleted': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} deleted`,
+  'answer-shared': ({ subject, detail: { channel } }) => [
+    `Showed ${plainText(subject ?? '', 40)} in `,
+    nameId(String(channel ?? '')),
+  ],
   'audit-exported': 'Audit record exported',
   'audit-key-made': ({ subject }) => `Key ${plainText(subject ?? '', 40)} made, which signs checkpoints`,
 };

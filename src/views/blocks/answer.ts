@@ -1,4 +1,5 @@
 import type { ActionsBlockElement, Button } from '@slack/types';
+import { shareButton } from '../share.ts';
 import { actions, context, type Message, type MessageBlock, message, section } from './blocks.ts';
 import { overflow } from './menu-of-buttons.ts';
 import { join, type Maybe, type Texts } from './text.ts';
@@ -24,13 +25,13 @@ export interface ReadAnswer {
 
 /** The form of every read answer: lines, one chart or table, one row of actions, one small line. */
 export function renderAnswer(answer: ReadAnswer): Message {
-  const { text, lines, warnings = [], picture = [], notes, more = [] } = answer;
+  const { text, lines, warnings = [], picture = [], notes, share, more = [] } = answer;
   const warning = join(warnings, '\n');
   return message(text, [
     section(lines),
     warning && section(warning),
     ...picture,
-    actions(...answer.actions, overflow(...more)),
+    actions(...answer.actions, share !== undefined && shareButton(share), overflow(...more)),
     join(notes, '') !== '' && context(notes),
   ]);
 }

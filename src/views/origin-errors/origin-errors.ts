@@ -7,6 +7,7 @@ import { button } from '../blocks/buttons.ts';
 import { formatInteger, formatShortDay, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
+import { shareFileButton } from '../share.ts';
 import { showButton } from '../zones/rows.ts';
 import { type Clock, createClock } from './clock.ts';
 import { formatKind, type Picture, pictureNames, pictures, renderPicture } from './pictures.ts';
@@ -66,7 +67,7 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
         ),
       renderDayMenu(report, view),
     ],
-    share: `errors ${zone.id} ${writeDays(days)} show:${view.picture}`,
+    share: writeWords(zone, days, view.picture),
     more: renderMore(report, view),
     notes: [
       clock.zone === 'UTC' ? 'Times are UTC' : `Days are UTC, hours ${clock.zone}`,
@@ -177,6 +178,7 @@ function renderMore({ zone, days, counts: { total } }: Report, { picture }: Repo
     button('Refresh', 'origin-errors:day:refresh', value({ fresh: '1', show: picture })),
     total > 0 && button('All as CSV', 'origin-errors:file:csv', value({ as: 'csv' })),
     total > 0 && button('All as NDJSON', 'origin-errors:file:ndjson', value({ as: 'ndjson' })),
+    total > 0 && shareFileButton(writeWords(zone, days, picture), 'csv'),
     showButton(zone.id, 'The zone'),
   ];
 }
@@ -185,6 +187,11 @@ function renderMore({ zone, days, counts: { total } }: Report, { picture }: Repo
 function nameDays({ first, count }: DayRange): string {
   const [from, to] = [first, shiftDay(first, count - 1)].map(formatShortDay);
   return count === 1 ? (from ?? '') : `${from} – ${to}`;
+}
+
+/** The words that show the same. */
+function writeWords(zone: ZoneName, days: DayRange, picture: Picture): string {
+  return `errors ${zone.id} ${writeDays(days)} show:${picture}`;
 }
 
 /** The days as they can be typed. */

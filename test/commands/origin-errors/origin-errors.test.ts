@@ -118,9 +118,11 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     Last 3 days
     Last 7 days
     Today
+    Share
     Refresh
     All as CSV
     All as NDJSON
+    Share with CSV
     The zone
     Times are UTC · as of 12:00"
   `);
@@ -195,6 +197,7 @@ test('no errors is good news in one line, with other days to look at', async () 
     'Yesterday',
     'Last 3 days',
     'Last 7 days',
+    'Share',
     'Refresh',
     'The zone',
   ]);

@@ -1,0 +1,183 @@
+import { tenantId } from '../auth/identity.ts';
+import { decideSharing } from '../auth/policy/authorizer.ts';
+import { UserError } from '../errors.ts';
+import type { Message } from '../views/blocks/blocks.ts';
+import { formatCode } from '../views/blocks/text.ts';
+import * as views from '../views/share.ts';
+import type { Answer, Command, Feature, Service, ShareOutcome, With } from './define.ts';
+import { assertAllowed } from './operations/proposals.ts';
+import { parseWords, type Words } from './words.ts';
+
+/** Where a typed command wants its answer shown: `errors shop in #ops`, `errors shop here`. */
+export interface ShareTarget {
+  /** A channel's id, or its name with `#`; undefined = where it was typed. */
+  readonly channel: string | undefined;
+  /** The answer that the person saw, if it is still kept. */
+  readonly shown: string | undefined;
+  /** The file that goes with it. */
+  readonly file: views.SharedFile | undefined;
+  /** The words that stand for the same target again. */
+  readonly words: string;
+}
+
+/** Splits the target from what was typed; undefined = there is none. */
+export function splitTarget(
+  raw: string,
+): { readonly words: Words; readonly target: ShareTarget } | undefined {
+  const pieces = raw.trim().split(/\s+/u);
+  const [shown] = takeLast(pieces, /^shown:(\w{1,20})$/u) ?? [];
+  const [typed] = takeLast(pieces, /^with:(csv|ndjson)$/iu) ?? [];
+  const file = views.sharedFiles.find((one) => one === typed?.toLowerCase());
+  const named = takeLast(pieces, /^(?:<#([CG][A-Z0-9]+)(?:\|[^<>]*)?>|(#[^\s<>]+))$/u);
+  const isNamed = named !== undefined && takeLast(pieces, /^(?:in|to)$/iu) !== undefined;
+  if (!isNamed && (named !== undefined || takeLast(pieces, /^here$/iu) === undefined)) return undefined;
+  const channel = named?.find((one) => one !== undefined);
+  const written =
+    channel === undefined ? 'here' : `in ${channel.startsWith('#') ? channel : `<#${channel}>`}`;
+  return {
+    words: parseWords(pieces.join(' ')),
+    target: {
+      channel,
+      shown,
+      file,
+      words: [written, file && `with:${file}`, shown && `shown:${shown}`].filter(Boolean).join(' '),
+    },
+  };
+}
+
+/** Takes the last piece away if it matches; what its groups hold. */
+function takeLast(pieces: string[], shape: RegExp): (string | undefined)[] | undefined {
+  const found = shape.exec(pieces.at(-1) ?? '');
+  if (found) pieces.pop();
+  return found?.slice(1);
+}
+
+/** The same command, whose answer is shown to all who read the target. */
+export function shareCommand(command: Command<Service>, target: ShareTarget): Command<Service> {
+  const { modal, load: _, ...rest } = command;
+  return {
+    ...rest,
+    showsOthers: true,
+    async run(words, context) {
+      if (!modal?.(words, context)) return share(command, words, target, context);
+      const example = formatCode(`/cdn ${command.examples?.at(-1) ?? command.name} here`);
+      throw new UserError('Say what to show, and then where.', `Such as ${example}`);
+    },
+  };
+}
+
+async function share(
+  command: Command<Service>,
+  words: Words,
+  { channel: wanted, shown, file, words: where }: ShareTarget,
+  context: With<Service>,
+): Promise<Message> {
+  const { sharing, audit, person, authorizer } = context;
+  const to = await findPlace(wanted, context);
+  assertAllowed(await decideSharing(authorizer, to.channel), context);
+  await requireOwnAudience(to.channel, context);
+  const kept = shown === undefined ? undefined : sharing.recall(shown);
+  const answer = kept ?? (await findLast(command.run?.(words, context)));
+  const same = views.findSharedWords(answer);
+  if (same === undefined) return views.renderNotShown(answer, to.channel);
+
+  const { files = [] } = file && command.file ? await findLast(command.file(words, file, context)) : {};
+  const withFile = files.length > 0 ? file : undefined;
+  const outcome = await sharing.post(views.renderSharedCopy(answer, person.userId, withFile), {
+    ...to,
+    files,
+    once: shown && `${shown} ${withFile ?? ''}`,
+  });
+  if (outcome !== 'posted') throw explainUnposted(outcome, to.channel, `${same} ${where}`);
+  await audit.record({
+    tenant: tenantId(person),
+    actor: person.userId,
+    event: 'answer-shared',
+    // The command and an id: the rest may be what somebody typed.
+    subject: same.split(' ', 2).join(' '),
+    detail: { channel: to.channel, file: withFile },
+  });
+  return views.renderShown(answer, to.channel);
+}
+
+/** The channel and thread of a target. */
+async function findPlace(
+  wanted: string | undefined,
+  { channelId, threadTs, sharing }: With<'sharing'>,
+): Promise<{ readonly channel: string; readonly threadTs: string | undefined }> {
+  if (wanted === undefined) {
+    if (views.isSharedPlace(channelId)) return { channel: channelId, threadTs };
+    throw new UserError(
+      'Only you read this conversation.',
+      'Name a channel at the end: `in #ops`, picked from Slack’s list while you type.',
+    );
+  }
+  const channel = wanted.startsWith('#') ? await sharing.findChannel(wanted.slice(1)) : wanted;
+  if (channel !== undefined) return { channel, threadTs: channel === channelId ? threadTs : undefined };
+  throw new UserError(
+    `I see no channel ${formatCode(wanted, 82)}.`,
+    'Pick it from Slack’s list while you type. A private one I see once I am in it: `/invite @cdn`',
+  );
+}
+
+/**
+ * Refuses channels that people of other organisations read. Where Slack does not say who does, only channels that an
+ * admin named in the settings are taken.
+ */
+async function requireOwnAudience(channel: string, { sharing, authorizer }: With<'sharing'>): Promise<void> {
+  const audience = await sharing.readAudience(channel);
+  if (audience === 'own') return;
+  if (audience === 'others')
+    throw new UserError(
+      `<#${channel}> is shared with another organisation, so nothing was shown there.`,
+      'Share it in a channel of your own organisation.',
+    );
+  const { postChannels } = await authorizer.policy();
+  if (postChannels.includes(channel)) return;
+  throw new UserError(
+    `I cannot see who reads <#${channel}>, so nothing was shown there.`,
+    audience.unknown === 'missing_scope'
+      ? 'An admin can name the channel under *Answers may be posted to* in `/cdn settings`, or install the app again with the scopes `channels:read` and `groups:read`.'
+      : 'Invite me there (`/invite @cdn`) and share again. An admin can also name it in `/cdn settings`.',
+  );
+}
+
+function explainUnposted(
+  outcome: Exclude<ShareOutcome, 'posted'>,
+  channel: string,
+  again: string,
+): UserError {
+  if (outcome === 'repeated')
+    return new UserError(`This is in <#${channel}> already, or on its way.`, 'It is shown once.');
+  if (outcome === 'unknown')
+    return new UserError(
+      `Slack gave no answer, so this may be in <#${channel}> or not.`,
+      'Look there before you share it again.',
+    );
+  const isOutside = /^(?:not_in_channel|channel_not_found)$/u.test(outcome.refused);
+  return new UserError(
+    isOutside ? `I am not in <#${channel}>.` : `Slack refused it (${formatCode(outcome.refused, 60)}).`,
+    isOutside ? 'Type `/invite @cdn` there, then share again.' : 'Nothing was shown.',
+    [{ label: 'Share again', types: again }],
+  );
+}
+
+async function findLast(answer: Answer | undefined): Promise<Message> {
+  let last: Message = { text: '' };
+  const settled = (await answer) ?? last;
+  if (!(Symbol.asyncIterator in settled)) return settled;
+  for await (const message of settled) last = message;
+  return last;
+}
+
+/** *Share*: the typed command, with what was shown. Right, key and refusals are those of the command. */
+const runsTyped = { needs: 'none', runsCommand: true, newMessage: false } as const;
+
+export const sharing: Feature<Service> = {
+  name: 'share',
+  commands: [],
+  actions: [
+    { id: 'share:post', ...runsTyped },
+    { id: 'share:to', ...runsTyped, toCommand: views.readSharePick },
+  ],
+};

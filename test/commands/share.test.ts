@@ -1,0 +1,324 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { appIds } from '../../simulator/cdn/apps.ts';
+import { splitTarget } from '../../src/commands/share.ts';
+import { says } from '../slack/words.ts';
+import { type Bot, connect, startBot } from '../support/bot.ts';
+import { readStable } from '../support/words.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const ops = 'C0OPS0000';
+const deploys = 'C0DEPLOY0';
+const random = 'C0RANDOM0';
+const shared = 'C0SHARED0';
+const app = appIds.api;
+
+describe('the target of typed words', () => {
+  test.each([
+    ['errors shop here', 'errors shop', undefined],
+    ['errors shop  Here ', 'errors shop', undefined],
+    ['errors shop yesterday in <#C0OPS0000|ops>', 'errors shop yesterday', ops],
+    ['errors shop to <#C0OPS0000>', 'errors shop', ops],
+    ['zones "my shop" in #deploy-eu', 'zones my shop', '#deploy-eu'],
+    ['errors shop in #größe', 'errors shop', '#größe'],
+  ])('%s', (typed, words, channel) => {
+    const found = splitTarget(typed);
+    expect(found?.words.text).toBe(words);
+    expect(found?.target.channel).toBe(channel);
+  });
+
+  test.each([
+    'errors shop',
+    'errors <#C0OPS0000|ops>',
+    'zones in',
+    'zones in ops',
+    'errors here today',
+    'zones #ops',
+  ])('%s has none', (typed) => {
+    expect(splitTarget(typed)).toBeUndefined();
+  });
+
+  test('a file and what was shown come behind it', () => {
+    expect(splitTarget('errors 1001 today in <#C0OPS0000|ops> with:CSV shown:ab12')?.target).toEqual({
+      channel: ops,
+      file: 'csv',
+      shown: 'ab12',
+      words: 'in <#C0OPS0000> with:csv shown:ab12',
+    });
+  });
+
+  test('long words are split at once', () => {
+    expect(splitTarget(`zones ${'a '.repeat(1000)}${'b'.repeat(2000)}`)).toBeUndefined();
+  });
+});
+
+let bot: Bot;
+beforeAll(async () => {
+  bot = await startBot({ zones: 12 });
+  await connect(bot, alice, ops);
+});
+beforeEach(() => {
+  bot.slack.script.refuseNativeBlocks([]);
+  bot.slack.script.withholdScopes([]);
+});
+afterAll(() => bot.stop());
+
+/** What all read in a channel: the posts of the bot that are not for one person. */
+function posts(channel: string) {
+  return bot.slack
+    .as(bob, channel)
+    .messages()
+    .filter((message) => message.bot && !message.ephemeral);
+}
+
+/** Types a command and waits for the private answer that comes of it. */
+async function type(channel: string, words: string) {
+  const person = bot.slack.as(alice, channel);
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash(words);
+  return person.waitForMessage(
+    ({ ts, reads, ephemeral }) => ephemeral && !before.has(ts) && !reads.includes(says.working),
+  );
+}
+
+/** Presses Share in a new answer and waits until it says where it was shown. */
+async function pressShare(channel: string, name: string) {
+  const person = bot.slack.as(alice, channel);
+  const answer = await type(channel, `app ${app}`);
+  await person.press('share:post', { ts: answer.ts });
+  return person.waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes(name));
+}
+
+const actionsOf = (message: { readonly blocks: readonly object[] }): string[] =>
+  [...JSON.stringify(message.blocks).matchAll(/"action_id":"([^"]+)"/g)].map(([, id = '']) => id);
+const findFileChoice = (message: { readonly blocks: readonly object[] }): string =>
+  /"value":"(share:post:csv [^"]*)"/.exec(JSON.stringify(message.blocks))?.[1] ?? '';
+const hasChart = (message: { readonly blocks: readonly object[] } | undefined): boolean =>
+  JSON.stringify(message?.blocks).includes('data_visualization');
+
+test('Share asks first, and shows to all what was shown, with who showed it and as of when', async () => {
+  const before = posts(ops).length;
+  const asked = bot.cdn.requests.length;
+  const answer = await type(ops, `app ${app}`);
+  const read = bot.cdn.requests.length;
+  const confirm = /"confirm":\{.*?"text":\{"type":"mrkdwn","text":"([^"]*)"/.exec(
+    JSON.stringify(answer.blocks),
+  );
+  expect(confirm?.[1]).toMatchSnapshot('asks');
+  await bot.slack.as(alice, ops).press('share:post', { ts: answer.ts });
+  const shown = await bot.slack
+    .as(alice, ops)
+    .waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes('#ops'));
+  expect(shown.ephemeral).toBe(true);
+  expect(actionsOf(shown)).not.toContain('share:post');
+  expect(read - asked).toBe(1);
+  expect(bot.cdn.requests).toHaveLength(read);
+  const [copy, ...more] = posts(ops).slice(before);
+  expect(more).toEqual([]);
+  expect(hasChart(copy)).toBe(true);
+  expect(actionsOf(copy ?? { blocks: [] })).toEqual(['help:run:0']);
+  expect(readStable(copy)).toMatchSnapshot('to all');
+});
+
+test('Look for myself answers its presser privately, with their own key', async () => {
+  const person = bot.slack.as(bob, ops);
+  const { ts } = posts(ops).at(-1) ?? {};
+  await person.press('help:run:0', ts === undefined ? {} : { ts });
+  const refused = await person.waitForMessage(
+    ({ ephemeral, blocks }) => ephemeral && actionsOf({ blocks }).includes('connect:open'),
+  );
+  expect(refused.reads).not.toContain(app);
+  await connect(bot, bob, ops);
+  await person.press('help:run:0', ts === undefined ? {} : { ts });
+  const own = await person.waitForMessage(({ ephemeral, reads }) => ephemeral && reads.includes(app));
+  expect(actionsOf(own)).toContain('share:post');
+});
+
+test('two presses at once show it once', async () => {
+  const before = posts(ops).length;
+  const answer = await type(ops, `app ${app}`);
+  const person = bot.slack.as(alice, ops);
+  await Promise.all([
+    person.press('share:post', { ts: answer.ts }),
+    person.press('share:post', { ts: answer.ts }),
+  ]);
+  const told = await person.waitForMessage(
+    ({ ts, ephemeral, reads }) => ephemeral && ts > answer.ts && !reads.includes(app),
+  );
+  expect(readStable(told)).toMatchSnapshot();
+  expect(posts(ops)).toHaveLength(before + 1);
+});
+
+test('a share that Slack did not answer is not repeated by a second press', async () => {
+  const answer = await type(ops, `app ${app}`);
+  const person = bot.slack.as(alice, ops);
+  const before = posts(ops).length;
+  bot.slack.script.drop('response_url');
+  await person.press('share:post', { ts: answer.ts });
+  const told = await person.waitForMessage(({ ts, ephemeral }) => ephemeral && ts > answer.ts);
+  expect(readStable(told)).toMatchSnapshot();
+  await person.press('share:post', { ts: answer.ts });
+  await person.waitForMessage(({ ts, ephemeral }) => ephemeral && ts > told.ts);
+  expect(posts(ops)).toHaveLength(before + 1);
+});
+
+test('typed, an answer is shown in another channel and says so', async () => {
+  const before = posts(deploys).length;
+  const answer = await type(ops, `app ${app} in <#${deploys}|deploys>`);
+  expect(answer.reads).toContain('#deploys');
+  expect(posts(deploys)).toHaveLength(before + 1);
+  const named = await type(ops, `app ${app} in #deploys`);
+  expect(named.reads).toContain('#deploys');
+  expect(posts(deploys)).toHaveLength(before + 2);
+});
+
+test('here is where it was typed, also where the bot is no member', async () => {
+  const before = posts(random).length;
+  await type(random, `app ${app} here`);
+  expect(posts(random)).toHaveLength(before + 1);
+});
+
+test('a channel without the bot gets nothing from elsewhere, and the answer says how to invite it', async () => {
+  const before = posts(random).length;
+  const refused = await type(ops, `app ${app} in <#${random}|random>`);
+  expect(readStable(refused)).toMatchSnapshot();
+  expect(posts(random)).toHaveLength(before);
+});
+
+test.each([
+  ['shared with another organisation', shared, undefined],
+  ['that Slack does not tell of', ops, 'missing_scope'],
+  ['that is private and without the bot', ops, 'channel_not_found'],
+])('a channel %s gets nothing', async (_, channel, failure) => {
+  const before = posts(channel).length;
+  if (failure === 'missing_scope') bot.slack.script.withholdScopes(['channels:read', 'groups:read']);
+  else if (failure) bot.slack.script.fail('conversations.info', failure);
+  const refused = await type(channel, `app ${app} here`);
+  expect(readStable(refused)).toMatchSnapshot();
+  expect(posts(channel)).toHaveLength(before);
+});
+
+test('a name that the bot does not see is not guessed', async () => {
+  expect(readStable(await type(ops, `app ${app} in #nowhere`))).toMatchSnapshot();
+});
+
+test('in a thread it is shown in the thread, by a press and by words', async () => {
+  const person = bot.slack.as(alice, ops);
+  const { ts: thread } = person.say('The shop is slow');
+  const before = posts(ops).length;
+  person.say(`<@U0CDNBOT0> app ${app}`, { thread });
+  const answer = await person.waitForMessage(({ threadTs, ephemeral }) => ephemeral && threadTs === thread);
+  await person.press('share:post', { ts: answer.ts });
+  await person.waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes('#ops'));
+  person.say(`<@U0CDNBOT0> app ${app} here`, { thread });
+  await person.waitForMessage(
+    ({ ts, threadTs, ephemeral }) => ephemeral && threadTs === thread && ts > answer.ts,
+  );
+  expect(posts(ops).slice(before)).toMatchObject([{ threadTs: thread }, { threadTs: thread }]);
+});
+
+test('from the conversation with the bot it goes to a channel of a menu', async () => {
+  const person = bot.slack.as(alice, `D${alice}`);
+  person.say(`app ${app}`);
+  const answer = await person.waitForMessage(({ bot: isBot, reads }) => isBot && reads.includes(app));
+  const menu = actionsOf(answer).find((id) => id.startsWith('share:to')) ?? '';
+  const before = posts(deploys).length;
+  await person.choose(menu, deploys, { ts: answer.ts });
+  const shown = await person.waitForMessage(
+    ({ ts, reads }) => ts === answer.ts && reads.includes('#deploys'),
+  );
+  expect(actionsOf(shown)).not.toContain(menu);
+  expect(posts(deploys)).toHaveLength(before + 1);
+  person.say(`app ${app} here`);
+  const refused = await person.waitForMessage(({ bot: isBot, ts }) => isBot && ts > answer.ts);
+  expect(readStable(refused)).toMatchSnapshot();
+});
+
+describe('origin errors with their file', () => {
+  test('come by one press, the file in the thread of the post', async () => {
+    const before = posts(ops).length;
+    const answer = await type(ops, 'errors checkout yesterday');
+    const person = bot.slack.as(alice, ops);
+    await person.choose('menu:more', findFileChoice(answer), { ts: answer.ts });
+    await person.waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes('#ops'));
+    const [copy, file, ...more] = posts(ops).slice(before);
+    expect(more).toEqual([]);
+    expect(readStable(copy)).toMatchSnapshot();
+    expect(file).toMatchObject({
+      threadTs: copy?.ts,
+      files: [{ name: expect.stringMatching(/^origin-errors-checkout-.*\.csv$/u) }],
+    });
+  });
+
+  test('are not shown where the bot is no member', async () => {
+    const before = posts(random).length;
+    const answer = await type(random, 'errors checkout yesterday here with:csv');
+    expect(readStable(answer)).toMatchSnapshot();
+    expect(posts(random)).toHaveLength(before);
+  });
+
+  test('leave no file behind', async () => {
+    expect(await readdir(join(bot.env['DATA_DIR'] ?? '', 'spool'))).toEqual([]);
+  });
+});
+
+test('an answer that is for one person alone is not shown', async () => {
+  const before = posts(ops).length;
+  const answer = await type(ops, 'zone api here');
+  expect(posts(ops)).toHaveLength(before);
+  expect(answer.ephemeral).toBe(true);
+});
+
+test('without anything to show it asks what', async () => {
+  expect(readStable(await type(ops, 'app here'))).toMatchSnapshot();
+});
+
+describe('where charts are refused', () => {
+  test('by the response_url, the bot posts the chart itself', async () => {
+    bot.slack.script.refuseNativeBlocks(['response_url']);
+    await pressShare(ops, '#ops');
+    expect(hasChart(posts(ops).at(-1))).toBe(true);
+  });
+
+  test('by the response_url and without the bot, all read its words', async () => {
+    bot.slack.script.refuseNativeBlocks(['response_url']);
+    await pressShare(random, '#random');
+    expect(hasChart(posts(random).at(-1))).toBe(false);
+    expect(posts(random).at(-1)?.reads).toContain(app);
+  });
+
+  test('everywhere, all read its words', async () => {
+    bot.slack.script.refuseNativeBlocks(['*']);
+    const before = posts(ops).length;
+    await pressShare(ops, '#ops');
+    const copies = posts(ops).slice(before);
+    expect(copies).toHaveLength(1);
+    expect(hasChart(copies[0])).toBe(false);
+  });
+});
+
+test('what was shown to all is in the audit, and admins allow it by channel', async () => {
+  const admin = bot.slack.as(alice, ops);
+  const record = await type(ops, 'audit');
+  expect(record.reads).toMatch(new RegExp(`showed app ${app} in #ops`, 'iu'));
+  await admin.slash('settings');
+  await admin.waitForModal('settings:submit');
+  await admin.submit({ postChannels: [deploys] });
+  await admin.waitForModal('settings:done');
+  await admin.closeModal();
+  const before = posts(ops).length;
+  const refused = await type(ops, `app ${app} here`);
+  expect(readStable(refused)).toMatchSnapshot();
+  expect(posts(ops)).toHaveLength(before);
+  // An admin named it, so nothing has to be known of it.
+  bot.slack.script.withholdScopes(['channels:read', 'groups:read']);
+  const asked = posts(deploys).length;
+  await type(deploys, `app ${app} here`);
+  expect(posts(deploys)).toHaveLength(asked + 1);
+});
+
+test('none of this breaks a rule of Slack', () => {
+  expect(bot.slack.problems).toEqual([]);
+});
