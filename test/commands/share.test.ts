@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
 import { splitTarget } from '../../src/commands/share.ts';
+import { registerSecrets } from '../../src/secrets/secret.ts';
 import { says } from '../slack/words.ts';
 import { type Bot, connect, startBot } from '../support/bot.ts';
 import { readStable } from '../support/words.ts';
@@ -262,6 +263,31 @@ describe('origin errors with their file', () => {
   test('leave no file behind', async () => {
     expect(await readdir(join(bot.env['DATA_DIR'] ?? '', 'spool'))).toEqual([]);
   });
+});
+
+test('a live secret in an answer is not shown, and once it is none the same press shows it', async () => {
+  const answer = await type(ops, 'errors checkout yesterday');
+  const person = bot.slack.as(alice, ops);
+  const before = posts(ops).length;
+  const release = registerSecrets({ 'slack-token': ['network_socket_exception'] });
+  try {
+    await person.press('share:post', { ts: answer.ts });
+    const held = await person.waitForMessage(({ ts, ephemeral }) => ephemeral && ts > answer.ts);
+    expect(readStable(held)).toMatchSnapshot();
+  } finally {
+    release();
+  }
+  expect(posts(ops)).toHaveLength(before);
+  await person.press('share:post', { ts: answer.ts });
+  await person.waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes('#ops'));
+  expect(posts(ops)).toHaveLength(before + 1);
+});
+
+test('an answer that is no longer kept is read again', async () => {
+  const [before, asked] = [posts(ops).length, bot.cdn.requests.length];
+  await type(ops, `app ${app} here shown:gone`);
+  expect(posts(ops)).toHaveLength(before + 1);
+  expect(bot.cdn.requests).toHaveLength(asked + 1);
 });
 
 test('an answer that is for one person alone is not shown', async () => {
