@@ -19,11 +19,6 @@ export function formatShortDay(day: string): string {
   return `${date} ${months[(month ?? 1) - 1]}`;
 }
 
-/** `3 Nov 2026`. */
-export function formatLongDay(day: string): string {
-  return `${formatShortDay(day)} ${day.slice(0, 4)}`;
-}
-
 /** Moments in UTC in the shortest clear form: `3 Nov` if all are midnights, `14:00` within one day, else both. */
 export function formatShortMoments(at: readonly number[]): string[] {
   const iso = at.map((ms) => new Date(ms).toISOString());
