@@ -3,13 +3,18 @@ import { Migrator } from 'kysely/migration';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { openEmbedded } from './embedded.ts';
+import { openEmbedded } from './embedded/open.ts';
 import { openPostgres } from './postgres.ts';
 import { type Db, migrationProvider, type Schema, type Trx } from './schema.ts';
 
 /** The engine itself, for the job queue, which does not use Kysely. */
 export type Engine =
-  | { readonly kind: 'embedded'; readonly pglite: import('@electric-sql/pglite').PGlite }
+  | {
+      readonly kind: 'embedded';
+      readonly pool: import('pg').Pool;
+      /** Writes a copy of the whole database, compressed, to this path. */
+      readonly dump: (path: string) => Promise<void>;
+    }
   | { readonly kind: 'postgres'; readonly url: Secret };
 
 export type WithLock = <T>(name: string, run: () => Promise<T>) => Promise<T>;
@@ -78,16 +83,21 @@ async function migrate(db: Db, log: Log): Promise<void> {
 
 /**
  * Whether the tables are of this version: `older` are changed by `migrate`, `newer` were written by a later version.
- * Checked first at every start: the migrator itself takes 150 ms in the embedded database.
+ * One query, at every start: the migrator itself takes 150 ms in the embedded database.
  */
 export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'newer'> {
-  if (!(await hasTable(db, 'kysely_migration'))) return 'older';
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const found = sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const { rows } = await found.catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === undefinedTable) return { rows: [] };
+    throw error;
+  });
   const applied = new Set(rows.map(({ name }) => name));
   const known = new Set(Object.keys(await migrationProvider.getMigrations()));
   if ([...applied].some((name) => !known.has(name))) return 'newer';
   return applied.size === known.size ? 'current' : 'older';
 }
+
+const undefinedTable = '42P01';
 
 /** Whether a database that may be of an older version has this table. */
 export async function hasTable(db: Db, name: keyof Schema | 'kysely_migration'): Promise<boolean> {

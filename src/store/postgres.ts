@@ -3,20 +3,8 @@ import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
+import { createPool } from './pool.ts';
 import type { Schema } from './schema.ts';
-
-/** Parsers by type id, for the types that the two engines would return differently. */
-export const parsers: Readonly<Record<number, (text: string) => unknown>> = {
-  // int8: a number while it is exact, beyond that a bigint.
-  20(text) {
-    const value = Number(text);
-    return Number.isSafeInteger(value) ? value : BigInt(text);
-  },
-  // bytea, in PostgreSQL's hexadecimal form `\\x00ff`.
-  17: (text) => Buffer.from(text.slice(2), 'hex'),
-  // date: as a moment, a day would begin in the time zone of the machine that reads it.
-  1082: (text) => text,
-};
 
 // Small servers allow 20 to 100 connections in all, and every process of the bot has these two pools and the queue's.
 const maxConnections = 8;
@@ -30,36 +18,22 @@ const statementTimeoutMs = 15_000;
  * @throws UserError when the server cannot be reached or refuses; its message never holds the password.
  */
 export async function openPostgres(databaseUrl: Secret, log: Log) {
-  const { default: pg } = await import('pg');
   const common: PoolConfig = {
     connectionString: databaseUrl.reveal(),
     application_name: 'cdn-chatops',
     keepAlive: true,
-    types: {
-      getTypeParser: (id: number, format?: string) =>
-        (format === 'binary' ? undefined : parsers[id]) ?? pg.types.getTypeParser(id, format as 'text'),
-    },
   };
-  const onBroken = (error: Error): void =>
-    log.warn({ error }, 'database connection broke; the next query opens another');
-  const createPool = (more: PoolConfig): Pool => {
-    const pool = new pg.Pool({ ...common, ...more });
-    // A server that restarts breaks idle connections; without a listener that ends the process.
-    pool.on('error', onBroken);
-    // The pool listens only while a connection is idle, so one inside a transaction needs its own listener.
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    return pool;
-  };
+  const create = (more: PoolConfig): Pool => createPool({ ...common, ...more }, log);
 
   try {
-    const pool = createPool({
+    const pool = create({
       max: maxConnections,
       connectionTimeoutMillis: 5_000,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 60_000,
     });
     await pool.query('select 1');
-    const unlimited = createPool({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
+    const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
     return {
       native: { kind: 'postgres' as const, url: databaseUrl },
       db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),

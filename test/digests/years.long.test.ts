@@ -82,7 +82,7 @@ test('ten years in more than forty zones, two processes that keep dying: no run 
   const process = (which: number) => {
     let throwDice = dice();
     const begin = () => {
-      const life = startKillableProcess(native.pglite, (point) => {
+      const life = startKillableProcess(native.pool, (point) => {
         if (throwDice() >= deadly) return false;
         deaths[point] += 1;
         return true;

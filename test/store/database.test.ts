@@ -4,7 +4,7 @@ import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { hasTable, openDatabase } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { migrationProvider, type Schema } from '../../src/store/schema.ts';
+import { type Db, migrationProvider, type Schema } from '../../src/store/schema.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
@@ -116,6 +116,24 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
       await expect(database.migrate()).rejects.toThrowErrorMatchingInlineSnapshot(
         `[UserError: The database was written by a newer version of the bot.]`,
       );
+    });
+
+    test('a statement that comes again is prepared, and follows when its table changes', async () => {
+      const { db } = await emptyDatabase();
+      await sql`create table changing (a integer)`.execute(db);
+      await sql`insert into changing values (1)`.execute(db);
+      const read = async (where: Db) =>
+        (await sql`select * from changing where a = ${1}`.execute(where)).rows;
+      await db.connection().execute(async (one) => {
+        for (let times = 0; times < 3; times += 1) expect(await read(one)).toEqual([{ a: 1 }]);
+        const prepared = sql`select 1 from pg_prepared_statements where statement like ${'%from changing%'}`;
+        expect((await prepared.execute(one)).rows).toHaveLength(1);
+        await sql`alter table changing add column b integer`.execute(one);
+        expect(await read(one)).toEqual([{ a: 1, b: null }]);
+        expect(await read(one)).toEqual([{ a: 1, b: null }]);
+      });
+      expect(await read(db)).toEqual([{ a: 1, b: null }]);
+      await sql`drop table changing`.execute(db);
     });
 
     test('a query while a transaction is open waits or runs beside it, and sees nothing unfinished', async () => {

@@ -5,6 +5,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Database, Engine } from '../database.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
+import { shareSession } from './session.ts';
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
 export interface Queue {
@@ -115,9 +116,9 @@ export function createQueue(options: { database: Database; log: Log; now: () => 
     async start(options) {
       const { jobs, work: worksHere = true } = options;
       // Imported here: it takes a while, and the bot answers before its queue runs.
-      const { PgBoss, fromKysely, fromPglite } = await import('pg-boss');
+      const { PgBoss, fromKysely } = await import('pg-boss');
       const boss = new PgBoss({
-        ...connection(database.native, fromPglite),
+        ...connection(database.native),
         useListenNotify: worksHere,
         supervise: worksHere,
         schedule: worksHere,
@@ -174,15 +175,12 @@ async function giveBackActiveJobs(boss: PgBoss, db: Db): Promise<void> {
   for (const { name, id } of rows) await boss.fail(name, id, { message: 'the process ended' });
 }
 
-function connection(
-  engine: Engine,
-  fromPglite: typeof import('pg-boss').fromPglite,
-): Partial<ConstructorOptions> {
+function connection(engine: Engine): Partial<ConstructorOptions> {
   if (engine.kind === 'embedded') {
     return {
-      db: fromPglite(engine.pglite),
+      db: shareSession(engine.pool),
       backend: 'pglite',
-      // The embedded engine has no background workers to look after; `store/embedded.ts` vacuums there.
+      // The embedded engine has no background workers to look after; `store/embedded/maintenance.ts` vacuums there.
       monitorVacuum: false,
       reindex: false,
     };

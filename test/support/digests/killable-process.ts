@@ -1,7 +1,6 @@
-import { type DatabaseConnection, type Driver, Kysely, PGliteDialect } from 'kysely';
+import { type DatabaseConnection, type Driver, Kysely, PostgresDialect } from 'kysely';
+import type { Pool } from 'pg';
 import type { Schema } from '../../../src/store/schema.ts';
-
-type PGlite = ConstructorParameters<typeof PGliteDialect>[0]['pglite'];
 
 /** Where a process can die: wherever it waits for something. */
 export type KillPoint = 'statement' | 'transaction' | 'commit' | 'outside';
@@ -20,7 +19,7 @@ export interface KillableProcess {
  * Begins a life; `dies` is asked at every point. Whoever died does nothing more, not even what stands in a `catch` or a
  * `finally`: the wait that they died in never ends.
  */
-export function startKillableProcess(pglite: PGlite, dies: (point: KillPoint) => boolean): KillableProcess {
+export function startKillableProcess(pool: Pool, dies: (point: KillPoint) => boolean): KillableProcess {
   const death = Promise.withResolvers<'dead'>();
   let isDead = false;
   const isOver = (point: KillPoint): boolean => {
@@ -30,7 +29,7 @@ export function startKillableProcess(pglite: PGlite, dies: (point: KillPoint) =>
     }
     return isDead;
   };
-  const dialect = new PGliteDialect({ pglite });
+  const dialect = new PostgresDialect({ pool });
   return {
     db: new Kysely<Schema>({
       dialect: {

@@ -3,34 +3,38 @@ import { basename, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/store/database.ts';
-import { createClaims } from '../../src/store/deliveries.ts';
-import { runMaintenance } from '../../src/store/maintenance.ts';
-import { createMemoryLog, prepareEngines } from '../support/engines.ts';
-import { createTempDirectory } from '../support/temp-directory.ts';
+import type { Database, Engine } from '../../../src/store/database.ts';
+import { createClaims } from '../../../src/store/deliveries.ts';
+import { runMaintenance } from '../../../src/store/embedded/maintenance.ts';
+import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
+import { createTempDirectory } from '../../support/temp-directory.ts';
 
 const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-async function openParts(): Promise<{ database: Database; pglite: PGlite; directory: string }> {
+async function openParts(): Promise<{
+  database: Database;
+  engine: Extract<Engine, { kind: 'embedded' }>;
+  directory: string;
+}> {
   const database = await embedded.emptyDatabase();
   if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
   return {
     database,
-    pglite: database.native.pglite,
+    engine: database.native,
     directory: join(await createTempDirectory(), 'backups'),
   };
 }
 
 test('a round gives back the room of deleted rows, so a busy table stays small', async () => {
-  const { database, pglite, directory } = await openParts();
+  const { database, engine, directory } = await openParts();
   const round = async (): Promise<number> => {
     await sql`insert into deliveries select 'id' || n, ${at} from generate_series(1, 5000) n`.execute(
       database.db,
     );
     await database.db.deleteFrom('deliveries').execute();
-    await runMaintenance({ pglite, directory, log: createMemoryLog(), now: () => at });
+    await runMaintenance({ ...engine, directory, log: createMemoryLog(), now: () => at });
     const { rows } = await sql<{ size: number }>`select pg_total_relation_size('deliveries') as size`.execute(
       database.db,
     );
@@ -43,9 +47,9 @@ test('a round gives back the room of deleted rows, so a busy table stays small',
 });
 
 test('a daily copy opens as a database with everything in it', async () => {
-  const { database, pglite, directory } = await openParts();
+  const { database, engine, directory } = await openParts();
   await createClaims(database.db, () => at)('Ev1');
-  await runMaintenance({ pglite, directory, log: createMemoryLog(), now: () => at });
+  await runMaintenance({ ...engine, directory, log: createMemoryLog(), now: () => at });
   const names = await readdir(directory);
   expect(names).toEqual(['database-2026-11-21T08-00-00.000Z.tar.gz']);
   const path = join(directory, names[0] ?? '');
@@ -58,25 +62,25 @@ test('a daily copy opens as a database with everything in it', async () => {
 });
 
 test('a copy that fails leaves nothing behind', async () => {
-  const { pglite, directory } = await openParts();
+  const { engine, directory } = await openParts();
   // Nothing can take its place, and it looks like a copy of last year.
   const taken = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);
   await mkdir(taken, { recursive: true });
   await utimes(taken, 0, 0);
   const log = createMemoryLog();
-  await runMaintenance({ pglite, directory, log, now: () => at });
+  await runMaintenance({ ...engine, directory, log, now: () => at });
   expect(log.entries).toMatchObject([{ level: 'error', fields: { error: { code: 'EISDIR' } } }]);
   expect(await readdir(directory)).toEqual([basename(taken)]);
 });
 
 test('a copy is made once a day, two are kept, and what was never finished is swept', async () => {
-  const { pglite, directory } = await openParts();
+  const { engine, directory } = await openParts();
   const log = createMemoryLog();
   await mkdir(directory, { mode: 0o700 });
   await writeFile(join(directory, 'database-2027-01-01T00-00-00.000Z.tar.gz.tmp'), 'half');
   const made: string[][] = [];
   for (const hour of [0, 1, 23, 25, 49, 50, 75]) {
-    await runMaintenance({ pglite, directory, log, now: () => hours(hour) });
+    await runMaintenance({ ...engine, directory, log, now: () => hours(hour) });
     const names = (await readdir(directory)).filter((name) => name.endsWith('.gz')).sort();
     const newest = join(directory, names.at(-1) ?? '');
     // The files carry the clock of this machine; the rounds are told another.
@@ -91,9 +95,9 @@ test('a copy is made once a day, two are kept, and what was never finished is sw
 });
 
 test('a round that fails is logged and does not end the process', async () => {
-  const { pglite, directory } = await openParts();
+  const { engine, directory } = await openParts();
   await writeFile(directory, 'a file where a directory should be');
   const log = createMemoryLog();
-  await runMaintenance({ pglite, directory, log, now: () => at });
+  await runMaintenance({ ...engine, directory, log, now: () => at });
   expect(log.entries).toMatchObject([{ level: 'error', message: expect.stringContaining('maintenance') }]);
 });

@@ -1,11 +1,12 @@
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
-import { dayMs, minuteMs, yieldToEventLoop } from '../lib/time.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Pool } from 'pg';
+import { dayMs, minuteMs } from '../../lib/time.ts';
+import type { Log } from '../../telemetry/log.ts';
 
 interface Options {
-  readonly pglite: PGlite;
+  readonly pool: Pool;
+  readonly dump: (path: string) => Promise<void>;
   /** Directory of the daily backups. */
   readonly directory: string;
   readonly log: Log;
@@ -35,13 +36,13 @@ export function startMaintenance(options: Options): () => Promise<void> {
 
 /** One round: vacuum, a checkpoint, and a backup where the last is a day old. Logs failures instead of throwing. */
 export async function runMaintenance(options: Options): Promise<void> {
-  const { pglite, directory, log, now = () => new Date() } = options;
+  const { pool, dump, directory, log, now = () => new Date() } = options;
   try {
-    await vacuum(pglite);
-    await pglite.exec('checkpoint');
+    await vacuum(pool);
+    await pool.query('checkpoint');
     const newest = (await listBackups(directory)).at(-1);
     const age = newest ? now().getTime() - (await stat(join(directory, newest))).mtimeMs : Infinity;
-    if (age >= dayMs) await backUp(pglite, directory, now());
+    if (age >= dayMs) await backUp(dump, directory, now());
   } catch (error) {
     log.error({ error }, 'maintenance of the embedded database failed');
   }
@@ -50,28 +51,24 @@ export async function runMaintenance(options: Options): Promise<void> {
     if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true }).catch(() => undefined);
 }
 
-// One table at a time with a turn of the event loop between: each statement blocks the process while it runs.
-async function vacuum(pglite: PGlite): Promise<void> {
-  const { rows } = await pglite.query<{ name: string }>(
+// One table at a time: others have their turn in between.
+async function vacuum(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.relkind = 'r' and n.nspname <> 'information_schema'`,
   );
-  for (const { name } of rows) {
-    await pglite.exec(`vacuum (analyze) ${name}`);
-    await yieldToEventLoop();
-  }
+  for (const { name } of rows) await pool.query(`vacuum (analyze) ${name}`);
 }
 
 /**
  * Writes a backup that survives a power loss: complete and fsynced before it gets its name. It opens like a database that
  * crashed at that moment.
  */
-async function backUp(pglite: PGlite, directory: string, at: Date): Promise<void> {
+async function backUp(dump: Options['dump'], directory: string, at: Date): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const dump = await pglite.dumpDataDir('gzip');
   const path = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);
-  await writeFile(`${path}.tmp`, dump.stream(), { mode: 0o600, flush: true });
+  await dump(`${path}.tmp`);
   await rename(`${path}.tmp`, path);
   {
     await using folder = await open(directory, 'r');

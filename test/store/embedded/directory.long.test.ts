@@ -4,11 +4,11 @@ import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { UserError } from '../../src/errors.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { lockDirectory } from '../../src/store/embedded.ts';
-import { createMemoryLog, prepareEngines } from '../support/engines.ts';
-import { createTempDirectory } from '../support/temp-directory.ts';
+import { UserError } from '../../../src/errors.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { lockDirectory } from '../../../src/store/embedded/directory.ts';
+import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
+import { createTempDirectory } from '../../support/temp-directory.ts';
 
 const { embedded } = await prepareEngines();
 const open = (dataDir: string) => openDatabase({ dataDir, log: createMemoryLog() });

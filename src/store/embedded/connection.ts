@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { Duplex } from 'node:stream';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Answer, Request } from './thread.ts';
+
+/** The thread of the embedded database. */
+export interface DatabaseThread {
+  /** A connection for the driver, in place of a socket. */
+  connect(): Duplex;
+  /** Writes a copy of the whole database to this path. Nothing may be under way meanwhile. */
+  dump(path: string): Promise<void>;
+  /** Waits for what was asked, and closes the database. */
+  close(): Promise<void>;
+}
+
+// The engine's memory is WebAssembly's and does not count; what it answers passes through this heap.
+const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8 };
+
+/** Opens the database in a thread of its own. `onEnd` is called when the thread ends without being asked to. */
+export async function startDatabaseThread(
+  directory: string,
+  onEnd: (error: Error) => void,
+): Promise<DatabaseThread> {
+  const worker = new Worker(new URL('thread.ts', import.meta.url), {
+    workerData: directory,
+    // It needs nothing of this process's environment, which holds tokens.
+    env: {},
+    resourceLimits,
+  });
+  const post = (request: Request, transfer: readonly MessagePort[] = []): void =>
+    worker.postMessage(request, transfer);
+  const answer = async (): Promise<void> => {
+    const [said] = (await once(worker, 'message')) as [Answer];
+    if (said !== 'done') throw Object.assign(new Error(said.failed), { code: said.code });
+  };
+  const open = new Set<Duplex>();
+  let ended: Error | undefined;
+  await answer();
+
+  const end = (error: Error): void => {
+    if (ended) return;
+    ended = error;
+    for (const stream of open) stream.destroy(error);
+    onEnd(error);
+  };
+  worker.on('error', end).on('exit', () => end(new Error('the thread of the embedded database ended')));
+
+  return {
+    connect() {
+      const { port1, port2 } = new MessageChannel();
+      const stream = new Connection(port1);
+      if (ended) return stream.destroy(ended);
+      post({ connection: port2 }, [port2]);
+      open.add(stream);
+      return stream.once('close', () => open.delete(stream));
+    },
+    async dump(path) {
+      if (ended) throw ended;
+      post({ dump: path });
+      await answer();
+    },
+    async close() {
+      if (ended) return;
+      ended = new Error('the embedded database is closed');
+      const exit = once(worker, 'exit');
+      post('close');
+      await exit;
+    },
+  };
+}
+
+/** What the PostgreSQL driver takes for a socket. */
+class Connection extends Duplex {
+  readonly #port: MessagePort;
+
+  constructor(port: MessagePort) {
+    super();
+    this.#port = port;
+    port.on('message', (bytes: Uint8Array<ArrayBuffer>) => this.push(Buffer.from(bytes.buffer)));
+  }
+
+  connect(): void {
+    queueMicrotask(() => this.emit('connect'));
+  }
+
+  setNoDelay(): void {}
+
+  ref(): void {}
+
+  unref(): void {}
+
+  override _read(): void {}
+
+  /** What belongs together comes together: a statement, its values and its end are one message to the thread. */
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    const bytes = new Uint8Array(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0));
+    let at = 0;
+    for (const { chunk } of chunks) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#port.postMessage(bytes, [bytes.buffer]);
+    done();
+  }
+
+  override _final(done: () => void): void {
+    this.push(null);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#port.close();
+    done(error);
+  }
+}

@@ -1,0 +1,85 @@
+import { writeFile } from 'node:fs/promises';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { PGlite } from '@electric-sql/pglite';
+
+/** What the thread of the embedded database is asked for; it answers `dump` with `Answer`. */
+export type Request = { readonly connection: MessagePort } | { readonly dump: string } | 'close';
+/** The first one says that the database is open. */
+export type Answer = 'done' | { readonly failed: string; readonly code: unknown };
+
+/**
+ * The embedded PostgreSQL in a thread of its own. A connection is a port over which its client speaks PostgreSQL's
+ * protocol, as with a server: each message holds whole messages of the protocol, and gets one answer. One connection at a
+ * time, since there is one session.
+ */
+async function serve(parent: MessagePort, directory: string): Promise<void> {
+  const pglite = await PGlite.create(directory, {
+    startParams: [
+      ...PGlite.defaultStartParams,
+      // 128 MB by default, more than a small team's whole database.
+      '-c',
+      'shared_buffers=8MB',
+      // The log is kept for crash recovery only; recycled files above this are disk space for nothing.
+      '-c',
+      'min_wal_size=32MB',
+      '-c',
+      'max_wal_size=64MB',
+    ],
+  });
+  let last: Promise<void> = Promise.resolve();
+  /** One after the other. A failure of the engine itself ends the thread. */
+  const inTurn = (work: () => Promise<void>): void => {
+    last = last.then(work);
+  };
+
+  const connect = (port: MessagePort): void => {
+    // What the connection before left behind: a transaction, statements, channels.
+    inTurn(async () => {
+      await pglite.exec('rollback');
+      await pglite.exec('discard all');
+    });
+    port.on('message', (asked: Uint8Array) => {
+      inTurn(async () => {
+        const pieces: Uint8Array[] = [];
+        const onRawData = (piece: Uint8Array): void => void pieces.push(piece.slice());
+        await pglite.execProtocolRawStream(asked, { syncToFs: false, onRawData });
+        const answer = join(pieces);
+        port.postMessage(answer, [answer.buffer]);
+      });
+    });
+  };
+
+  const dump = async (path: string): Promise<Answer> => {
+    try {
+      const copy = await pglite.dumpDataDir('gzip');
+      await writeFile(path, copy.stream(), { mode: 0o600, flush: true });
+      return 'done';
+    } catch (error) {
+      return { failed: String(error), code: (error as NodeJS.ErrnoException).code };
+    }
+  };
+
+  parent.on('message', (request: Request) => {
+    if (request === 'close')
+      inTurn(async () => {
+        await pglite.close();
+        parent.close();
+      });
+    else if ('dump' in request) inTurn(async () => parent.postMessage(await dump(request.dump)));
+    else connect(request.connection);
+  });
+  parent.postMessage('done' satisfies Answer);
+}
+
+/** In memory of its own, which can be handed over. */
+function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+if (parentPort) await serve(parentPort, String(workerData));

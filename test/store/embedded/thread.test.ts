@@ -1,0 +1,75 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { openEmbedded } from '../../../src/store/embedded/open.ts';
+import { copyEmbeddedDatabase } from '../../support/database-templates.ts';
+import { createMemoryLog } from '../../support/engines.ts';
+import { createTempDirectory } from '../../support/temp-directory.ts';
+
+async function open() {
+  const dataDir = await createTempDirectory();
+  await copyEmbeddedDatabase(dataDir);
+  const log = createMemoryLog();
+  const database = await openEmbedded(dataDir, log);
+  onTestFinished(database.close);
+  return { ...database, log };
+}
+
+test('while one statement runs, the thread that asked goes on', async () => {
+  const { db } = await open();
+  let turns = 0;
+  let isDone = false;
+  const slow = sql`select sum(n) from generate_series(1, 500000) as n`.execute(db).then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await nextTurn();
+    turns += 1;
+  }
+  await slow;
+  expect(turns).toBeGreaterThan(20);
+});
+
+test('what is asked together is answered one after the other, each with its own answer', async () => {
+  const { db } = await open();
+  const numbers = Array.from({ length: 40 }, (_, nth) => nth);
+  const answers = await Promise.all(
+    numbers.map(async (nth) => {
+      const { rows } = await sql<{ n: number }>`select ${nth}::int as n`.execute(db);
+      return rows[0]?.n;
+    }),
+  );
+  expect(answers).toEqual(numbers);
+});
+
+test('an error has its code, and the next statement is answered', async () => {
+  const { db } = await open();
+  const twice = () => sql`insert into deliveries values (${'one'}, now())`.execute(db);
+  await twice();
+  await expect(twice()).rejects.toMatchObject({ code: '23505', constraint: 'deliveries_pkey' });
+  await expect(sql`select 1 / 0`.execute(db)).rejects.toMatchObject({ code: '22012' });
+  await db.deleteFrom('deliveries').execute();
+});
+
+test('an answer larger than any buffer comes whole', async () => {
+  const { db } = await open();
+  const { rows } = await sql<{ text: string }>`select repeat('ä', 5000000) as text`.execute(db);
+  expect(rows[0]?.text).toBe('ä'.repeat(5_000_000));
+});
+
+test('a connection that is given up takes its transaction with it', async () => {
+  const { db, native } = await open();
+  const client = await native.pool.connect();
+  await client.query('begin');
+  await client.query("insert into deliveries values ('one', now())");
+  client.release(true);
+  expect(await db.selectFrom('deliveries').selectAll().execute()).toEqual([]);
+  await sql`select 1`.execute(db);
+});
+
+test('closing waits for what was asked', async () => {
+  const { db, close } = await open();
+  const asked = [1, 2, 3].map((n) => sql`select ${n}::int as n`.execute(db));
+  await close();
+  expect((await Promise.all(asked)).map(({ rows }) => rows)).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+});
