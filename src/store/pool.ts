@@ -81,10 +81,13 @@ function prepareRepeated(client: PoolClient, nameOf: Names): void {
       return query(text, values);
     }
   };
-  const isPlain = (about: readonly unknown[]): about is [string, unknown[]] =>
-    about.length === 2 && typeof about[0] === 'string' && Array.isArray(about[1]);
   Object.assign(client, {
     query: (...about: unknown[]) =>
       isPlain(about) ? named(...about) : (query as (...about: unknown[]) => unknown)(...about),
   });
+}
+
+/** A text with its values, whose answer is a promise: not what the driver asks for itself, with a callback. */
+function isPlain(about: readonly unknown[]): about is [string, unknown[]] {
+  return about.length === 2 && typeof about[0] === 'string' && Array.isArray(about[1]);
 }

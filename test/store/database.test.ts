@@ -122,17 +122,15 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
       const { db } = await emptyDatabase();
       await sql`create table changing (a integer)`.execute(db);
       await sql`insert into changing values (1)`.execute(db);
-      const read = async (where: Db) =>
-        (await sql`select * from changing where a = ${1}`.execute(where)).rows;
       await db.connection().execute(async (one) => {
-        for (let times = 0; times < 3; times += 1) expect(await read(one)).toEqual([{ a: 1 }]);
+        for (let times = 0; times < 3; times += 1) expect(await readChanging(one)).toEqual([{ a: 1 }]);
         const prepared = sql`select 1 from pg_prepared_statements where statement like ${'%from changing%'}`;
         expect((await prepared.execute(one)).rows).toHaveLength(1);
         await sql`alter table changing add column b integer`.execute(one);
-        expect(await read(one)).toEqual([{ a: 1, b: null }]);
-        expect(await read(one)).toEqual([{ a: 1, b: null }]);
+        expect(await readChanging(one)).toEqual([{ a: 1, b: null }]);
+        expect(await readChanging(one)).toEqual([{ a: 1, b: null }]);
       });
-      expect(await read(db)).toEqual([{ a: 1, b: null }]);
+      expect(await readChanging(db)).toEqual([{ a: 1, b: null }]);
       await sql`drop table changing`.execute(db);
     });
 
@@ -166,6 +164,10 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
     },
   );
 });
+
+async function readChanging(db: Db): Promise<unknown> {
+  return (await sql`select * from changing where a = ${1}`.execute(db)).rows;
+}
 
 async function readTimeLimit(db: Kysely<Schema>): Promise<unknown> {
   return (await sql`show statement_timeout`.execute(db)).rows;

@@ -24,7 +24,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
     const pool = createPool(
       // One session: a transaction keeps it, and others wait for their turn.
       {
-        stream: thread.connect,
+        stream: () => thread.connect(),
         ssl: false,
         user: 'postgres',
         database: 'postgres',
