@@ -31,6 +31,16 @@ export function createPool(config: PoolConfig, log: Log): Pool {
   return pool;
 }
 
+/** Closes a pool behind all that wait for a connection: the pool itself would leave them waiting. */
+export async function endPool(pool: Pool): Promise<void> {
+  while (pool.waitingCount > 0) {
+    const client = await pool.connect().catch(() => undefined);
+    if (!client) break;
+    client.release();
+  }
+  await pool.end();
+}
+
 // A connection keeps what is prepared: about 20 kB each. The bot has fewer statements than this, but for lists of
 // changing length, which are a statement for each length.
 const mostPrepared = 300;

@@ -3,7 +3,7 @@ import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { createPool } from './pool.ts';
+import { createPool, endPool } from './pool.ts';
 import type { Schema } from './schema.ts';
 
 // Small servers allow 20 to 100 connections in all, and every process of the bot has these two pools and the queue's.
@@ -40,7 +40,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       async close(): Promise<void> {
-        await Promise.all([pool.end(), unlimited.end()]);
+        await Promise.all([endPool(pool), endPool(unlimited)]);
       },
     };
   } catch (error) {

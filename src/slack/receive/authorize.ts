@@ -54,6 +54,8 @@ export interface AuthorizeRequest extends FailedDelivery {
   readonly threadTs: string | undefined;
   readonly modal?: OpenModal | undefined;
   readonly message?: Context['message'];
+  /** The person's key, where it was read already. */
+  readonly revealed?: ReturnType<SlackDeps['keyStore']['reveal']> | undefined;
 }
 
 /**
@@ -72,7 +74,7 @@ export async function authorize(
   const { person, foreign } = sender;
   const { needs, channelId } = request;
   const people = deps.people(sender.workspace, person.teamId);
-  let revealed: ReturnType<typeof keyStore.reveal> | undefined;
+  let { revealed } = request;
   const reveal = (): NonNullable<typeof revealed> => (revealed ??= keyStore.reveal(person));
   const usesKey = needs !== 'none' && needs !== 'admin';
   const linked = async (): Promise<boolean> =>

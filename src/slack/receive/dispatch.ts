@@ -32,6 +32,14 @@ export interface Flow {
   readonly run: (turn: Interaction) => Promise<void>;
   /** Shows a failure somewhere else than in a message (an open form); false if it could not. */
   readonly showFailure?: (message: Message, turn: Pick<Interaction, 'client'>) => Promise<boolean>;
+  /** Runs after the turn, where the delivery was answered. */
+  readonly afterwards?: (() => Promise<void>) | undefined;
+}
+
+/** A delivery and its work. */
+interface Task {
+  readonly delivery: Delivery;
+  readonly flow: Flow;
 }
 
 export interface Interaction {
@@ -46,19 +54,31 @@ export interface Interaction {
  * Runs the work of a delivery: once, identified, authorized, with the person's own key, and with every failure shown
  * to the person. Never throws.
  */
-export async function perform(deps: SlackDeps, delivery: Delivery, flow: Flow): Promise<Outcome> {
+export function perform(deps: SlackDeps, delivery: Delivery, flow: Flow): Promise<Outcome> {
+  return performFound(deps, delivery, () => ({ delivery, flow }));
+}
+
+/** The same for what is found in its turn: nothing but the sender is read before, so that other acknowledgements go first. */
+export async function performFound(
+  deps: SlackDeps,
+  { kind, body }: Pick<Delivery, 'kind' | 'body'>,
+  find: (sender: Sender) => Task | Promise<Task>,
+): Promise<Outcome> {
   const started = performance.now();
-  const { kind, feature } = delivery;
-  const sender = readSender(delivery.body, deps.access.own());
+  const sender = readSender(body, deps.access.own());
   if (!sender) {
     deps.log.warn({ kind }, 'a delivery names no user and workspace');
     return 'failed';
   }
-  const work = (signal: AbortSignal) => performOnce(deps, { ...delivery, sender, signal }, flow);
-  const outcome = await deps.inFlight.run(work, personKey(sender.person));
+  const { outcome, feature, afterwards } = await deps.inFlight.run(async (signal) => {
+    const { delivery, flow } = await find(sender);
+    const outcome = await performOnce(deps, { ...delivery, sender, signal }, flow);
+    return { outcome, feature: delivery.feature, afterwards: flow.afterwards };
+  }, personKey(sender.person));
   const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);
   deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
+  if (outcome === 'answered') await afterwards?.();
   return outcome;
 }
 

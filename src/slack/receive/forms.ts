@@ -7,7 +7,7 @@ import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import type { SlackDeps } from './authorize.ts';
 import { perform, sendAnswer } from './dispatch.ts';
-import { publishHomeAgain } from './handlers.ts';
+import { showsChanges } from './handlers.ts';
 import { answerInModal, renderWaiting } from './modal-flow.ts';
 import {
   findKeys,
@@ -50,7 +50,7 @@ export async function runForm(
 ): Promise<void> {
   const { view } = body;
   const { metadata, ...place } = readModalState(view.private_metadata);
-  const outcome = await perform(
+  await perform(
     deps,
     {
       kind: 'form',
@@ -77,9 +77,9 @@ export async function runForm(
       },
       showFailure: async (message, { client }) =>
         staysOpen(form, view) && updateModal(await client(), view.id, toModal('That did not work', message)),
+      afterwards: showsChanges(deps, body, form),
     },
   );
-  if (outcome === 'answered' && form.changesHome) await publishHomeAgain(deps, body);
 }
 
 /** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */

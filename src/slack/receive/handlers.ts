@@ -8,45 +8,58 @@ import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/conversation.ts';
-import { readSender } from '../sender.ts';
+import type { Sender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
-import { type Interaction, perform } from './dispatch.ts';
+import { type Interaction, perform, performFound } from './dispatch.ts';
 import { createModalFlow } from './modal-flow.ts';
 import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 
 /** `/cdn …`, already acknowledged. */
 export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
-  const { command, words } = await findTyped(deps, body, text);
-  const { name } = command;
-  const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;
-  const outcome = await perform(
-    deps,
-    {
-      kind: 'command',
-      feature: name,
-      requested: name,
-      body,
-      claim: triggerId,
-      needs: command.needsFor?.(words) ?? command.needs,
-      route: { responseUrl, channelId },
-      retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
-    },
-    createModalFlow(command, words, { triggerId, place: { channelId, threadTs: undefined } }),
-  );
-  if (outcome === 'answered' && command.changesHome) await publishHomeAgain(deps, body);
+  await performFound(deps, { kind: 'command', body }, async (sender) => {
+    const { command, words, revealed } = await findTyped(deps, sender, text);
+    const { name } = command;
+    const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;
+    return {
+      delivery: {
+        kind: 'command',
+        feature: name,
+        requested: name,
+        body,
+        claim: triggerId,
+        needs: command.needsFor?.(words) ?? command.needs,
+        route: { responseUrl, channelId },
+        retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
+        revealed,
+      },
+      flow: {
+        ...createModalFlow(command, words, { triggerId, place: { channelId, threadTs: undefined } }),
+        afterwards: showsChanges(deps, body, command),
+      },
+    };
+  });
 }
 
 /** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
-export async function findTyped(deps: SlackDeps, body: object, text: string) {
+export async function findTyped({ keyStore }: SlackDeps, { person }: Sender, text: string) {
   registerShown(text);
-  const sender = readSender(body, deps.access.own());
+  const revealed = shortestKey.test(text) ? keyStore.reveal(person) : undefined;
   // A key that does not open is refused where it is used.
-  if (sender && shortestKey.test(text)) await deps.keyStore.reveal(sender.person).catch(() => undefined);
-  return findCommand(parseWords(text));
+  await revealed?.catch(() => undefined);
+  return { ...findCommand(parseWords(text)), revealed };
 }
 
 const shortestKey = /\S{12}/u;
+
+/** Publishes the Home tab after work that it shows. */
+export function showsChanges(
+  deps: SlackDeps,
+  body: object,
+  work: { readonly changesHome?: boolean } | undefined,
+): (() => Promise<void>) | undefined {
+  return work?.changesHome ? () => publishHomeAgain(deps, body) : undefined;
+}
 
 /** A press of a button or a choice in a menu, already acknowledged. */
 export async function runAction(
@@ -61,58 +74,62 @@ export async function runAction(
     readChoice(pressed.action_id, chosen) ?? { actionId: pressed.action_id, value: chosen };
   const { actionId } = choice;
   if (isLink(actionId)) return;
-  const action = findAction(actionId);
-  const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
-  const typed = action?.runsCommand ? await findTyped(deps, body, value) : undefined;
-  const needs = typed
-    ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
-    : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
-  const modal = view?.type === 'modal' ? view : undefined;
-  const { metadata, ...openedIn } = readModalState(modal?.private_metadata);
-  const place = channel ? { channelId: channel.id, threadTs: readThread(body.container) } : openedIn;
-  // Only one person sees an ephemeral message.
-  const shared =
-    message && channel && body.container['is_ephemeral'] !== true
-      ? { channel: channel.id, ts: message.ts }
-      : undefined;
-  const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
-  const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
-  const origin = { triggerId, place, below: modal, newModal: isSeparate ? title : undefined };
-  const outcome = await perform(
-    deps,
-    {
-      kind: 'action',
-      feature: action?.id ?? 'unknown',
-      requested: typed?.command.name ?? action?.id.split(':')[0],
-      body,
-      claim: `${triggerId}:${pressed.action_ts}:${pressed.action_id}`,
-      needs,
-      route: {
-        ...place,
-        responseUrl: body.response_url || undefined,
-        ...(action && !isSeparate && !offered ? { replaces: true } : { separate: true }),
-        inConversation: offered
-          ? { channel: body.user.id, isElsewhere: true }
-          : shared && isConversation(shared.channel)
-            ? {
-                channel: shared.channel,
-                threadTs: place.threadTs,
-                replaces: action && !isSeparate ? shared.ts : undefined,
-              }
+  await performFound(deps, { kind: 'action', body }, async (sender) => {
+    const action = findAction(actionId);
+    const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
+    const typed = action?.runsCommand ? await findTyped(deps, sender, value) : undefined;
+    const needs = typed
+      ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
+      : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
+    const modal = view?.type === 'modal' ? view : undefined;
+    const { metadata, ...openedIn } = readModalState(modal?.private_metadata);
+    const place = channel ? { channelId: channel.id, threadTs: readThread(body.container) } : openedIn;
+    // Only one person sees an ephemeral message.
+    const shared =
+      message && channel && body.container['is_ephemeral'] !== true
+        ? { channel: channel.id, ts: message.ts }
+        : undefined;
+    const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
+    const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
+    const origin = { triggerId, place, below: modal, newModal: isSeparate ? title : undefined };
+    return {
+      delivery: {
+        kind: 'action',
+        feature: action?.id ?? 'unknown',
+        requested: typed?.command.name ?? action?.id.split(':')[0],
+        body,
+        claim: `${triggerId}:${pressed.action_ts}:${pressed.action_id}`,
+        needs,
+        route: {
+          ...place,
+          responseUrl: body.response_url || undefined,
+          ...(action && !isSeparate && !offered ? { replaces: true } : { separate: true }),
+          inConversation: offered
+            ? { channel: body.user.id, isElsewhere: true }
+            : shared && isConversation(shared.channel)
+              ? {
+                  channel: shared.channel,
+                  threadTs: place.threadTs,
+                  replaces: action && !isSeparate ? shared.ts : undefined,
+                }
+              : undefined,
+        },
+        retry:
+          needs === 'read' && action && !typed?.command.showsOthers
+            ? { actionId: action.id, value }
             : undefined,
+        modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
+        message: shared,
+        revealed: typed?.revealed,
       },
-      retry:
-        needs === 'read' && action && !typed?.command.showsOthers
-          ? { actionId: action.id, value }
-          : undefined,
-      modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
-      message: shared,
-    },
-    typed
-      ? createModalFlow(typed.command, typed.words, origin)
-      : createModalFlow(action ?? refuseOutdated('button'), value, origin),
-  );
-  if (outcome === 'answered' && (typed?.command ?? action)?.changesHome) await publishHomeAgain(deps, body);
+      flow: {
+        ...(typed
+          ? createModalFlow(typed.command, typed.words, origin)
+          : createModalFlow(action ?? refuseOutdated('button'), value, origin)),
+        afterwards: showsChanges(deps, body, typed?.command ?? action),
+      },
+    };
+  });
 }
 
 /** Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser. */
@@ -170,7 +187,7 @@ export async function runHome(deps: SlackDeps, body: { readonly event_id: string
 }
 
 /** After a change that the Home tab shows. The person did not request it, so a failure is only logged. */
-export async function publishHomeAgain(deps: SlackDeps, body: object): Promise<void> {
+async function publishHomeAgain(deps: SlackDeps, body: object): Promise<void> {
   const flow = { run: publishHome, showFailure: async () => true };
   await perform(deps, { ...homeDelivery, body, claim: undefined }, flow);
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { refusePastedKey } from '../../commands/connect.ts';
 import { isConversation } from '../send/conversation.ts';
+import type { Sender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
-import { perform } from './dispatch.ts';
-import { findTyped, publishHomeAgain } from './handlers.ts';
+import { performFound } from './dispatch.ts';
+import { findTyped, showsChanges } from './handlers.ts';
 import { createModalFlow } from './modal-flow.ts';
 
 const absent = z.undefined();
@@ -44,42 +45,46 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   // Of the messages of channels the bot hears its mentions only.
   if (type === 'message' && !isDirect) return;
   const { words, others } = splitWritten(text, botUserId);
-  const typed = await findWritten(deps, body, words, others);
-  const { command } = typed;
-  const outcome = await perform(
-    deps,
-    {
-      kind: 'message',
-      feature: command.name,
-      requested: command.name,
-      body,
-      // Slack delivers an event at least once.
-      claim: seen.event_id,
-      needs: command.needsFor?.(typed.words) ?? command.needs,
-      route: {
-        channelId: channel,
-        threadTs,
-        inConversation: isDirect ? { channel, threadTs } : undefined,
+  await performFound(deps, { kind: 'message', body }, async (sender) => {
+    const typed = await findWritten(deps, sender, words, others);
+    const { command } = typed;
+    return {
+      delivery: {
+        kind: 'message',
+        feature: command.name,
+        requested: command.name,
+        body,
+        // Slack delivers an event at least once.
+        claim: seen.event_id,
+        needs: command.needsFor?.(typed.words) ?? command.needs,
+        route: {
+          channelId: channel,
+          threadTs,
+          inConversation: isDirect ? { channel, threadTs } : undefined,
+        },
+        retry:
+          command.needs === 'read' && !command.showsOthers && words.length < 1000
+            ? { actionId: 'help:run', value: words }
+            : undefined,
+        revealed: typed.revealed,
       },
-      retry:
-        command.needs === 'read' && !command.showsOthers && words.length < 1000
-          ? { actionId: 'help:run', value: words }
-          : undefined,
-    },
-    createModalFlow(command, typed.words, {
-      triggerId: undefined,
-      place: { channelId: channel, threadTs },
-      written: words,
-    }),
-  );
-  if (outcome === 'answered' && command.changesHome) await publishHomeAgain(deps, body);
+      flow: {
+        ...createModalFlow(command, typed.words, {
+          triggerId: undefined,
+          place: { channelId: channel, threadTs },
+          written: words,
+        }),
+        afterwards: showsChanges(deps, body, command),
+      },
+    };
+  });
 }
 
 /** Finds the command in `words`. A key anywhere in the message is refused, like one behind the command. */
-async function findWritten(deps: SlackDeps, body: object, words: string, others: string) {
-  if (others === '') return findTyped(deps, body, words);
-  const whole = await findTyped(deps, body, `${words} ${others}`);
-  return whole.command === refusePastedKey ? whole : findTyped(deps, body, words);
+async function findWritten(deps: SlackDeps, sender: Sender, words: string, others: string) {
+  if (others === '') return findTyped(deps, sender, words);
+  const whole = await findTyped(deps, sender, `${words} ${others}`);
+  return whole.command === refusePastedKey ? whole : findTyped(deps, sender, words);
 }
 
 const anyMention = /<@[UW][A-Z0-9]+(?:\|[^<>]*)?>/u;

@@ -9,8 +9,9 @@ const maxBufferedBytes = 16 * 1024 * 1024;
 
 type Body = Buffer | 'too-large' | 'too-slow';
 
-/** The bodies that are being read, in this process. */
+/** The bodies that are being read, in this process, and their bytes together. */
 const buffering = new Set<{ bytes: number; readonly end: (body: Body) => void }>();
+let buffered = 0;
 
 /** The body of a request, or why it was not read to its end. @throws if the client hung up. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
@@ -19,6 +20,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
     const take = (chunk: Buffer): void => {
       chunks.push(chunk);
       own.bytes += chunk.length;
+      buffered += chunk.length;
       if (own.bytes > maxBytes) own.end('too-large');
       else refuseLargest();
     };
@@ -26,7 +28,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
       bytes: 0,
       end(body: Body): void {
         clearTimeout(timer);
-        buffering.delete(own);
+        if (buffering.delete(own)) buffered -= own.bytes;
         request.off('data', take);
         chunks.length = 0;
         resolve(body);
@@ -46,9 +48,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
 }
 
 function refuseLargest(): void {
-  const bodies = [...buffering];
-  if (bodies.reduce((sum, { bytes }) => sum + bytes, 0) <= maxBufferedBytes) return;
-  bodies.toSorted((one, other) => other.bytes - one.bytes)[0]?.end('too-large');
+  if (buffered <= maxBufferedBytes) return;
+  [...buffering].toSorted((one, other) => other.bytes - one.bytes)[0]?.end('too-large');
 }
 
 export interface RateLimit {

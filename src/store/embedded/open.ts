@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { Kysely, PGliteAdapter, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
-import { createPool } from '../pool.ts';
+import { createPool, endPool } from '../pool.ts';
 import type { Schema } from '../schema.ts';
 import { startDatabaseThread } from './connection.ts';
 import { createDatabase, createDirectory, lockDirectory } from './directory.ts';
@@ -33,27 +33,20 @@ export async function openEmbedded(dataDir: string, log: Log) {
       },
       log,
     );
-    /** Runs work while nothing else uses the database. */
-    const alone = async <T>(work: () => Promise<T>): Promise<T> => {
+    // With the one session taken nothing else is under way.
+    const dump = async (path: string): Promise<void> => {
       const client = await pool.connect();
-      try {
-        return await work();
-      } finally {
-        client.release();
-      }
+      await thread.dump(path).finally(() => client.release());
     };
-    const dump = (path: string): Promise<void> => alone(() => thread.dump(path));
     const stopMaintenance = startMaintenance({ pool, dump, directory: join(dataDir, 'backups'), log });
     return {
       native: { kind: 'embedded' as const, pool, dump },
       // No query has a time limit.
       unlimited: undefined,
-      db: new Kysely<Schema>({ dialect: new EmbeddedDialect({ pool }) }),
+      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       async close(): Promise<void> {
         await stopMaintenance();
-        // Behind all that wait: the pool itself would leave them waiting.
-        await alone(async () => undefined).catch(() => undefined);
-        await pool.end();
+        await endPool(pool);
         await thread.close();
         release();
       },
@@ -61,12 +54,5 @@ export async function openEmbedded(dataDir: string, log: Log) {
   } catch (error) {
     release();
     throw error;
-  }
-}
-
-class EmbeddedDialect extends PostgresDialect {
-  // With one session nothing can wait for a lock of another.
-  override createAdapter(): PGliteAdapter {
-    return new PGliteAdapter();
   }
 }

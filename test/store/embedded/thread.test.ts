@@ -70,6 +70,7 @@ test('a connection that is given up takes its transaction with it', async () => 
 
 test('closing waits for what was asked', async () => {
   const database = await open();
+  await database.ping();
   const asked = [1, 2, 3].map((n) => sql`select ${n}::int as n`.execute(database.db));
   // Until they have reached the driver.
   await nextTurn();
