@@ -89,8 +89,8 @@ export interface Sharing {
   ) => Promise<ShareOutcome>;
 }
 
-/** `unknown`: it may have been posted. `refused`: Slack's reason. */
-export type ShareOutcome = 'posted' | 'repeated' | 'unknown' | { readonly refused: string };
+/** `post-only`: without its files. `unknown`: it may have been posted. `refused`: Slack's reason. */
+export type ShareOutcome = 'posted' | 'post-only' | 'repeated' | 'unknown' | { readonly refused: string };
 
 export type Service = keyof Services;
 

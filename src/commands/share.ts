@@ -1,4 +1,4 @@
-import { tenantId } from '../auth/identity.ts';
+import { personKey, tenantId } from '../auth/identity.ts';
 import { decideSharing } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
@@ -82,22 +82,22 @@ async function share(
   if (same === undefined) return views.renderNotShown(answer, to.channel);
 
   const { files = [] } = file && command.file ? await findLast(command.file(words, file, context)) : {};
-  const withFile = files.length > 0 ? file : undefined;
-  const outcome = await sharing.post(views.renderSharedCopy(answer, person.userId, withFile), {
+  const outcome = await sharing.post(views.renderSharedCopy(answer, person.userId), {
     ...to,
     files,
-    once: shown && `${shown} ${withFile ?? ''}`,
+    once: shown && `${personKey(person)} ${shown} ${files.length > 0 ? file : ''}`,
   });
-  if (outcome !== 'posted') throw explainUnposted(outcome, to.channel, `${same} ${where}`);
+  if (outcome !== 'posted' && outcome !== 'post-only')
+    throw explainUnposted(outcome, to.channel, `${same} ${where}`);
   await audit.record({
     tenant: tenantId(person),
     actor: person.userId,
     event: 'answer-shared',
     // The command and an id: the rest may be what somebody typed.
     subject: same.split(' ', 2).join(' '),
-    detail: { channel: to.channel, file: withFile },
+    detail: { channel: to.channel, file: outcome === 'posted' && files.length > 0 ? file : undefined },
   });
-  return views.renderShown(answer, to.channel);
+  return views.renderShown(answer, to.channel, outcome === 'post-only');
 }
 
 /** The channel and thread of a target. */
@@ -143,7 +143,7 @@ async function requireOwnAudience(channel: string, { sharing, authorizer }: With
 }
 
 function explainUnposted(
-  outcome: Exclude<ShareOutcome, 'posted'>,
+  outcome: Exclude<ShareOutcome, 'posted' | 'post-only'>,
   channel: string,
   again: string,
 ): UserError {
@@ -154,6 +154,8 @@ function explainUnposted(
       `Slack gave no answer, so this may be in <#${channel}> or not.`,
       'Look there before you share it again.',
     );
+  if (outcome.refused === 'ratelimited')
+    return new UserError('Slack asks for a pause, so nothing was shown.', 'Share again in a minute.');
   const isOutside = /^(?:not_in_channel|channel_not_found)$/u.test(outcome.refused);
   return new UserError(
     isOutside ? `I am not in <#${channel}>.` : `Slack refused it (${formatCode(outcome.refused, 60)}).`,

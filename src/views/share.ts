@@ -88,26 +88,28 @@ export function isSharedPlace(channelId: string | undefined): channelId is strin
 }
 
 /** The post for all: sentence, chart or table, who showed it, and one button for those who want to look themselves. */
-export function renderSharedCopy(answer: Message, by: string, file?: SharedFile): Message {
+export function renderSharedCopy(answer: Message, by: string): Message {
   const words = findSharedWords(answer) ?? '';
   const shown = (answer.blocks ?? []).filter(({ type }) => type !== 'actions').map(withoutAccessory);
   const last = shown.at(-1);
   const notes = last?.type === 'context' ? shown.pop() : undefined;
-  const who = [`<@${by}> showed this`, file && `all entries as ${file.toUpperCase()} in the thread`];
   return message(answer.text, [
     ...shown,
     actions(commandButton('Look for myself', words)),
-    context([...who, ...(notes?.type === 'context' ? readNotes(notes) : [])]),
+    context([`<@${by}> showed this`, ...(notes?.type === 'context' ? readNotes(notes) : [])]),
   ]);
 }
 
 /** The private answer after it was shown to all. */
-export function renderShown(answer: Message, channel: string): Message {
+export function renderShown(answer: Message, channel: string, lacksFile: boolean): Message {
   const rest = mapActions(answer, (row) => ({
     ...row,
     elements: row.elements.filter((element) => !isShareButton(element)),
   }));
-  return addNote(rest, `Shown in <#${channel}>`);
+  return addNote(
+    rest,
+    `Shown in <#${channel}>${lacksFile ? ', without the file: Slack did not take it' : ''}`,
+  );
 }
 
 /** An answer that cannot be shown to all, such as a choice of zones. */

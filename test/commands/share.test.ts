@@ -260,6 +260,14 @@ describe('origin errors with their file', () => {
     expect(posts(random)).toHaveLength(before);
   });
 
+  test('are shown without the file that Slack does not take, and say so', async () => {
+    const before = posts(deploys).length;
+    bot.slack.script.fail('files.getUploadURLExternal', 'file_uploads_disabled');
+    const answer = await type(deploys, 'errors checkout yesterday here with:csv');
+    expect(answer.reads).toMatch(/#deploys, without/);
+    expect(posts(deploys)).toHaveLength(before + 1);
+  });
+
   test('leave no file behind', async () => {
     expect(await readdir(join(bot.env['DATA_DIR'] ?? '', 'spool'))).toEqual([]);
   });

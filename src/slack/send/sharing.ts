@@ -48,7 +48,13 @@ export function createSharing(options: SharingOptions): Sharing {
     const url = channel === route.channelId && files.length === 0 ? route.responseUrl : undefined;
     if (url === undefined) {
       const posted = await byClient();
-      if (files.length > 0) await port.share(files, { channel, thread: thread ?? posted.ts });
+      if (files.length === 0) return 'posted';
+      try {
+        await port.share(files, { channel, thread: thread ?? posted.ts });
+      } catch (error) {
+        log.warn({ channel, error }, 'cannot share the file of an answer');
+        return 'post-only';
+      }
       return 'posted';
     }
     await postByUrl(url, message, thread, byClient);
