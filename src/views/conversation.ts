@@ -1,5 +1,4 @@
-import type { ActionsBlock } from '@slack/types';
-import { actions, limits, type Message, say } from './blocks/blocks.ts';
+import { actions, limits, type Message, type MessageBlock, say } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 
 /** In place of a form, which Slack opens after a press only. `words` are a command without `/cdn`. */
@@ -17,12 +16,26 @@ interface Pressed {
   readonly value: string;
 }
 
-/** The offer to show a chart or table, which Slack refused here, in the person's conversation with the bot. */
-export function renderNativeOffer(kind: 'chart' | 'table', { actionId, value }: Pressed): ActionsBlock[] {
+/**
+ * Words in place of a chart or table that Slack refused, with a button that shows it in the person's conversation with the
+ * bot: first in the row of buttons, if there is one with room.
+ */
+export function addNativeOffer(
+  words: readonly MessageBlock[],
+  kind: 'chart' | 'table',
+  { actionId, value }: Pressed,
+): MessageBlock[] {
   const repeats = `${actionId} ${value}`;
-  if (repeats.length > limits.value) return [];
-  return [actions(button(`Show as ${kind}`, 'native:show', repeats))];
+  if (repeats.length > limits.value) return [...words];
+  const offer = button(`Show as ${kind}`, 'native:show', repeats);
+  const row = words.find((block) => block.type === 'actions' && block.elements.length < maxShown);
+  if (row?.type === 'actions')
+    return words.map((block) => (block === row ? { ...row, elements: [offer, ...row.elements] } : block));
+  return words.length < limits.blocks ? [...words, actions(offer)] : [...words];
 }
+
+// The desktop client hides what is beyond.
+const maxShown = 5;
 
 /** The button that a pressed offer repeats; undefined = another button was pressed. */
 export function readNativeOffer(actionId: string, value: string): Pressed | undefined {

@@ -1,11 +1,10 @@
-import type { ActionsBlock } from '@slack/types';
 import { z } from 'zod';
 import { createCache } from '../../lib/cache.ts';
 import { hourMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { limits, type MessageBlock } from '../../views/blocks/blocks.ts';
+import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { isNative, isTable, type NativeBlock, replaceNativeBlocks } from '../../views/blocks/native.ts';
-import { renderNativeOffer } from '../../views/conversation.ts';
+import { addNativeOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
 
 /** The charts and tables of a private answer, offered where they are refused: in the person's conversation with the bot. */
@@ -39,10 +38,8 @@ export type SendNativeBlocks = <Content extends object, Sent>(
 
 export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }): SendNativeBlocks {
   const refused = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
-  const renderOffer = async (native: readonly NativeBlock[], offer: NativeOffer): Promise<ActionsBlock[]> => {
-    const isRefusedThere = refused.get(`chat.postMessage ${await offer.installation()}`);
-    return isRefusedThere ? [] : renderNativeOffer(native.every(isTable) ? 'table' : 'chart', offer.repeats);
-  };
+  const isRefusedThere = async ({ installation }: NativeOffer): Promise<boolean> =>
+    refused.get(`chat.postMessage ${await installation()}`) === true;
   return async ({ installation, method }, content, send) => {
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
     const native = blocks?.filter(isNative) ?? [];
@@ -50,8 +47,9 @@ export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }):
     const sendWords = async () => {
       const words = replaceNativeBlocks(blocks);
       const offer = offers.get(blocks);
-      const offered = offer && words.length < limits.blocks ? await renderOffer(native, offer) : [];
-      return send({ ...content, blocks: [...words, ...offered] });
+      const isOffered = offer && !(await isRefusedThere(offer));
+      const kind = native.every(isTable) ? 'table' : 'chart';
+      return send({ ...content, blocks: isOffered ? addNativeOffer(words, kind, offer.repeats) : words });
     };
     const key = `${method} ${installation}`;
     if (refused.get(key)) return sendWords();

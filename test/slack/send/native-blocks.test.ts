@@ -115,6 +115,7 @@ describe('where charts are refused', () => {
     bot.slack.script.refuseNativeBlocks(['response_url', 'chat.postEphemeral']);
     const words = await ask(person, `app ${appIds.api}`);
     expect(offers('native:show')(words)).toBe(true);
+    expect(words.blocks.filter(({ type }) => type === 'actions')).toHaveLength(1);
     await person.press('native:show', { ts: words.ts });
     const chart = await bot.slack
       .as(alice, `D${alice}`)
