@@ -3,6 +3,7 @@ import { allowSecrets } from '../../secrets/secret.ts';
 import { type Log, makeReference } from '../../telemetry/log.ts';
 import { type Attachment, context, limits, type Message } from '../../views/blocks/blocks.ts';
 import { truncate } from '../../views/blocks/text.ts';
+import { findSharedWords } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
@@ -67,7 +68,7 @@ export function createResponder(options: {
   log: Log;
 }): Responder {
   const { route, log } = options;
-  const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false, repeats } = route;
+  const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false } = route;
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
   let uses = 0;
   let sent = 0;
@@ -75,6 +76,9 @@ export function createResponder(options: {
   const installation = async (): Promise<string> => (await options.client()).token ?? '';
   const toBody = ({ text, blocks }: Message): Pick<Message, 'text' | 'blocks'> => {
     if (!blocks) return { text };
+    const words = findSharedWords({ text, blocks });
+    const repeats =
+      route.repeats ?? (words === undefined ? undefined : { actionId: 'help:run', value: words });
     return { text, blocks: repeats ? withNativeOffer(blocks, { repeats, installation }) : blocks };
   };
   const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
