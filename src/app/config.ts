@@ -24,13 +24,29 @@ const longSecret = (source: string) =>
   z.string().min(16, `is too short: at least 16 characters (${source})`).transform(toSecret);
 
 /** https everywhere; plain http only to this machine, for local tests. */
-const address = z.string().refine((value) => {
+function isAddress(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);
   if (username || password) return false;
   const isLoopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
   return protocol === 'https:' || (protocol === 'http:' && isLoopback);
-}, 'must be an https:// address (http:// only for this machine), without a user name in it');
+}
+
+const address = z
+  .string()
+  .refine(
+    isAddress,
+    'must be an https:// address (http:// only for this machine), without a user name in it',
+  );
+
+/** An address of the CDN's panel with the id of a thing in it. */
+const panelPage = z
+  .string()
+  .refine(
+    (value) => value === 'none' || (isAddress(value) && value.includes('{id}')),
+    'must be an https:// address with {id} in it, or none',
+  )
+  .transform((value) => (value === 'none' ? undefined : value));
 
 const port = z.coerce
   .number('must be a port number')
@@ -80,6 +96,11 @@ const variables = storeVariables.extend({
       'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
     )
     .default([]),
+  // The panel's pages as public repositories link to them; the service documents none.
+  PANEL_URL_ZONE: panelPage.prefault('https://dash.bunny.net/cdn/{id}'),
+  PANEL_URL_APP: panelPage.prefault('https://dash.bunny.net/magic-containers/apps/{id}'),
+  PANEL_URL_SCRIPT: panelPage.prefault('https://dash.bunny.net/scripts/{id}'),
+  PANEL_URL_STORAGE: panelPage.prefault('https://dash.bunny.net/storage/{id}/file-manager'),
   ADMIN_USER_IDS: z
     .string()
     .transform(splitList)
@@ -112,6 +133,12 @@ export function readConfig(env: Env) {
       installing: toInstalling(read),
     },
     cdn: toCdn(read),
+    panel: {
+      zone: read.PANEL_URL_ZONE,
+      app: read.PANEL_URL_APP,
+      script: read.PANEL_URL_SCRIPT,
+      storage: read.PANEL_URL_STORAGE,
+    },
     /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
     adminIds: read.ADMIN_USER_IDS,
     web: { port: read.PORT, metricsPort: read.METRICS_PORT, publicUrl: read.PUBLIC_URL },

@@ -60,6 +60,7 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     metrics,
     log,
     now,
+    panel: config.panel,
     fetch: egress.fetch('response_url', fetch),
   });
 

@@ -14,6 +14,7 @@ import type { Ledger } from '../operations/transitions.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Attachment, FormResult, Message } from '../views/blocks/blocks.ts';
 import type { Failure } from '../views/blocks/failure.ts';
+import type { PanelPages } from '../views/blocks/panel.ts';
 import type { CommandSummary, HelpGroup } from '../views/help.ts';
 import type { SharedFile } from '../views/share.ts';
 import type { Words } from './words.ts';
@@ -43,6 +44,7 @@ export interface Context {
   /** The modal that was submitted or that holds the button. */
   readonly modal: OpenModal | undefined;
   readonly now: () => Date;
+  readonly panel: PanelPages;
   /** For a failure that does not end the answer: logs it and returns its text with the logged reference. */
   readonly explain: (error: unknown) => Failure;
   /** Aborts when the bot stops or when the answer can no longer be delivered. */

@@ -89,3 +89,16 @@ test.each(['SLACK_SIGNING_SECRET', 'SLACK_STATE_SECRET'])('a short %s is refused
   expect(said).toMatchSnapshot();
   expect(said).not.toContain('hunter22');
 });
+
+test('pages of the panel have defaults, another address with an id in it, or none', () => {
+  const defaults = readConfig(enough).panel;
+  for (const page of Object.values(defaults)) expect(page).toMatch(/^https:.*\{id\}/u);
+  const own = { PANEL_URL_ZONE: 'https://panel.example/zones/{id}', PANEL_URL_APP: 'none' };
+  expect(readConfig({ ...enough, ...own }).panel).toEqual({
+    ...defaults,
+    zone: 'https://panel.example/zones/{id}',
+    app: undefined,
+  });
+  for (const wrong of ['https://panel.example/', 'javascript:{id}', 'http://panel.example/{id}'])
+    expect(readProblems({ ...enough, PANEL_URL_ZONE: wrong })).toContain('PANEL_URL_ZONE must');
+});

@@ -3,7 +3,7 @@ import { canaryMark } from '../../simulator/cdn/canaries.ts';
 import { personKey } from '../../src/auth/identity.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { describeRole } from '../../src/views/api-keys.ts';
-import { alice, buttons, createCommandHarness } from '../support/command-harness.ts';
+import { alice, buttons, createCommandHarness, readRows } from '../support/command-harness.ts';
 import { readStable } from '../support/words.ts';
 
 test('keys come with id, masked tail and roles in words, the reader’s own first', async () => {
@@ -42,23 +42,24 @@ test('a key that was deleted is told so, not called restricted', async () => {
   });
 });
 
-test.each([0, 1, 60, 61, 2500])('%d keys fit into one message', async (many) => {
+test.each([0, 1, 60, 2500])('%d keys fit into one message', async (many) => {
   await using harness = await createCommandHarness({ zones: 3 });
-  const roles = Array.from({ length: 30 }, (_, index) => `SubuserAPI${'&<'.repeat(20)}${index}`);
+  const roles = Array.from({ length: 12 }, (_, index) => `&<${index}`);
   harness.cdn.data.apiKeys.length = 0;
   for (let id = 1; id <= many; id += 1) harness.cdn.data.apiKeys.push({ Id: id, Key: null, Roles: roles });
   const [answer] = await harness.person().run('keys');
   expect(answer?.text).toMatchSnapshot();
-  expect(answer?.files?.length ?? 0).toBe(many > 60 ? 1 : 0);
+  expect(readRows(answer)).toHaveLength(Math.min(many, 100));
+  expect(answer?.files?.length ?? 0).toBe(many > 100 ? 1 : 0);
   const content = answer?.files?.[0]?.content;
   const lines = content instanceof Uint8Array ? new TextDecoder().decode(content).trim().split('\n') : [];
-  expect(lines).toHaveLength(many > 60 ? many + 1 : 0);
+  expect(lines).toHaveLength(many > 100 ? many + 1 : 0);
 });
 
 test('refreshing takes the list’s place, and sends its file only where it is another one', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const { apiKeys } = harness.cdn.data;
-  for (let id = 100; id < 170; id += 1) apiKeys.push({ Id: id, Key: null, Roles: ['User'] });
+  for (let id = 100; id < 200; id += 1) apiKeys.push({ Id: id, Key: null, Roles: ['User'] });
   const person = harness.person();
   const [answer] = await person.run('keys');
   expect(answer?.files).toHaveLength(1);
@@ -67,7 +68,7 @@ test('refreshing takes the list’s place, and sends its file only where it is a
   expect(again?.files).toBeUndefined();
   apiKeys.pop();
   const [fewer] = await person.press(...(buttons(again).get('Refresh') ?? ['', '']));
-  expect(fewer?.text).toMatch(/^74 .* 77\.$/);
+  expect(fewer?.text).toMatch(/^104 .* 77\.$/);
   expect(fewer?.files).toHaveLength(1);
 });
 
@@ -76,7 +77,7 @@ test.each([
   ['SubuserAPIPullZones', 'sub-user API: pull zones'],
   ['SubuserDns', 'sub-user: DNS'],
   ['SubuserAPI', 'sub-user API'],
-  ['Brand<New>Role', 'Brand&lt;New&gt;Role'],
+  ['Brand<New>Role', 'Brand<New>Role'],
 ])('the role %s reads %s', (name, words) => {
   expect(describeRole(name)).toBe(words);
 });

@@ -91,7 +91,7 @@ test.each([
   ['cost', ['/cdn zones sort:charges', '/cdn app']],
   ['Billing', ['/cdn zones sort:charges']],
   ['top', ['/cdn zones sort:bandwidth']],
-  ['certificate', ['/cdn zones only:attention', '/cdn zone']],
+  ['certificate', ['/cdn zones only:no-certificate', '/cdn zone']],
   ['logs shop', ['/cdn zone shop', '/cdn errors shop', '/cdn audit shop']],
   ['constructor', ['Find the zone constructor']],
 ])('the common word %s leads to %j', async (typed, offered) => {

@@ -5,24 +5,30 @@ import { buttons, createCommandHarness } from '../support/command-harness.ts';
 import { findMessageProblems } from '../support/slack-limits.ts';
 
 test.each<[typed: string, offered: string[]]>([
-  ['zones sort:size', ['zones sort:name', 'zones sort:bandwidth', 'zones sort:charges']],
+  ['zones sort:size', ['attention', 'bandwidth', 'charges', 'name'].map((by) => `zones sort:${by}`)],
   [
     'zones my shop sort:bandwith only:disabled',
     [
       'zones "my shop" sort:bandwidth only:disabled',
-      'zones "my shop" sort:name only:disabled',
+      'zones "my shop" sort:attention only:disabled',
       'zones "my shop" sort:charges only:disabled',
+      'zones "my shop" sort:name only:disabled',
     ],
   ],
-  ['zones only:wat', ['zones only:attention', 'zones only:disabled', 'zones only:suspended']],
+  [
+    'zones only:wat',
+    ['attention', 'suspended', 'disabled', 'off', 'above-80', 'no-certificate'].map(
+      (is) => `zones only:${is}`,
+    ),
+  ],
   [
     'zones limit:5',
     [
-      'zones sort:name',
+      'zones sort:attention',
       'zones sort:bandwidth',
       'zones sort:charges',
+      'zones sort:name',
       'zones only:attention',
-      'zones only:disabled',
       'zones only:suspended',
     ],
   ],

@@ -300,7 +300,7 @@ test('an answer that is no longer kept is read again', async () => {
 
 test('an answer that is for one person alone is not shown', async () => {
   const before = posts(ops).length;
-  const answer = await type(ops, 'zone api here');
+  const answer = await type(ops, 'zone eu here');
   expect(posts(ops)).toHaveLength(before);
   expect(answer.ephemeral).toBe(true);
 });

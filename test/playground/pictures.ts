@@ -40,7 +40,7 @@ try {
 
   await look('ops');
   await asker.slash('zones');
-  await page.getByText('Page 1 of').waitFor();
+  await page.getByText('this month').first().waitFor();
   await take(page, 'zones');
 
   const volume = Object.entries(cdn.data.apps).flatMap(([, app]) =>

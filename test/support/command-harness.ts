@@ -113,6 +113,12 @@ export async function createCommandHarness({
         message: undefined,
         modal: undefined,
         now: () => new Date(now),
+        panel: {
+          zone: 'https://panel.example/zone/{id}',
+          app: 'https://panel.example/app/{id}',
+          script: undefined,
+          storage: undefined,
+        },
         explain: (error) =>
           explainFailure(error, { kind: 'command', feature: 'test' }, createLogger('silent')),
         signal,
@@ -207,6 +213,13 @@ export function readText(message: Drawn): string {
   const texts: string[] = [];
   collect(message?.blocks ?? [], texts);
   return texts.join('\n');
+}
+
+/** The rows of a message's table, without the header, as text; a message without a table has none. */
+export function readRows(message: Drawn): string[][] {
+  const table = message?.blocks?.find((block) => 'type' in block && block.type === 'data_table');
+  const { rows = [] } = (table ?? {}) as { rows?: { text?: string }[][] };
+  return rows.slice(1).map((cells) => cells.map(({ text = '' }) => text));
 }
 
 /** The buttons of a message, and the entries of its menus of buttons: label → [action id, value]. */

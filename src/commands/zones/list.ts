@@ -1,17 +1,17 @@
-import { ApiError } from '../../api/http/errors.ts';
 import { sumTotals } from '../../api/zones/summary.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import { isNote } from '../../views/blocks/menu.ts';
 import * as views from '../../views/zones/list.ts';
+import type { ZoneQuery } from '../../views/zones/query.ts';
 import { renderZoneForm } from '../../views/zones/rows.ts';
-import type { Action, Command, Feature, With } from '../define.ts';
+import { renderSearchForm } from '../../views/zones/search-form.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
+import { writeZonesFile } from './file.ts';
 import { loadAllZones } from './lookup.ts';
-import { decodeZoneQuery, findMeantFilter, readZoneQuery, selectZones } from './query.ts';
+import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
-
-/** Rows per page: two screens of a phone. */
-const pageSize = 10;
 
 const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',
@@ -25,12 +25,16 @@ const zonesCommand: Command<'zoneCache'> = {
     traffic: 'zones sort:bandwidth',
     usage: 'zones sort:bandwidth',
     bandwidth: 'zones sort:bandwidth',
-    certificate: 'zones only:attention',
-    certificates: 'zones only:attention',
+    certificate: 'zones only:no-certificate',
+    certificates: 'zones only:no-certificate',
+    tls: 'zones only:old-tls',
+    limit: 'zones only:above-80',
   },
-  usage: 'zones [search] [sort:bandwidth|charges|name] [only:attention|disabled|suspended]',
+  usage:
+    'zones [search] [only:attention|disabled|suspended|above-80|no-certificate|old-tls|no-logging] ' +
+    '[origin:… host:… script:… app:… storage:…] [sort:bandwidth|charges|name]',
   summary: 'Your zones: bandwidth, charges and what needs attention',
-  examples: ['zones', 'zones shop', 'zones sort:bandwidth', 'zones only:attention'],
+  examples: ['zones', 'zones shop', 'zones only:no-certificate', 'zones origin:example.com'],
   needs: 'read',
   shares: true,
   run(words, context) {
@@ -40,20 +44,52 @@ const zonesCommand: Command<'zoneCache'> = {
   },
 };
 
-const turnPage: Action<'zoneCache'> = {
-  id: 'zones:page',
-  needs: 'read',
-  run: (value, context) => {
-    if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
-    return listZones(decodeZoneQuery(value), context, 'when complete');
+const listActions: Action<'tempDirectory' | 'zoneCache'>[] = [
+  {
+    id: 'zones:page',
+    needs: 'read',
+    run: (value, context) => {
+      if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
+      return listZones(decodeZoneQuery(value), context, 'when complete');
+    },
   },
-};
+  { id: 'zones:form', needs: 'read', modal: (value) => renderSearchForm(decodeZoneQuery(value)) },
+  {
+    id: 'zones:csv',
+    needs: 'read',
+    newMessage: true,
+    async run(value, context) {
+      const query = decodeZoneQuery(value);
+      const known = await loadAllZones(context);
+      const zones = selectZones(known.zones, query);
+      const { path } = await writeZonesFile(zones, context);
+      const { takenAt } = known;
+      return views.renderZonesFile(path, {
+        zones: zones.length,
+        query,
+        takenAt,
+        account: known.zones.length,
+      });
+    },
+  },
+];
 
-export const zones: Feature<'zoneCache'> = {
+const searchForm = defineForm({
+  id: 'zones:search',
+  needs: 'read',
+  fields: queryFields.superRefine(({ carried }, fields) => {
+    for (const path of ['script', 'app'] as const)
+      if (isNote(carried[path] ?? ''))
+        fields.addIssue({ code: 'custom', path: [path], message: `This line is no ${path}. Pick one.` });
+  }),
+  run: (query, context: With<'zoneCache'>) => listZones(query, context, 'at once'),
+});
+
+export const zones: Feature<'tempDirectory' | 'zoneCache'> = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
-  actions: [turnPage, ...zoneActions],
-  forms: [zoneForm],
+  actions: [...listActions, ...zoneActions],
+  forms: [zoneForm, searchForm],
   pickers: [zonePicker],
   shortcuts: [
     {
@@ -67,59 +103,47 @@ export const zones: Feature<'zoneCache'> = {
   ],
 };
 
-/**
- * The list. A typed command answers `at once` with one small page and then with the whole list; a button keeps the old
- * page until the new one is complete.
- */
+/** The list. A typed command says `at once` that it reads; a button keeps the old list until the new one is complete. */
 async function* listZones(
-  query: views.ZoneQuery,
+  query: ZoneQuery,
   context: With<'zoneCache'>,
   first: 'at once' | 'when complete',
 ): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.forPerson(context.person);
   const known = mine.get();
-  if (known) return yield renderList(known, query);
-  if (first === 'when complete') return yield renderList(await loadAllZones(context), query);
+  if (known) return yield renderList(known, query, context);
+  if (first === 'when complete') return yield renderList(await loadAllZones(context), query, context);
 
   const { pullZones } = await context.cdn();
-  const { search } = query;
-  const small = await pullZones.firstPage({ perPage: pageSize, ...(search ? { search } : {}) });
-  if (!small.more && !search) return yield renderList(mine.set(small), query);
-
-  // An unsorted first page has the wrong rows if an order or a filter is requested.
-  const ordered = query.sort !== 'name' || query.only !== undefined;
-  const start = { zones: small.zones, total: small.total, search };
-  const showsRows = !ordered && start.zones.length > 0;
-  yield showsRows
-    ? views.renderFirstZones(start)
-    : views.renderLoadingZones(search ? undefined : small.total);
-  try {
-    yield renderList(await loadAllZones(context), query);
-  } catch (error) {
-    if (!(error instanceof ApiError) || !showsRows) throw error;
-    yield views.renderFirstZonesOnly(start, context.explain(error), query);
-  }
+  const small = await pullZones.firstPage({ perPage: smallPage });
+  if (!small.more) return yield renderList(mine.set(small), query, context);
+  yield views.renderLoadingZones(small.total);
+  yield renderList(await loadAllZones(context), query, context);
 }
 
-function renderList({ zones, skipped, takenAt }: CachedZones, query: views.ZoneQuery): Message {
-  const found = selectZones(zones, query);
+/** Zones of the request that says how many there are. An account with fewer is read by it. */
+const smallPage = 10;
+
+function renderList(
+  { zones: all, skipped, takenAt }: CachedZones,
+  query: ZoneQuery,
+  { panel }: Context,
+): Message {
+  const zones = selectZones(all, query);
   const offer = findMeantFilter(query);
-  if (found.length === 0) {
-    const names = zones.map(({ name }) => name);
+  if (zones.length === 0) {
+    const names = all.map(({ name }) => name);
     const near = query.search ? findClosest(query.search, names) : [];
-    return views.renderNoZones(query, zones.length, near, offer);
+    return views.renderNoZones(query, all.length, near, offer);
   }
-  const pages = Math.ceil(found.length / pageSize);
-  // The account may have fewer zones than when the button was rendered.
-  const page = Math.min(query.page, pages);
-  return views.renderZonePage({
-    zones: found.slice((page - 1) * pageSize, page * pageSize),
-    query: { ...query, page },
-    pages,
-    totals: sumTotals(found),
-    account: zones.length,
+  return views.renderZoneList({
+    zones,
+    query,
+    totals: sumTotals(zones),
+    account: all.length,
     skipped,
     takenAt,
     offer,
+    panel,
   });
 }

@@ -40,6 +40,7 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly metrics: Metrics;
   readonly log: Log;
   readonly now: () => Date;
+  readonly panel: Context['panel'];
   readonly fetch: typeof globalThis.fetch;
   /** Base of the Web API: files are uploaded to its hosts only. */
   readonly apiUrl: string;
@@ -69,7 +70,8 @@ export async function authorize(
   request: AuthorizeRequest,
   own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
-  const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, log, now } = deps;
+  const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, log, now, panel } =
+    deps;
   const { client, sharing, signal } = own;
   const { person, foreign } = sender;
   const { needs, channelId } = request;
@@ -118,6 +120,7 @@ export async function authorize(
     },
     explain: (error) => explainFailure(error, request, log),
     now,
+    panel,
     signal,
     ...createSetup(deps, sender, request.body),
     keyStore,

@@ -72,6 +72,17 @@ export function formatMoney(amount: number): string {
   return dollars.format(amount);
 }
 
+const wholeDollars = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+});
+
+/** Dollars in a sentence, whole from 100 on: `$2,268`. A table has the cents. */
+export function formatRoundMoney(amount: number): string {
+  return (Math.abs(amount) < 100 ? dollars : wholeDollars).format(amount);
+}
+
 /** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
 export function formatPercent(part: number, whole: number): string {
   const share = (part / whole) * 100;

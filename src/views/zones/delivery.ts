@@ -1,82 +1,56 @@
 import type { Zone } from '../../api/zones/zone.ts';
+import { formatBytes, formatMoney } from '../blocks/format.ts';
 import {
   describeEnum,
+  formatLinkedId,
   formatOnOff,
   formatWhole,
-  humanize,
   joinFields,
   joinList,
   joinNonEmpty,
   joinParts,
-  quote,
-  renderFields,
-  renderSwitches,
-} from '../blocks/fields.ts';
-import { formatMoney } from '../blocks/format.ts';
-import { describeState, describeUsage } from './rows.ts';
+  joinSwitches,
+  listFields,
+  listSwitches,
+  type Row,
+} from './fields.ts';
 
-export function renderOverview(zone: Zone): string[] {
-  const { summary } = zone;
-  const script = humanize(summary.edgeScriptId);
+/** The sources of a zone, requests to them and the handling of their failures. */
+export function listOrigin(zone: Zone): Row[] {
+  const { summary, originRetries: retries, originRetryDelay: wait, maxWebSocketConnections: sockets } = zone;
+  const { edgeScriptId: script } = summary;
   const phase = describeEnum('ExecutionPhase', zone.edgeScriptExecutionPhase);
-  return renderFields([
-    ['State', describeState(summary)],
-    // The specification: enabled "unless resource limits were reached or the owning account ran out of funds".
-    [
-      'Disabled because',
-      summary.enabled === false && 'resource limits were reached or the owning account ran out of funds',
-    ],
-    ['This month', describeUsage(summary)],
-    ['Charges so far', summary.charges === undefined ? undefined : formatMoney(summary.charges)],
-    ['Tier', describeEnum('PullZoneType', zone.type)],
-    ['Origin', describeOrigin(zone)],
-    ['Storage zone', humanize(summary.storageZoneId)],
-    ['Edge script', script && phase ? `${script} (${phase})` : script],
-    ['Middleware script', humanize(summary.middlewareScriptId)],
-    ['App', humanize(summary.appId)],
-    ['Delivers from', listRegions(zone)],
-    ['Addresses', describeEnum('IpFamilyPolicy', zone.ipFamilyPolicy)],
-  ]);
-}
-
-function describeOrigin(zone: Zone): string | undefined {
-  const kind = describeEnum('PullZoneOriginType', zone.originType);
-  const url = quote(zone.summary.originUrl, 150);
-  return url && kind && kind !== 'OriginUrl' ? `${url} (${kind})` : (url ?? kind);
-}
-
-function listRegions(zone: Zone): string | undefined {
-  const all = [
-    ['North America', zone.enableGeoZoneUS],
-    ['Europe', zone.enableGeoZoneEU],
-    ['Asia and Oceania', zone.enableGeoZoneASIA],
-    ['South America', zone.enableGeoZoneSA],
-    ['Africa', zone.enableGeoZoneAF],
-  ] as const;
-  if (all.every(([, on]) => on === undefined)) return undefined;
-  return joinList(all.flatMap(([name, on]) => (on === true ? [name] : [])));
-}
-
-/** Requests to the origin and the handling of their failures. */
-export function renderOrigin(zone: Zone): string[] {
-  const { originRetries: retries, originRetryDelay: wait, maxWebSocketConnections: sockets } = zone;
   const timeouts = joinFields([
     ['connect', formatWhole(zone.originConnectTimeout, ' s')],
     ['response', formatWhole(zone.originResponseTimeout, ' s')],
   ]);
   const stickySessions = joinParts(
-    describeEnum('StickySessionType', zone.stickySessionType),
-    ...renderFields([
-      ['cookie', humanize(zone.stickySessionCookieName, 60)],
-      ['headers', humanize(zone.stickySessionClientHeaders)],
+    describeEnum('StickySessionType', zone.stickySessionType)?.toLowerCase(),
+    joinFields([
+      ['cookie', zone.stickySessionCookieName],
+      ['headers', zone.stickySessionClientHeaders],
     ]),
   );
   return [
-    ...renderFields([
-      ['Host header', humanize(zone.originHostHeader)],
-      ['Connection', quote(zone.originLinkValue)],
+    ...listFields([
+      ['Origin', summary.originUrl],
+      ['Kind', describeEnum('PullZoneOriginType', zone.originType)],
+      ['Storage zone', summary.storageZoneId],
+      ['Edge script', script && phase ? `${script} (${phase})` : script],
+      ['Middleware script', summary.middlewareScriptId],
+      ['App', summary.appId],
+      ['Host header', zone.originHostHeader],
+      ['Connection', zone.originLinkValue],
       // The specification gives no unit for the wait.
       ['Retries', retries !== undefined && joinParts(`${retries}`, wait && `wait before a retry: ${wait}`)],
+      [
+        'Retries on',
+        joinSwitches([
+          ['5xx', zone.originRetry5XXResponses],
+          ['no connection', zone.originRetryConnectionTimeout],
+          ['a late response', zone.originRetryResponseTimeout],
+        ]),
+      ],
       ['Timeouts', timeouts],
       ['Sticky sessions', stickySessions],
       ['Routing filters', joinNonEmpty(zone.routingFilters)],
@@ -88,40 +62,46 @@ export function renderOrigin(zone: Zone): string[] {
         ),
       ],
     ]),
-    ...renderSwitches([
-      ['hostname forwarded', zone.addHostHeader],
-      ['redirects followed', zone.followRedirects],
-      ['canonical header', zone.addCanonicalHeader],
-      ['retry on 5xx', zone.originRetry5XXResponses],
-      ['retry when connecting fails', zone.originRetryConnectionTimeout],
-      ['retry when the response is late', zone.originRetryResponseTimeout],
-      ['safe hop', zone.enableSafeHop],
+    ...listSwitches([
+      ['Hostname forwarded', zone.addHostHeader],
+      ['Redirects followed', zone.followRedirects],
+      ['Canonical header', zone.addCanonicalHeader],
+      ['Safe hop', zone.enableSafeHop],
     ]),
   ];
 }
 
-export function renderPages(zone: Zone): string[] {
+export function listPages(zone: Zone): Row[] {
   const { preloadingScreenDelay: wait } = zone;
   const preloading = joinParts(
     formatOnOff(zone.preloadingScreenEnabled),
-    describeEnum('PreloadingScreenTheme', zone.preloadingScreenTheme),
-    wait !== undefined && `after ${formatWhole(wait, ' ms')}`,
+    zone.preloadingScreenEnabled &&
+      joinParts(
+        describeEnum('PreloadingScreenTheme', zone.preloadingScreenTheme)?.toLowerCase(),
+        wait !== undefined && `after ${formatWhole(wait, ' ms')}`,
+      ),
   );
   return [
-    ...renderFields([
-      ['Error page code', describeLength(zone.errorPageCustomCode)],
-      ['Status page', humanize(zone.errorPageStatuspageCode)],
+    ...listFields([
+      [
+        'Custom error page',
+        joinParts(formatOnOff(zone.errorPageEnableCustomCode), describeLength(zone.errorPageCustomCode)),
+      ],
+      [
+        'Status page widget',
+        joinParts(formatOnOff(zone.errorPageEnableStatuspageWidget), zone.errorPageStatuspageCode),
+      ],
+    ]),
+    ...listSwitches([['White label', zone.errorPageWhitelabel]]),
+    ...listFields([
       ['Preloading screen', preloading],
-      ['Its code', describeLength(zone.preloadingScreenCode)],
-      ['Its logo', quote(zone.preloadingScreenLogoUrl)],
+      [
+        'Own preloading code',
+        joinParts(formatOnOff(zone.preloadingScreenCodeEnabled), describeLength(zone.preloadingScreenCode)),
+      ],
+      ['Preloading logo', zone.preloadingScreenLogoUrl],
     ]),
-    ...renderSwitches([
-      ['custom error page', zone.errorPageEnableCustomCode],
-      ['status page widget', zone.errorPageEnableStatuspageWidget],
-      ['white label', zone.errorPageWhitelabel],
-      ['preloading on the first visit', zone.preloadingScreenShowOnFirstVisit],
-      ['own preloading code', zone.preloadingScreenCodeEnabled],
-    ]),
+    ...listSwitches([['Preloading on the first visit', zone.preloadingScreenShowOnFirstVisit]]),
   ];
 }
 
@@ -130,7 +110,35 @@ function describeLength(code: string | undefined): string | undefined {
   return code && `${formatWhole(code.length)} characters`;
 }
 
-export function renderAccount(zone: Zone): string[] {
+export function listLogging(zone: Zone): Row[] {
+  const { loggingIPAnonymizationEnabled: isAnonymized } = zone;
+  const how = describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported';
+  return listFields([
+    ['Logging', formatOnOff(zone.enableLogging)],
+    ['Extended', formatOnOff(zone.enableExtendedLogging)],
+    ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
+    ['IP addresses', isAnonymized ? `anonymized (${how})` : isAnonymized === false && 'whole'],
+    ['Kept in the storage zone', zone.loggingSaveToStorage && formatLinkedId(zone.loggingStorageZoneId)],
+    ['Forwarded', describeForwarding(zone)],
+  ]);
+}
+
+function describeForwarding(zone: Zone): string | undefined {
+  if (!zone.logForwardingEnabled) return formatOnOff(zone.logForwardingEnabled);
+  const host = zone.logForwardingHostname?.replace(/^.*@/u, '');
+  const port = zone.logForwardingPort ? `:${zone.logForwardingPort}` : '';
+  const how = joinParts(
+    describeEnum('PullZoneLogForwarderProtocolType', zone.logForwardingProtocol),
+    describeEnum('PullZoneLogFormat', zone.logForwardingFormat),
+  );
+  const to = host ? host + port : 'an address that is not reported';
+  return how ? `to ${to} (${how})` : `to ${to}`;
+}
+
+/** State, use and price, and where the zone delivers from. */
+export function listAccount(zone: Zone): Row[] {
+  const { enabled, suspended, bandwidthUsed: used, bandwidthLimit: limit, charges } = zone.summary;
+  const active = enabled === undefined ? undefined : enabled ? 'active' : 'disabled';
   // The specification gives no unit. A zero is not shown.
   const discounts = joinFields([
     ['EU and US', formatWhole(zone.euusDiscount || undefined)],
@@ -139,19 +147,43 @@ export function renderAccount(zone: Zone): string[] {
     ['Asia and Oceania', formatWhole(zone.asiaOceaniaDiscount || undefined)],
   ]);
   const dns = joinFields([
-    ['zone', humanize(zone.dnsZoneId)],
-    ['record', humanize(zone.dnsRecordId)],
-    ['value', humanize(zone.dnsRecordValue)],
+    ['zone', zone.dnsZoneId],
+    ['record', zone.dnsRecordId],
+    ['value', zone.dnsRecordValue],
   ]);
-  return renderFields([
-    ['Owner', humanize(zone.userId)],
+  return listFields([
+    ['Id', zone.id],
+    ['State', joinParts(suspended && 'suspended', active)],
+    // The specification: enabled "unless resource limits were reached or the owning account ran out of funds".
+    ['Disabled because', enabled === false && disabledBecause],
+    ['This month', used === undefined ? undefined : formatBytes(used)],
+    ['Monthly limit', limit === undefined ? undefined : formatBytes(limit)],
+    ['Charges so far', charges === undefined ? undefined : formatMoney(charges)],
+    ['Tier', describeEnum('PullZoneType', zone.type)],
+    ['Delivers from', listRegions(zone)],
+    ['Addresses', describeEnum('IpFamilyPolicy', zone.ipFamilyPolicy)],
+    ['Owner', zone.userId],
     // $/byte: too small for the format of money.
     ['Own price', zone.priceOverride && `$${zone.priceOverride} per byte`],
     ['Discounts', discounts],
-    ['CNAME domain', humanize(zone.cnameDomain)],
+    ['CNAME domain', zone.cnameDomain],
     ['DNS', dns],
-    ['Video library', humanize(zone.videoLibraryId)],
-    ['App endpoint', humanize(zone.magicContainersEndpointId)],
+    ['Video library', zone.videoLibraryId],
+    ['App endpoint', zone.magicContainersEndpointId],
     ['Cache version', formatWhole(zone.cacheVersion)],
   ]);
+}
+
+export const disabledBecause = 'resource limits were reached or the owning account ran out of funds';
+
+function listRegions(zone: Zone): string | undefined {
+  const all = [
+    ['North America', zone.enableGeoZoneUS],
+    ['Europe', zone.enableGeoZoneEU],
+    ['Asia and Oceania', zone.enableGeoZoneASIA],
+    ['South America', zone.enableGeoZoneSA],
+    ['Africa', zone.enableGeoZoneAF],
+  ] as const;
+  if (all.every(([, on]) => on === undefined)) return undefined;
+  return joinList(all.flatMap(([name, on]) => (on === true ? [name] : [])));
 }

@@ -5,32 +5,32 @@ import {
   type EdgeRuleTrigger,
   redactedValue,
 } from '../../api/zones/fields.ts';
-import { escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
+import { join, truncate } from '../blocks/text.ts';
 
-/** One rule as a sentence: `redirect to `/new` (301) when any of: URL matches `/old/*``. */
-export function renderEdgeRule(rule: EdgeRule): string {
+/** Its name, what it does and when: `Old pages`, `redirect to /new (301)`, `when URL is /old/*`. */
+export function listEdgeRule(rule: EdgeRule, nth: number): [name: string, does: string, when: string] {
   const actions = limitParts([rule, ...rule.extraActions].map(describeAction), 4);
   const state = join([rule.enabled === false && 'off', rule.readOnly && 'read only'], ', ');
-  const note = rule.description ? `“${escapeMrkdwn(rule.description, 80)}”: ` : '';
-  return `${note}${actions.join(', then ')} ${describeCondition(rule)}${state && ` (${state})`}`;
+  const name = rule.description?.trim() || `Rule ${nth + 1}`;
+  return [state ? `${name} (${state})` : name, actions.join(', then '), describeCondition(rule)];
 }
 
-/** The effect of an action with its parameters, by type. Header values are never shown. */
+/** The effect of an action with its parameters, by type, as plain text. Header values are never shown. */
 const actionWords: Readonly<Record<number, (one: string, two: string) => string>> = {
-  1: (to, status) => `redirect to ${formatCode(to)}${status && ` (${escapeMrkdwn(status, 10)})`}`,
-  2: (origin) => `fetch from ${formatCode(origin)}`,
+  1: (to, status) => `redirect to ${to}${status && ` (${status})`}`,
+  2: (origin) => `fetch from ${origin}`,
   3: (time) => `set the CDN’s cache time to ${formatTime(time)}`,
   4: () => 'block the request',
-  5: (name) => `set the response header ${formatCode(name, 60)}`,
-  6: (name) => `set the request header ${formatCode(name, 60)}`,
+  5: (name) => `set the response header ${name}`,
+  6: (name) => `set the request header ${name}`,
   10: (time) => `set the public cache time to ${formatTime(time)}`,
-  14: (status) => `answer with the status ${escapeMrkdwn(status, 10)}`,
+  14: (status) => `answer with the status ${status}`,
   16: (time) => `set the browser’s cache time to ${formatTime(time)}`,
-  17: (id) => `fetch from the storage zone ${escapeMrkdwn(id, 40)}`,
-  19: (limit) => `limit connections to ${escapeMrkdwn(limit, 20)}`,
-  20: (limit) => `limit requests a second to ${escapeMrkdwn(limit, 20)}`,
-  21: (id) => `run the edge script ${escapeMrkdwn(id, 40)}`,
-  22: (id) => `fetch from the app ${escapeMrkdwn(id, 60)}`,
+  17: (id) => `fetch from the storage zone ${id}`,
+  19: (limit) => `limit connections to ${limit}`,
+  20: (limit) => `limit requests a second to ${limit}`,
+  21: (id) => `run the edge script ${id}`,
+  22: (id) => `fetch from the app ${id}`,
 };
 
 function describeAction(action: EdgeRuleAction): string {
@@ -61,8 +61,7 @@ function describeCondition({ triggers, triggerMatchingType }: EdgeRule): string 
 }
 
 function describeTrigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
-  const what =
-    splitWords(getEnumName('TriggerTypes', type)) + (parameter1 ? ` ${formatCode(parameter1, 60)}` : '');
+  const what = splitWords(getEnumName('TriggerTypes', type)) + (parameter1 ? ` ${parameter1}` : '');
   const parts = limitParts(patternMatches.map(formatPattern), 3);
   if (parts.length === 0) return what;
   switch (patternMatchingType ?? -1) {
@@ -84,16 +83,16 @@ function limitParts(parts: readonly string[], most: number): string[] {
 
 /** Values of headers and cookies are redacted by the API client: they may be passwords. */
 function formatPattern(pattern: string): string {
-  return pattern === redactedValue ? 'a value that is not shown' : formatCode(pattern, 80);
+  return pattern === redactedValue ? 'a value that is not shown' : truncate(pattern, 80) || '(empty)';
 }
 
 /** As sent: the specification gives no unit. */
 function formatTime(value: string): string {
-  return escapeMrkdwn(value || 'a time not reported', 20);
+  return value || 'a time not reported';
 }
 
 /** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */
-function splitWords(name: string): string {
+export function splitWords(name: string): string {
   return name
     .replace(/(?<=[a-z\d])(?=[A-Z])/gu, ' ')
     .split(' ')

@@ -1,37 +1,34 @@
-import type { Button, KnownBlock } from '@slack/types';
-import type { Totals, ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import { rankAttention, type Totals, type Weakness, type ZoneSummary } from '../../api/zones/summary.ts';
+import { renderAnswer } from '../blocks/answer.ts';
+import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import type { Failure } from '../blocks/failure.ts';
 import {
   formatBytes,
   formatInteger,
   formatMoment,
   formatMoney,
   formatPercent,
+  formatRoundMoney,
   pluralize,
 } from '../blocks/format.ts';
-import { formatCode, join, plainText } from '../blocks/text.ts';
-import { quoteWord, renderRow } from './rows.ts';
+import { type PanelPages, panelButton } from '../blocks/panel.ts';
+import { type Cell, renderTable } from '../blocks/table.ts';
+import { join, plainText } from '../blocks/text.ts';
+import {
+  describeFilter,
+  describeNone,
+  encodeZoneQuery,
+  everyZone,
+  isFiltered,
+  writeZoneQuery,
+  type ZoneQuery,
+} from './query.ts';
+import { describeNeeds, pickZone, quoteWord } from './rows.ts';
 
-/** Filter, order and page of a list of zones. Buttons carry it as a query string. */
-export interface ZoneQuery {
-  readonly search: string;
-  readonly sort: 'name' | 'bandwidth' | 'charges';
-  readonly only: 'attention' | 'disabled' | 'suspended' | undefined;
-  /** From 1. */
-  readonly page: number;
-}
-
-export function encodeZoneQuery(query: ZoneQuery): string {
-  const pairs = { search: query.search, sort: query.sort, only: query.only ?? '', page: String(query.page) };
-  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
-}
-
-export interface ZonePage {
+export interface ZoneList {
+  /** In the order of the query. */
   readonly zones: readonly ZoneSummary[];
   readonly query: ZoneQuery;
-  readonly pages: number;
   readonly totals: Totals;
   /** Number of zones in the account. */
   readonly account: number;
@@ -39,76 +36,122 @@ export interface ZonePage {
   readonly takenAt: Date;
   /** The filter that the search may have meant. */
   readonly offer?: ZoneQuery | undefined;
+  readonly panel: PanelPages;
 }
 
-export function renderZonePage(page: ZonePage): Message {
-  const { query, totals } = page;
-  const { limited } = totals;
+export function renderZoneList(list: ZoneList): Message {
+  const { zones, query, totals, account, skipped, takenAt, offer, panel } = list;
   const count = pluralize(totals.zones, 'zone');
-  const filter = describeFilter(query, page.account);
+  const filter = describeFilter(query, account);
   const used = `${formatBytes(totals.used)} this month`;
-  const charges = formatMoney(totals.charges);
-  const attention = `${totals.attention > 0 ? ':warning: ' : ''}${describeAttentionCount(totals.attention)}`;
-  const headline = [
-    `*${count}*${filter}`,
-    used,
-    `${charges} so far`,
-    // With this filter the number of zones says it.
-    query.only !== 'attention' && attention,
-  ];
-  const limits =
-    limited.zones > 0
-      ? `${pluralize(limited.zones, 'zone')} with a limit: ${formatBytes(limited.used)} of ${formatBytes(limited.limit)} (${formatPercent(limited.used, limited.limit)})`
-      : 'No bandwidth limits are set.';
-  const notes = [
-    page.pages > 1 && `Page ${formatInteger(query.page)} of ${formatInteger(page.pages)}`,
-    `by ${query.sort}`,
-    `as of ${formatMoment(page.takenAt)}`,
-    page.skipped > 0 &&
-      `:warning: ${pluralize(page.skipped, 'zone')} could not be read and ${page.skipped === 1 ? 'is' : 'are'} left out`,
-  ];
-  const text = `${count}${filter}: ${used}, ${charges}, ${describeAttentionCount(totals.attention)}.`;
-  return message(text, [
-    section([join(headline, ' · '), limits]),
-    ...page.zones.map(renderRow),
-    ...renderNavigation(page),
-    context(notes),
-  ]);
+  const charges = `${formatRoundMoney(totals.charges)} so far`;
+  const attention = describeAttentionCount(totals.attention);
+  const value = encodeZoneQuery(query);
+  return renderAnswer({
+    text: `${count}${filter}: ${attention}, ${used}, ${charges}.`,
+    lines: [
+      // With this filter the number of zones says it.
+      join(
+        [
+          `*${count}*${filter}`,
+          query.only !== 'attention' && (totals.attention > 0 ? `:warning: *${attention}*` : attention),
+        ],
+        ' · ',
+      ),
+      `${used} · ${charges}`,
+    ],
+    picture: renderZoneTable(zones, query),
+    actions: [offer && offerButton(offer), pickZone()],
+    share: writeZoneQuery(query),
+    more: [
+      button('Refresh', 'zones:page:refresh', `${value}&fresh=1`),
+      button(`All ${formatInteger(totals.zones)} as CSV`, 'zones:csv', value),
+      isFiltered(query)
+        ? button('All zones', 'zones:page:all', encodeZoneQuery(everyZone))
+        : button('Disabled and suspended', 'zones:page:off', encodeZoneQuery({ ...query, only: 'off' })),
+      button('Search in a form', 'zones:form', value),
+      ...linkedKinds.map((kind) => {
+        const id = query.carried[kind];
+        return id && panelButton(panel, kind, id, `Open this ${kind} in the panel`);
+      }),
+    ],
+    notes: [
+      `as of ${formatMoment(takenAt)}`,
+      skipped > 0 &&
+        `:warning: ${pluralize(skipped, 'zone')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`,
+    ],
+  });
 }
 
-export interface FirstZones {
-  readonly zones: readonly ZoneSummary[];
-  /** Number of all zones, if the CDN says so. */
-  readonly total: number | undefined;
-  readonly search: string;
+const linkedKinds = ['script', 'app', 'storage'] as const;
+
+/** What needs attention and why first; a number that is not reported sorts below zero. */
+function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
+  const carried = carriedColumns.filter(({ kind }) => query.carried[kind] !== undefined);
+  const isAttentionFirst = query.sort === 'attention' && zones.some((zone) => rankAttention(zone) > 0);
+  return renderTable({
+    caption: isAttentionFirst
+      ? 'first what needs attention'
+      : `by ${query.sort === 'attention' ? 'bandwidth' : query.sort}`,
+    columns: [
+      'Zone',
+      ...carried.map(({ name }) => name),
+      'Needs',
+      'Month',
+      'Of limit',
+      'Charges',
+      'Weak settings',
+    ],
+    // The table takes a hundred at most.
+    rows: zones
+      .slice(0, 100)
+      .map((zone): Cell[] => [
+        zone.name || 'unnamed',
+        ...carried.map(({ kind, cell }) => cell(zone, query.carried[kind] ?? '')),
+        describeNeeds(zone) || 'fine',
+        toCell(zone.bandwidthUsed, formatBytes),
+        toShareCell(zone),
+        toCell(zone.charges, formatMoney),
+        zone.weaknesses?.map((weakness) => weaknessWords[weakness]).join(', ') ?? '',
+      ]),
+    total: zones.length,
+  });
 }
 
-/** The first rows, while the rest is being read. */
-export function renderFirstZones(first: FirstZones): Message {
-  const start = describeFirst(first);
-  return message(`${start}, counting…`, [section(`*${start}* · counting…`), ...first.zones.map(renderRow)]);
+const weaknessWords: Record<Weakness, string> = { 'old-tls': 'old TLS', 'no-logging': 'no logging' };
+
+/** Why a zone was found: shown beside its name. */
+const carriedColumns: readonly {
+  readonly kind: 'origin' | 'script' | 'host';
+  readonly name: string;
+  readonly cell: (zone: ZoneSummary, wanted: string) => string;
+}[] = [
+  { kind: 'origin', name: 'Origin', cell: ({ originUrl }) => originUrl ?? '' },
+  {
+    kind: 'script',
+    name: 'Script runs',
+    cell: ({ edgeScriptId }, wanted) => (edgeScriptId === wanted ? 'at the edge' : 'as middleware'),
+  },
+  {
+    kind: 'host',
+    name: 'Hostname',
+    cell: ({ hostnames }, wanted) =>
+      hostnames.find((hostname) => hostname.toLowerCase().includes(wanted.toLowerCase())) ?? '',
+  },
+];
+
+function toCell(value: number | undefined, format: (value: number) => string): Cell {
+  return value === undefined ? { number: -1, text: 'not reported' } : { number: value, text: format(value) };
 }
 
-/** The first rows, after reading the rest failed, with a button to try again. */
-export function renderFirstZonesOnly(first: FirstZones, why: Failure, query: ZoneQuery): Message {
-  return message(`Only the first zones could be read. ${why.message}`, [
-    section(`*${describeFirst(first)}* · the rest could not be read`),
-    ...first.zones.map(renderRow),
-    section(
-      [`:warning: ${why.message}`, why.hint],
-      button('Try again', 'zones:page:again', encodeZoneQuery(query)),
-    ),
-    why.reference && context(`Reference ${why.reference}`),
-  ]);
+function toShareCell({ bandwidthUsed: used, bandwidthLimit: limit }: ZoneSummary): Cell {
+  if (limit === undefined) return { number: 0, text: 'no limit' };
+  if (used === undefined) return { number: -1, text: 'not reported' };
+  const share = Math.round((used / limit) * 1000) / 10;
+  return { number: Number.isFinite(share) ? share : 0, text: formatPercent(used, limit) };
 }
 
-function describeFirst({ zones, total, search }: FirstZones): string {
-  const of = total === undefined ? '' : ` of ${formatInteger(total)}`;
-  const what = search ? `zones matching ${formatCode(search, 60)}` : 'zones';
-  return `First ${formatInteger(zones.length)}${of} ${what}`;
-}
-
-/** Shown before any row is known in the requested order. */
+/** Shown until the list is read. */
 export function renderLoadingZones(total: number | undefined): Message {
   return say(`Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`);
 }
@@ -120,16 +163,12 @@ export function renderNoZones(
   near: readonly string[],
   offer?: ZoneQuery,
 ): Message {
-  const all = encodeZoneQuery({ search: '', sort: query.sort, only: undefined, page: 1 });
+  const all = encodeZoneQuery({ ...everyZone, sort: query.sort });
   if (account === 0) {
     const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
     return say(text, actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)));
   }
-  const what = [
-    query.search && `matches ${formatCode(query.search)}`,
-    query.only && (query.only === 'attention' ? 'needs attention' : `is ${query.only}`),
-  ];
-  const text = `None of your ${pluralize(account, 'zone')} ${join(what, ' and ')}.`;
+  const text = `None of your ${pluralize(account, 'zone')} ${describeNone(query)}.`;
   return message(text, [
     section(near.length > 0 || offer ? `${text} Did you mean one of these?` : text),
     actions(
@@ -140,43 +179,28 @@ export function renderNoZones(
   ]);
 }
 
-function offerButton(offer: ZoneQuery): Button {
+function offerButton(offer: ZoneQuery) {
   return button(`only:${offer.only}`, 'zones:page:only', encodeZoneQuery(offer));
-}
-
-function renderNavigation({ query, pages, totals, offer }: ZonePage): KnownBlock[] {
-  const at = (change: Partial<ZoneQuery>) => encodeZoneQuery({ ...query, page: 1, ...change });
-  const order = ({ name: 'bandwidth', bandwidth: 'charges', charges: 'name' } as const)[query.sort];
-  const pager = actions(
-    query.page > 1 && button('‹ Previous', 'zones:page:previous', at({ page: query.page - 1 })),
-    query.page < pages && button('Next ›', 'zones:page', at({ page: query.page + 1 })),
-  );
-  const view = actions(
-    offer && offerButton(offer),
-    (query.only !== undefined || query.search !== '') &&
-      button('All zones', 'zones:page:all', at({ only: undefined, search: '' })),
-    query.only !== 'attention' &&
-      totals.attention > 0 &&
-      button(
-        `Needs attention (${formatInteger(totals.attention)})`,
-        'zones:page:attention',
-        at({ only: 'attention' }),
-      ),
-    totals.zones > 1 && button(`Sort by ${order}`, 'zones:page:sort', at({ sort: order })),
-    button('Refresh', 'zones:page:refresh', `${at({ page: query.page })}&fresh=1`),
-  );
-  return [pager, view];
-}
-
-function describeFilter(query: ZoneQuery, of: number): string {
-  const how = [
-    query.search && `matching ${formatCode(query.search, 60)}`,
-    query.only === 'attention' ? 'needing attention' : query.only,
-  ];
-  return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
 }
 
 function describeAttentionCount(zones: number): string {
   if (zones === 0) return 'none needs attention';
   return `${formatInteger(zones)} ${zones === 1 ? 'needs' : 'need'} attention`;
+}
+
+/** The file of a list. */
+export function renderZonesFile(path: string, { zones, query, takenAt, account }: ZonesFile): Message {
+  const text = `${pluralize(zones, 'zone')}${describeFilter(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
+  const day = takenAt.toISOString().slice(0, 10);
+  return {
+    ...say(text),
+    files: [{ name: `zones-${day}.csv`, title: `Zones, ${day}`, mimetype: 'text/csv', content: { path } }],
+  };
+}
+
+export interface ZonesFile {
+  readonly zones: number;
+  readonly query: ZoneQuery;
+  readonly takenAt: Date;
+  readonly account: number;
 }

@@ -1,42 +1,63 @@
-import type { Button, InputBlock, KnownBlock, ModalView, Option } from '@slack/types';
+import type { Button, ExternalSelect, InputBlock, ModalView, Option } from '@slack/types';
 import { type Attention, attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, type Message, message, section } from '../blocks/blocks.ts';
+import { actions, type Message, message, plain, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatBytes, formatInteger, formatMoney, formatPercent, pluralize } from '../blocks/format.ts';
+import { formatBytes, formatInteger, formatPercent, pluralize } from '../blocks/format.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
-import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, plainText } from '../blocks/text.ts';
 
-/** The reasons why a zone needs attention; '' if there are none. */
-export function describeAttention(zone: ZoneSummary): string {
-  const isAtLimit = (zone.bandwidthUsed ?? 0) >= (zone.bandwidthLimit ?? 0);
-  const [hostname = '', ...others] = zone.hostnamesWithoutCertificate;
+/** Why a zone needs attention, in a table's few words: `disabled, at limit`; '' if it does not. */
+export function describeNeeds(zone: ZoneSummary): string {
+  const reasons = attentionReasons(zone);
+  const isAlone = reasons.length === 1;
+  const share = describeShare(zone);
   const words: Record<Attention, string> = {
     suspended: 'suspended',
     disabled: 'disabled',
-    'near-limit': isAtLimit ? 'at its bandwidth limit' : 'above 80 % of its bandwidth limit',
-    'no-certificate': `no certificate for ${escapeMrkdwn(hostname, 60)}${others.length > 0 ? ` and ${formatInteger(others.length)} more` : ''}`,
+    'near-limit': isAtLimit(zone) ? 'at limit' : isAlone ? `${share} of limit` : share,
+    'no-certificate': isAlone ? 'no certificate' : 'no cert.',
   };
-  return attentionReasons(zone)
-    .map((reason) => words[reason])
-    .join(', ');
+  return reasons.map((reason) => words[reason]).join(', ');
 }
 
-/** `:large_green_circle: active`; the colour never stands alone. */
-export function describeState({ enabled, suspended }: ZoneSummary): string {
-  if (suspended === true) return ':red_circle: suspended';
-  if (enabled === false) return ':white_circle: disabled';
-  return enabled === true ? ':large_green_circle: active' : 'state not reported';
+/** `is *disabled* and at its limit`, `is active`: follows the zone's name. */
+export function describeCondition(zone: ZoneSummary): string {
+  const [hostname = '', ...others] = zone.hostnamesWithoutCertificate;
+  const more = others.length > 0 ? ` and ${formatInteger(others.length)} more` : '';
+  const words: Record<Attention, string> = {
+    suspended: '*suspended*',
+    disabled: '*disabled*',
+    'near-limit': isAtLimit(zone) ? 'at its limit' : `at ${describeShare(zone)} of its limit`,
+    'no-certificate': `without a certificate for ${formatCode(hostname, 60)}${more}`,
+  };
+  const reasons = attentionReasons(zone).map((reason) => words[reason]);
+  if (reasons.length > 0)
+    return `is ${[reasons.slice(0, -1).join(', '), reasons.at(-1)].filter(Boolean).join(' and ')}`;
+  return zone.enabled === true ? 'is active' : 'does not say whether it is active';
 }
 
-/** `812 GB of 1,000 GB (81 %)`, `52.4 MB, no limit`. */
-export function describeUsage({ bandwidthUsed: used, bandwidthLimit: limit }: ZoneSummary): string {
+function isAtLimit({
+  bandwidthUsed: used = 0,
+  bandwidthLimit: limit = Number.POSITIVE_INFINITY,
+}: ZoneSummary) {
+  return used >= limit;
+}
+
+function describeShare({ bandwidthUsed: used = 0, bandwidthLimit: limit = 0 }: ZoneSummary): string {
+  return formatPercent(used, limit);
+}
+
+/** `500 GB of 500 GB this month`, `52.4 MB this month, no limit`. The share stands in the line above if it is high. */
+export function describeUsage(zone: ZoneSummary): string {
+  const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
   if (used === undefined)
-    return limit === undefined ? 'bandwidth not reported' : `limit ${formatBytes(limit)}`;
-  if (limit === undefined) return `${formatBytes(used)}, no limit`;
-  return `${formatBytes(used)} of ${formatBytes(limit)} (${formatPercent(used, limit)})`;
+    return limit === undefined ? 'bandwidth not reported' : `limit ${formatBytes(limit)} a month`;
+  if (limit === undefined) return `${formatBytes(used)} this month, no limit`;
+  const share = attentionReasons(zone).includes('near-limit') ? '' : ` (${formatPercent(used, limit)})`;
+  return `${formatBytes(used)} of ${formatBytes(limit)}${share} this month`;
 }
 
-/** Each row is a block of its own, so all can use the same action id. */
+/** Each stands in a block of its own, so all can use the same action id. */
 export function showButton(id: string, label = 'Show'): Button {
   return button(label, 'zones:show', id);
 }
@@ -46,21 +67,14 @@ export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-export function renderRow(zone: ZoneSummary): KnownBlock {
-  const attention = describeAttention(zone);
-  const [hostname, ...others] = zone.hostnames;
-  const more = others.length > 0 ? ` +${others.length}` : '';
-  const facts = [
-    describeUsage(zone),
-    zone.charges === undefined ? '' : formatMoney(zone.charges),
-    hostname === undefined ? 'no hostname' : escapeMrkdwn(hostname, 60) + more,
-  ];
-  const lines = [
-    `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* · ${describeState(zone)} · ${escapeMrkdwn(zone.id, 20)}`,
-    join(facts, ' · '),
-    attention && `:warning: ${attention}`,
-  ];
-  return section(lines, showButton(zone.id));
+/** Opens a zone from a message: `zones:pick` has its options. */
+export function pickZone(): ExternalSelect {
+  return {
+    type: 'external_select',
+    action_id: 'zones:open',
+    placeholder: plain('Open a zone…'),
+    min_query_length: 0,
+  };
 }
 
 export function renderZoneForm(): ModalView {
@@ -115,7 +129,7 @@ export function renderUnclearZone(
       const known = hostnames.slice(0, 2).map((hostname) => escapeMrkdwn(hostname, 60));
       return section(
         `*${escapeMrkdwn(name, 60) || 'unnamed'}* · ${escapeMrkdwn(id, 20)}\n${known.join(', ') || 'no hostname'}`,
-        command === 'zone' ? showButton(id) : commandButton('Choose', writeCommand(id)),
+        command === 'zone' ? showButton(`${id} ${behind}`.trim()) : commandButton('Choose', writeCommand(id)),
       );
     }),
     more > 0 && section(`and ${formatInteger(more)} more`, all),

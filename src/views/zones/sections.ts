@@ -1,98 +1,151 @@
-import type { Hostname } from '../../api/zones/fields.ts';
 import type { Zone } from '../../api/zones/zone.ts';
+import { formatMoney } from '../blocks/format.ts';
+import { splitWords } from './edge-rules.ts';
 import {
   describeEnum,
+  formatLinkedId,
   formatOnOff,
   formatOrUnlimited,
   formatOverride,
   formatWhole,
-  humanize,
+  isPositive,
   joinFields,
   joinList,
   joinNonEmpty,
   joinParts,
-  quote,
-  renderFields,
-  renderSwitches,
-} from '../blocks/fields.ts';
-import { formatMoney } from '../blocks/format.ts';
-import { escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
+  joinSwitches,
+  listFields,
+  listSwitches,
+  type Row,
+} from './fields.ts';
 
-export function renderHostname(host: Hostname): string {
-  const isPlatforms = host.isSystemHostname || host.isManagedHostname;
-  const certificate = host.hasCertificate ? 'certificate' : ':warning: no certificate';
-  const facts = [
-    formatCode(host.value ?? 'not reported', 120),
-    isPlatforms ? 'of the platform' : host.hasCertificate !== undefined && certificate,
-    host.hasCertificate && describeEnum('CertificateProvisionType', host.certificateProvisionType),
-    host.forceSSL && 'HTTPS forced',
-  ];
-  return join(facts, ' · ');
-}
-
-export function renderCaching(zone: Zone): string[] {
+export function listCaching(zone: Zone): Row[] {
+  const query = joinNonEmpty(zone.queryStringVaryParameters);
+  const cookies = joinNonEmpty(zone.cookieVaryParameters);
+  const varies = joinSwitches(
+    [
+      ['WebP', zone.enableWebPVary],
+      ['AVIF', zone.enableAvifVary],
+      ['country', zone.enableCountryCodeVary],
+      ['state', zone.enableCountryStateCodeVary],
+      ['mobile', zone.enableMobileVary],
+      ['hostname', zone.enableHostnameVary],
+      [cookies ? `cookies (${cookies})` : 'cookies', zone.enableCookieVary],
+    ],
+    query && `query parameters (${query})`,
+    zone.cacheKeyHeaders && `headers (${zone.cacheKeyHeaders})`,
+  );
+  const wait = formatWhole(zone.requestCoalescingTimeout);
   return [
-    ...renderFields([
+    ...listFields([
       ['CDN cache time', formatOverride(zone.cacheControlMaxAgeOverride)],
       ['Browser cache time', formatOverride(zone.cacheControlPublicMaxAgeOverride)],
-      ['Varies by query parameters', joinNonEmpty(zone.queryStringVaryParameters)],
-      ['Varies by cookies', zone.enableCookieVary && joinNonEmpty(zone.cookieVaryParameters)],
-      ['Varies by headers', humanize(zone.cacheKeyHeaders)],
-      ['Perma-Cache storage zone', formatLinkedId(zone.permaCacheStorageZoneId)],
-      ['Perma-Cache', describeEnum('PermaCacheType', zone.permaCacheType)],
+      ['Cached apart by', varies],
+      ['Query strings', describeQueryStrings(zone)],
+    ]),
+    ...listSwitches([
+      ['Smart cache', zone.enableSmartCache],
+      ['Cookies removed', zone.disableCookies],
+      ['Errors cached', zone.cacheErrorResponses],
+      ['Cache slice for video', zone.enableCacheSlice],
+    ]),
+    ...listFields([
+      [
+        'Stale copies served',
+        joinSwitches([
+          ['while updating', zone.useStaleWhileUpdating],
+          ['while offline', zone.useStaleWhileOffline],
+        ]),
+      ],
+    ]),
+    ...listSwitches([['Update in the background', zone.useBackgroundUpdate]]),
+    ...listFields([
+      ['Perma-Cache', describePermaCache(zone)],
       ['Origin shield', describeShield(zone)],
       // Its limits hold only where the shield limits concurrency.
-      ['Its queue', zone.originShieldEnableConcurrencyLimit && describeShieldQueue(zone)],
-      ['Coalesced requests wait', formatWhole(zone.requestCoalescingTimeout)],
-    ]),
-    ...renderSwitches([
-      ['smart cache', zone.enableSmartCache],
-      ['query strings ignored', zone.ignoreQueryStrings],
-      ['query strings sorted', zone.enableQueryStringOrdering],
-      ['cache slice for video', zone.enableCacheSlice],
-      ['errors cached', zone.cacheErrorResponses],
-      ['shield concurrency limited', zone.originShieldEnableConcurrencyLimit],
-      ['stale while updating', zone.useStaleWhileUpdating],
-      ['stale while offline', zone.useStaleWhileOffline],
-      ['update in the background', zone.useBackgroundUpdate],
-      ['requests coalesced', zone.enableRequestCoalescing],
-      ['cookies removed', zone.disableCookies],
-      ['vary by WebP', zone.enableWebPVary],
-      ['vary by AVIF', zone.enableAvifVary],
-      ['vary by country', zone.enableCountryCodeVary],
-      ['vary by state', zone.enableCountryStateCodeVary],
-      ['vary by mobile', zone.enableMobileVary],
-      ['vary by hostname', zone.enableHostnameVary],
+      ['Shield queue', zone.originShieldEnableConcurrencyLimit && (describeShieldQueue(zone) ?? 'on')],
+      [
+        'Requests coalesced',
+        joinParts(
+          formatOnOff(zone.enableRequestCoalescing),
+          zone.enableRequestCoalescing && wait && `wait at most ${wait}`,
+        ),
+      ],
     ]),
   ];
 }
 
-function describeShield({ enableOriginShield, originShieldZoneCode }: Zone): string | undefined {
-  const place = enableOriginShield && humanize(originShieldZoneCode, 20);
-  return joinParts(formatOnOff(enableOriginShield), place && `in ${place}`);
+function describePermaCache(zone: Zone): string | undefined {
+  const storage = formatLinkedId(zone.permaCacheStorageZoneId);
+  const kind = describeEnum('PermaCacheType', zone.permaCacheType)?.toLowerCase();
+  return joinParts(kind, storage && `in storage zone ${storage}`);
+}
+
+function describeQueryStrings(zone: Zone): string | undefined {
+  const { ignoreQueryStrings: ignored, enableQueryStringOrdering: sorted } = zone;
+  if (ignored === undefined && sorted === undefined) return undefined;
+  return joinParts(ignored ? 'ignored' : 'kept', sorted && 'sorted');
+}
+
+function describeShield({ enableOriginShield, originShieldZoneCode: place }: Zone): string | undefined {
+  return joinParts(formatOnOff(enableOriginShield), enableOriginShield && place && `in ${place}`);
 }
 
 function describeShieldQueue(zone: Zone): string | undefined {
-  return joinFields([
-    ['at once', formatWhole(zone.originShieldMaxConcurrentRequests)],
-    ['waiting', formatWhole(zone.originShieldMaxQueuedRequests)],
-    ['longest wait', formatWhole(zone.originShieldQueueMaxWaitTime)],
-  ]);
+  const parallel = formatWhole(zone.originShieldMaxConcurrentRequests);
+  const waiting = formatWhole(zone.originShieldMaxQueuedRequests);
+  const wait = formatWhole(zone.originShieldQueueMaxWaitTime);
+  return joinParts(
+    parallel && `${parallel} in parallel`,
+    waiting && `${waiting} waiting`,
+    wait && `longest wait ${wait}`,
+  );
 }
 
-export function renderSecurity(zone: Zone): string[] {
+export function listSecurity(zone: Zone): Row[] {
   const protection = describeEnum('ShieldDDosProtectionType', zone.shieldDDosProtectionType);
   // How many requests above the limit are delayed instead of refused.
-  const burst = zone.burstSize === 0 ? 'none' : formatWhole(zone.burstSize);
+  const burst = zone.burstSize === 0 ? 'off' : formatWhole(zone.burstSize);
+  const cors = joinNonEmpty(zone.accessControlOriginHeaderExtensions);
   return [
-    ...renderFields([
-      ['DDoS protection', joinParts(formatOnOff(zone.shieldDDosProtectionEnabled), protection)],
+    ...listFields([
+      [
+        'DDoS protection',
+        joinParts(
+          formatOnOff(zone.shieldDDosProtectionEnabled),
+          protection && splitWords(protection).replace(/^active /u, ''),
+        ),
+      ],
+    ]),
+    ...listSwitches([
+      ['TLS 1.0', zone.enableTLS1],
+      ['TLS 1.1', zone.enableTLS1_1],
+      ['Origin certificate checked', zone.verifyOriginSSL],
+      ['Automatic certificates', zone.enableAutoSSL],
+      ['Let’s Encrypt', zone.disableLetsEncrypt === undefined ? undefined : !zone.disableLetsEncrypt],
+    ]),
+    ...listFields([
+      [
+        'Token authentication',
+        joinParts(
+          formatOnOff(zone.zoneSecurityEnabled),
+          zone.zoneSecurityIncludeHashRemoteIP && 'token holds the IP',
+        ),
+      ],
       ['Blocked IPs', joinNonEmpty(zone.blockedIps)],
       ['Blocked countries', joinNonEmpty(zone.blockedCountries)],
       ['Redirected countries', joinNonEmpty(zone.budgetRedirectedCountries)],
       ['Allowed referrers', joinNonEmpty(zone.allowedReferrers)],
       ['Blocked referrers', joinNonEmpty(zone.blockedReferrers)],
-      ['Requests per IP and second', formatOrUnlimited(zone.requestLimit)],
+      [
+        'Also blocked',
+        joinSwitches([
+          ['root path', zone.blockRootPathAccess],
+          ['POST', zone.blockPostRequests],
+          ['direct access', zone.blockNoneReferrer],
+        ]),
+      ],
+      ['Requests per IP, second', formatOrUnlimited(zone.requestLimit)],
       ['Burst', isPositive(zone.requestLimit) && burst],
       ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
       ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
@@ -102,60 +155,66 @@ export function renderSecurity(zone: Zone): string[] {
           isPositive(zone.limitRateAfter) &&
           formatWhole(zone.limitRateAfter),
       ],
-      ['AWS signing region', humanize(zone.awsSigningRegionName)],
       [
-        'CORS for',
-        zone.enableAccessControlOriginHeader && joinNonEmpty(zone.accessControlOriginHeaderExtensions),
+        'CORS headers',
+        joinParts(
+          formatOnOff(zone.enableAccessControlOriginHeader),
+          zone.enableAccessControlOriginHeader && cors && `for ${cors}`,
+        ),
       ],
-    ]),
-    ...renderSwitches([
-      ['token authentication', zone.zoneSecurityEnabled],
-      ['token holds the IP', zone.zoneSecurityIncludeHashRemoteIP],
-      ['origin certificate checked', zone.verifyOriginSSL],
-      ['automatic certificates', zone.enableAutoSSL],
-      ['Let’s Encrypt disabled', zone.disableLetsEncrypt],
-      ['TLS 1.0', zone.enableTLS1],
-      ['TLS 1.1', zone.enableTLS1_1],
-      ['root path blocked', zone.blockRootPathAccess],
-      ['POST blocked', zone.blockPostRequests],
-      ['direct access blocked', zone.blockNoneReferrer],
-      ['CORS headers', zone.enableAccessControlOriginHeader],
-      ['AWS signing', zone.awsSigningEnabled],
+      ['AWS signing', joinParts(formatOnOff(zone.awsSigningEnabled), zone.awsSigningRegionName)],
     ]),
   ];
 }
 
-export function renderOptimizer(zone: Zone): string[] {
-  if (zone.optimizerEnabled === false) return ['Off'];
+export function listOptimizer(zone: Zone): Row[] {
+  if (zone.optimizerEnabled === false) return [['Optimizer', 'off']];
   const quality = joinFields([
     ['desktop', formatWhole(zone.optimizerImageQuality)],
     ['mobile', formatWhole(zone.optimizerMobileImageQuality)],
   ]);
+  const widest = joinFields([
+    ['desktop', formatWhole(zone.optimizerDesktopMaxWidth)],
+    ['mobile', formatWhole(zone.optimizerMobileMaxWidth)],
+  ]);
   const blueprints = joinNonEmpty(zone.vendorAiImageBlueprints?.map(readName));
   return [
-    ...renderFields([
+    ...listFields([
       ['Optimizer', formatOnOff(zone.optimizerEnabled)],
-      ['Widest on desktop', formatWhole(zone.optimizerDesktopMaxWidth)],
-      ['Widest on mobile', formatWhole(zone.optimizerMobileMaxWidth)],
-      ['Image quality', quality],
-      ['Watermark', describeWatermark(zone)],
       ['Costs a month', zone.optimizerPricing === undefined ? undefined : formatMoney(zone.optimizerPricing)],
-      ['WordPress path', humanize(zone.optimizerStaticHtmlWordPressPath)],
-      ['WordPress bypass cookie', humanize(zone.optimizerStaticHtmlWordPressBypassCookie)],
-      ['AI images', joinParts(formatOnOff(zone.enableVendorImageAi), blueprints)],
-      ['Image classes', joinList(zone.optimizerClasses?.map(readName))],
     ]),
-    ...renderSwitches([
+    ...listSwitches([
+      ['Automatic', zone.optimizerAutomaticOptimizationEnabled],
       ['WebP', zone.optimizerEnableWebP],
-      ['automatic', zone.optimizerAutomaticOptimizationEnabled],
-      ['CSS minified', zone.optimizerMinifyCSS],
-      ['JavaScript minified', zone.optimizerMinifyJavaScript],
-      ['manipulation by URL', zone.optimizerEnableManipulationEngine],
-      ['upscaling', zone.optimizerEnableUpscaling],
-      ['HTML prerendered', zone.optimizerPrerenderHtml],
-      ['static HTML', zone.optimizerStaticHtmlEnabled],
-      ['classes enforced', zone.optimizerForceClasses],
-      ['tunnel', zone.optimizerTunnelEnabled],
+    ]),
+    ...listFields([
+      ['Image quality', quality],
+      ['Widest', widest],
+      ['Watermark', describeWatermark(zone)],
+      [
+        'Minified',
+        joinSwitches([
+          ['CSS', zone.optimizerMinifyCSS],
+          ['JavaScript', zone.optimizerMinifyJavaScript],
+        ]),
+      ],
+      ['Image classes', joinList(zone.optimizerClasses?.map(readName))],
+      ['AI images', joinParts(formatOnOff(zone.enableVendorImageAi), blueprints)],
+    ]),
+    ...listSwitches([['Classes enforced', zone.optimizerForceClasses]]),
+    ...listFields([
+      [
+        'Also on',
+        joinSwitches([
+          ['manipulation by URL', zone.optimizerEnableManipulationEngine],
+          ['upscaling', zone.optimizerEnableUpscaling],
+          ['HTML prerendered', zone.optimizerPrerenderHtml],
+          ['static HTML', zone.optimizerStaticHtmlEnabled],
+          ['tunnel', zone.optimizerTunnelEnabled],
+        ]),
+      ],
+      ['WordPress path', zone.optimizerStaticHtmlWordPressPath],
+      ['WordPress bypass cookie', zone.optimizerStaticHtmlWordPressBypassCookie],
     ]),
   ];
 }
@@ -164,45 +223,12 @@ function describeWatermark(zone: Zone): string | undefined {
   if (!zone.optimizerWatermarkEnabled) return formatOnOff(zone.optimizerWatermarkEnabled);
   return joinParts(
     describeEnum('OptimizerWatermarkPosition', zone.optimizerWatermarkPosition) ?? 'on',
-    quote(zone.optimizerWatermarkUrl),
-    ...renderFields([
+    zone.optimizerWatermarkUrl,
+    joinFields([
       ['offset', formatWhole(zone.optimizerWatermarkOffset)],
       ['on images from', formatWhole(zone.optimizerWatermarkMinImageSize)],
     ]),
   );
-}
-
-export function renderLogging(zone: Zone): string[] {
-  const { loggingIPAnonymizationEnabled: isAnonymized } = zone;
-  const how = describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported';
-  return renderFields([
-    ['Logging', formatOnOff(zone.enableLogging)],
-    ['Extended', formatOnOff(zone.enableExtendedLogging)],
-    ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
-    ['IP addresses', isAnonymized ? `anonymized (${how})` : isAnonymized === false && 'whole'],
-    ['Kept in the storage zone', zone.loggingSaveToStorage && formatLinkedId(zone.loggingStorageZoneId)],
-    ['Forwarded', describeForwarding(zone)],
-  ]);
-}
-
-function describeForwarding(zone: Zone): string | undefined {
-  if (!zone.logForwardingEnabled) return formatOnOff(zone.logForwardingEnabled);
-  const host = zone.logForwardingHostname?.replace(/^.*@/u, '');
-  const port = zone.logForwardingPort ? `:${zone.logForwardingPort}` : '';
-  const to = host ? formatCode(host + port) : 'an address that is not reported';
-  const how = joinParts(
-    describeEnum('PullZoneLogForwarderProtocolType', zone.logForwardingProtocol),
-    describeEnum('PullZoneLogFormat', zone.logForwardingFormat),
-  );
-  return how ? `to ${to} (${how})` : `to ${to}`;
-}
-
-function isPositive(value: number | undefined): boolean {
-  return value !== undefined && value > 0;
-}
-
-function formatLinkedId(id: number | string | undefined): string | undefined {
-  return id === undefined || Number(id) <= 0 ? undefined : escapeMrkdwn(String(id), 40);
 }
 
 function readName({ name }: { readonly name?: string | undefined }): string {

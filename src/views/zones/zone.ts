@@ -1,66 +1,137 @@
-import type { KnownBlock } from '@slack/types';
-import type { ZoneSummary } from '../../api/zones/summary.ts';
+import { rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 import type { Zone } from '../../api/zones/zone.ts';
-import { actions, context, header, type Message, message, say, section } from '../blocks/blocks.ts';
+import { renderAnswer } from '../blocks/answer.ts';
+import { context, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
-import { capitalize, escapeMrkdwn, join, plainText, truncateLines } from '../blocks/text.ts';
-import { renderAccount, renderOrigin, renderOverview, renderPages } from './delivery.ts';
-import { renderEdgeRule } from './edge-rules.ts';
-import { describeAttention, describeState, describeUsage } from './rows.ts';
-import { renderCaching, renderHostname, renderLogging, renderOptimizer, renderSecurity } from './sections.ts';
+import { formatMoment, formatRoundMoney } from '../blocks/format.ts';
+import { type PanelPages, panelButton } from '../blocks/panel.ts';
+import { renderTable } from '../blocks/table.ts';
+import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
+import { disabledBecause } from './delivery.ts';
+import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';
+import { describeCondition, describeUsage } from './rows.ts';
 
-interface Section {
-  readonly title: string;
-  readonly lines: readonly string[];
-  /** Maximum characters. Slack refuses messages whose blocks exceed about 13,000 together. */
-  readonly room: number;
+export interface ShownZone {
+  readonly zone: Zone;
+  readonly asOf: Date;
+  readonly panel: PanelPages;
 }
 
-/** Every member of a zone except its name, each in exactly one section. */
-export function renderSections(zone: Zone): Section[] {
-  const rules = zone.edgeRules.toSorted((a, b) => (a.orderIndex ?? 0) - (b.orderIndex ?? 0));
-  const sections: [title: string, room: number, lines: string[]][] = [
-    [`Zone ${escapeMrkdwn(zone.summary.id, 20)}`, 1200, renderOverview(zone)],
-    [pluralize(zone.hostnames.length, 'hostname'), 1300, zone.hostnames.map(renderHostname)],
-    ['Origin', 900, renderOrigin(zone)],
-    ['Caching', 1400, renderCaching(zone)],
-    ['Security', 1500, renderSecurity(zone)],
-    [
-      pluralize(rules.length, 'edge rule'),
-      2000,
-      rules.map((rule, nth) => `${nth + 1}. ${renderEdgeRule(rule)}`),
-    ],
-    ['Optimizer', 1100, renderOptimizer(zone)],
-    ['Logging', 600, renderLogging(zone)],
-    ['Pages', 500, renderPages(zone)],
-    ['Account', 500, renderAccount(zone)],
-  ];
-  return sections.map(([title, room, lines]) => ({ title, room, lines }));
-}
-
-/** One zone in sections. Empty sections are left out. */
-export function renderZone(zone: Zone, asOf: Date): Message {
+/** Its state, use and place in three lines, and the way to everything else. */
+export function renderZone({ zone, asOf, panel }: ShownZone): Message {
   const { summary } = zone;
-  const name = escapeMrkdwn(summary.name, 80) || 'unnamed';
-  const wrong = describeAttention(summary);
-  const weak = describeWeaknesses(zone);
-  return message(
-    `Zone ${name}: ${describeState(summary).replace(/^:\w+: /u, '')}, ${describeUsage(summary)}${wrong ? `. Needs attention: ${wrong}` : ''}`,
-    [
-      header(plainText(summary.name || 'unnamed', 140)),
-      wrong && section(`:warning: *Needs attention:* ${wrong}`),
-      weak && section(`:shield: *Less secure than it can be:* ${weak}`),
-      ...renderSections(zone).flatMap(renderSection),
-      actions(
-        commandButton('Origin errors', `errors ${summary.id}`, 2),
-        button('As JSON', 'zones:file', summary.id),
-        button('Refresh', 'zones:refresh', summary.id),
-        commandButton('All zones', 'zones'),
-        commandButton('Another zone', 'zone', 1),
-      ),
-      context(`As of ${formatMoment(asOf)}. Keys, tokens and header values are never shown.`),
+  const state = describeState(summary);
+  const weak = describeWeakSettings(zone);
+  const usage = describeUsage(summary);
+  const charges = summary.charges === undefined ? '' : `${formatRoundMoney(summary.charges)} so far`;
+  return renderAnswer({
+    text: `${withoutStyle(state)}, ${usage}${weak && `. Weak settings: ${weak}`}`,
+    lines: [
+      `${chooseIcon(summary)} ${state}`,
+      isDisabledUnexplained(summary) && `Because ${disabledBecause}`,
+      join([usage, charges], ' · '),
+      describePlace(zone),
     ],
+    warnings: [weak && `:shield: Weak settings: ${weak}`],
+    actions: [
+      commandButton('Origin errors', `errors ${summary.id}`, 2, { style: 'primary' }),
+      renderPartMenu(zone),
+    ],
+    share: `zone ${summary.id}`,
+    more: [
+      button('Refresh', 'zones:refresh', summary.id),
+      button('Everything as JSON', 'zones:file', summary.id),
+      panelButton(panel, 'zone', summary.id),
+      commandButton('All zones', 'zones'),
+      commandButton('Another zone', 'zone', 1),
+    ],
+    notes: [`as of ${formatMoment(asOf)}`, 'keys and tokens are never shown'],
+  });
+}
+
+/** One part of a zone as a table, in the place of the overview. */
+export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePart): Message {
+  const { summary } = zone;
+  const parts = listParts(zone);
+  const everything = listEverything(parts);
+  const shown = parts.find(({ part }) => part === wanted) ?? everything;
+  const state = describeState(summary);
+  const { caption, columns, rows } = shown;
+  const words = `${summary.id} ${wanted}`;
+  return renderAnswer({
+    text: `${withoutStyle(state)}. ${caption}: ${rows.length === 0 ? 'none' : rows.length}`,
+    lines: [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: none`],
+    picture: renderTable({
+      caption: `${caption} of ${plainText(summary.name, 60)}`,
+      columns,
+      rows,
+      pageSize: 6,
+    }),
+    actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, shown.label)],
+    share: `zone ${words}`,
+    more: [
+      button('Refresh', 'zones:refresh', words),
+      button('Everything as JSON', 'zones:file', summary.id),
+      panelButton(panel, 'zone', summary.id),
+    ],
+    notes: [
+      `as of ${formatMoment(asOf)}`,
+      (wanted === 'rules' || wanted === 'all') && 'header values are never shown',
+    ],
+  });
+}
+
+/** `*checkout* is *disabled* and at its limit` */
+function describeState(zone: ZoneSummary): string {
+  return `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* ${describeCondition(zone)}`;
+}
+
+/** Bold and code are for the eye; what is escaped stays so. */
+function withoutStyle(text: string): string {
+  return text.replaceAll(/[*`]/gu, '');
+}
+
+/** A zone at its limit is disabled by it. */
+function isDisabledUnexplained(zone: ZoneSummary): boolean {
+  const { bandwidthUsed: used = 0, bandwidthLimit: limit = Number.POSITIVE_INFINITY } = zone;
+  return zone.enabled === false && used < limit;
+}
+
+function chooseIcon(zone: ZoneSummary): string {
+  if (rankAttention(zone) > 0) return ':warning:';
+  return zone.enabled === true ? ':large_green_circle:' : ':white_circle:';
+}
+
+/** Its hostnames, what serves it, and its id. */
+function describePlace({ hostnames, summary }: Zone): string {
+  const own = hostnames.filter((host) => !(host.isSystemHostname || host.isManagedHostname));
+  const first = (own[0] ?? hostnames[0])?.value;
+  const more = hostnames.length - 1;
+  const { originUrl, storageZoneId, appId, edgeScriptId, middlewareScriptId, id } = summary;
+  return join(
+    [
+      first ? `${formatCode(first, 80)}${more > 0 ? ` and ${more} more` : ''}` : 'no hostname',
+      storageZoneId && `storage zone ${escapeMrkdwn(storageZoneId, 20)}`,
+      appId && `app ${escapeMrkdwn(appId, 40)}`,
+      !appId && originUrl && `from ${formatCode(originUrl, 80)}`,
+      edgeScriptId && `script ${escapeMrkdwn(edgeScriptId, 20)}`,
+      middlewareScriptId && `middleware ${escapeMrkdwn(middlewareScriptId, 20)}`,
+      `zone ${escapeMrkdwn(id, 20)}`,
+    ],
+    ' · ',
+  );
+}
+
+/** Settings that are weak by themselves, the most serious first. Members that are not reported count as fine. */
+function describeWeakSettings(zone: Zone): string {
+  return join(
+    [
+      zone.enableTLS1 && 'TLS 1.0 on',
+      zone.enableTLS1_1 && 'TLS 1.1 on',
+      zone.verifyOriginSSL === false && 'origin certificate not checked',
+      zone.shieldDDosProtectionEnabled === false && 'DDoS protection off',
+    ],
+    ', ',
   );
 }
 
@@ -82,21 +153,4 @@ export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
     ),
     files: [{ name, title: text, mimetype: 'application/json', content: new TextEncoder().encode(json) }],
   };
-}
-
-/** Settings that make a zone less secure, the most serious first. Members that are not reported count as fine. */
-function describeWeaknesses(zone: Zone): string {
-  return join(
-    [
-      zone.enableTLS1 && 'TLS 1.0 is on',
-      zone.enableTLS1_1 && 'TLS 1.1 is on',
-      zone.verifyOriginSSL === false && 'the origin’s certificate is not verified',
-      zone.shieldDDosProtectionEnabled === false && 'DDoS protection is off',
-    ],
-    ', ',
-  );
-}
-
-function renderSection({ title, lines, room }: Section): KnownBlock[] {
-  return lines.length === 0 ? [] : [section(`*${capitalize(title)}*\n${truncateLines(lines, room)}`)];
 }

@@ -1,16 +1,26 @@
+import { readFile, rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
-import { findCommand } from '../../../src/commands/registry.ts';
+import { findAction, findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
-import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
+import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
+import {
+  alice,
+  bob,
+  buttons,
+  createCommandHarness,
+  readRows,
+  readText,
+} from '../../support/command-harness.ts';
+import { findViewProblems } from '../../support/slack-limits.ts';
 import { readStable } from '../../support/words.ts';
 
-/** The names on a page, in order. */
-function names(text: string): string[] {
-  return [...text.matchAll(/^\*([^*]+)\* · [^·]+ · \d+$/gmu)].map(([, name]) => name ?? '');
+/** The names in the table, in order. */
+function names(answer: Message | undefined): string[] {
+  return readRows(answer).map(([name = '']) => name);
 }
 
 test('an account without zones gets a sentence and a next step', async () => {
@@ -27,50 +37,55 @@ test('one zone is one answer from one request', async () => {
   const charges = money(harness.cdn.data.zones);
   expect(readStable(answers[0]?.text, { charges })).toMatchSnapshot('in short');
   expect(readStable(answers[0], { charges })).toMatchSnapshot('answer');
-  expect(buttons(answers[0]).has('Next ›')).toBe(false);
   expect(harness.cdn.requests.map(({ query }) => query)).toEqual([{ page: '1', perPage: '10' }]);
 });
 
-test('many zones: the first ten at once, then the whole with totals', async () => {
+test('many zones: how many are read at once, then the table with totals', async () => {
   await using harness = await createCommandHarness({ zones: 60 });
   const [first, whole, ...more] = await harness.person().run('zones');
   expect(more).toEqual([]);
-  expect(readText(first)).toContain('*First 10 of 60 zones* · counting…');
-  expect(names(readText(first))).toHaveLength(10);
+  expect(readText(first)).toMatchInlineSnapshot(`"Reading 60 zones…"`);
   expect(readText(whole)).toMatchSnapshot();
-  expect(names(readText(whole))).toEqual(harness.cdn.data.zones.map(nameOf).toSorted().slice(0, 10));
+  expect(names(whole).toSorted()).toEqual(harness.cdn.data.zones.map(nameOf).toSorted());
 });
 
-test('the first ten are there while the rest is still on its way', async () => {
+test('the first answer is there while the list is still on its way', async () => {
   await using harness = await createCommandHarness({ zones: 2500, zoneMembers: 'few' });
   const rest = Promise.withResolvers<void>();
   harness.cdn.faults.add({ match: { path: /pullzone/u }, skip: 1, times: 9, until: rest.promise });
   const { command, words } = findCommand(parseWords('zones'));
   const answers = command.run?.(words, harness.person().context) as AsyncGenerator<Message>;
   const first = await answers.next();
-  expect(readText(first.value as Message)).toContain('*First 10 of 2,500 zones* · counting…');
+  expect(readText(first.value as Message)).toContain('2,500 zones');
   rest.resolve();
-  const whole = await answers.next();
-  expect(readText(whole.value as Message)).toContain('*2,500 zones*');
+  const whole = (await answers.next()).value as Message;
+  expect(readText(whole)).toContain('*2,500 zones*');
+  expect(names(whole)).toHaveLength(100);
+  expect(whole.blocks).toContainEqual(
+    expect.objectContaining({ caption: '100 of 2,500: first what needs attention' }),
+  );
   expect(harness.cdn.requests.map(({ query }) => query['perPage'])).toEqual(['10', '1000', '1000', '1000']);
 });
 
-test('the pages hold every zone once, from memory', async () => {
-  await using harness = await createCommandHarness({ zones: 37 });
-  const person = harness.person();
-  const seen: string[] = [];
-  let page = (await person.run('zones')).at(-1);
-  const asked = harness.cdn.requests.length;
-  for (let guard = 0; guard < 10; guard += 1) {
-    seen.push(...names(readText(page)));
-    const next = buttons(page).get('Next ›');
-    if (!next) break;
-    [page] = await person.press(...next);
-  }
-  expect(seen).toEqual(harness.cdn.data.zones.map(nameOf).toSorted());
-  const previous = buttons(page).get('‹ Previous');
-  expect(names(readText((await person.press(...(previous ?? ['', ''])))[0]))).toEqual(seen.slice(20, 30));
-  expect(harness.cdn.requests).toHaveLength(asked);
+test('zones that need attention come first, the most urgent before, then the bandwidth', async () => {
+  await using harness = await createCommandHarness({ zones: 12 });
+  const rows = readRows((await harness.person().run('zones')).at(-1));
+  expect(rows.map(([name, needs]) => `${name}: ${needs}`)).toMatchInlineSnapshot(`
+    [
+      "video: suspended",
+      "checkout: disabled, at limit",
+      "media: 91 % of limit",
+      "images: 80 % of limit",
+      "docs: no certificate",
+      "shop-staging: no certificate",
+      "downloads: fine",
+      "shop: fine",
+      "api: fine",
+      "assets: fine",
+      "blog: fine",
+      "edge-lab: fine",
+    ]
+  `);
 });
 
 test('sorting is by the number that was asked for', async () => {
@@ -81,34 +96,125 @@ test('sorting is by the number that was asked for', async () => {
       .toSorted((a, b) => b[member] - a[member])
       .slice(0, 10)
       .map(nameOf);
-  expect(names(readText((await person.run('zones sort:bandwidth')).at(-1)))).toEqual(
+  expect(names((await person.run('zones sort:bandwidth')).at(-1)).slice(0, 10)).toEqual(
     by('MonthlyBandwidthUsed'),
   );
-  expect(names(readText((await person.run('zones sort:charges')).at(-1)))).toEqual(by('MonthlyCharges'));
-});
-
-test('an order or a filter that was typed never shows rows of the wrong ones first', async () => {
-  await using harness = await createCommandHarness({ zones: 60 });
-  const [first] = await harness.person().run('zones sort:bandwidth');
-  expect(readText(first)).toBe('Reading 60 zones…');
+  expect(names((await person.run('zones sort:charges')).at(-1)).slice(0, 10)).toEqual(by('MonthlyCharges'));
+  const alphabetical = harness.cdn.data.zones.map(nameOf).toSorted();
+  expect(names((await person.run('zones sort:name')).at(-1))).toEqual(alphabetical);
 });
 
 test('attention is: suspended, disabled, above 80 % of a limit, no certificate for a hostname', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
-  const text = readText((await harness.person().run('zones only:attention')).at(-1));
-  expect(names(text)).toEqual(['checkout', 'docs', 'images', 'media', 'shop-staging', 'video']);
-  expect(text).toMatchSnapshot();
+  const answer = (await harness.person().run('zones only:attention')).at(-1);
+  expect(names(answer).toSorted()).toEqual(['checkout', 'docs', 'images', 'media', 'shop-staging', 'video']);
+  expect(readText(answer)).toMatchSnapshot();
 });
+
+const isNear = (zone: PullZone) =>
+  zone.MonthlyBandwidthLimit > 0 && zone.MonthlyBandwidthUsed > zone.MonthlyBandwidthLimit * 0.8;
 
 test.each([
   ['disabled', (zone: PullZone) => !zone.Enabled],
   ['suspended', (zone: PullZone) => zone.Suspended],
+  ['off', (zone: PullZone) => !zone.Enabled || zone.Suspended],
+  ['above-80', isNear],
+  ['80', isNear],
+  [
+    'no-certificate',
+    (zone: PullZone) => zone.Hostnames?.some((host) => !host.HasCertificate && !host.IsSystemHostname),
+  ],
+  ['old-tls', (zone: PullZone) => zone.EnableTLS1 || zone.EnableTLS1_1],
+  ['tls', (zone: PullZone) => zone.EnableTLS1 || zone.EnableTLS1_1],
+  ['no-logging', (zone: PullZone) => !zone.EnableLogging],
 ] as const)('only:%s shows those and no others', async (only, is) => {
-  await using harness = await createCommandHarness({ zones: 300 });
-  const text = readText((await harness.person().run(`zones only:${only}`)).at(-1));
+  await using harness = await createCommandHarness({ zones: 90 });
+  const [oldest, unlogged] = harness.cdn.data.zones.slice(20);
+  Object.assign(oldest ?? {}, { EnableTLS1: true });
+  Object.assign(unlogged ?? {}, { EnableLogging: false, EnableTLS1_1: true });
+  const answer = (await harness.person().run(`zones only:${only}`)).at(-1);
   const wanted = harness.cdn.data.zones.filter(is).map(nameOf).toSorted();
   expect(wanted.length).toBeGreaterThan(0);
-  expect(names(text)).toEqual(wanted.slice(0, 10));
+  expect(names(answer).toSorted()).toEqual(wanted);
+});
+
+test('zones are found by what they carry, which stands beside their names', async () => {
+  await using harness = await createCommandHarness({ zones: 12 });
+  const person = harness.person();
+  const [zone, other] = harness.cdn.data.zones;
+  if (!zone || !other) throw new Error('no zones');
+  Object.assign(zone, { OriginUrl: 'https://Origin-Eu.example.net/a', EdgeScriptId: 70_001 });
+  Object.assign(other, { MiddlewareScriptId: 70_001, StorageZoneId: 70_003, MagicContainersAppId: 'appX09' });
+  const host = zone.Hostnames?.at(-1)?.Value ?? '';
+  const found = async (typed: string) =>
+    readRows((await person.run(typed)).at(-1)).map((row) => row.slice(0, 2));
+  expect(await found('zones origin:origin-eu')).toEqual([[zone.Name, 'https://Origin-Eu.example.net/a']]);
+  expect(await found('zones script:70001')).toEqual([
+    [zone.Name, 'at the edge'],
+    [other.Name, 'as middleware'],
+  ]);
+  expect(await found('zones storage:70003')).toEqual([[other.Name, 'fine']]);
+  expect(await found('zones app:APPX09')).toEqual([[other.Name, 'fine']]);
+  expect(await found(`zones host:${host.slice(0, -4).toUpperCase()}`)).toEqual([[zone.Name, host]]);
+  expect(await found('zones script:7000')).toEqual([]);
+  // Together with the rest of a query.
+  expect(await found(`zones ${zone.Name} script:70001 sort:name`)).toEqual([[zone.Name, 'at the edge']]);
+  // What the list is about has a page in the panel, if one is configured.
+  const [ofApp, ofScript] = [await person.run('zones app:appX09'), await person.run('zones script:70001')];
+  expect(JSON.stringify(ofApp)).toContain('"url":"https://panel.example/app/appX09"');
+  expect(JSON.stringify(ofScript)).not.toContain('panel.example');
+  expect((await person.run('zones script:70001 only:suspended')).at(-1)?.text).toMatchSnapshot('none');
+  expect((await person.run('zones script:70001 app:appX09')).at(-1)?.text).toMatchSnapshot('one');
+});
+
+test('the form narrows by the same, is filled with what is shown, and refuses lines that are none', async () => {
+  await using harness = await createCommandHarness({ zones: 12 });
+  const person = harness.person();
+  const [zone] = harness.cdn.data.zones;
+  Object.assign(zone ?? {}, { EdgeScriptId: 70_001 });
+  const answer = (await person.run('zones script:70001 only:off')).at(-1);
+  expect(buttons(answer).has('Search in a form')).toBe(false);
+  const list = (await person.run('zones script:70001')).at(-1);
+  const [id, value] = buttons(list).get('Search in a form') ?? ['', ''];
+  const form = findAction(id)?.modal?.(value, { keyPage: undefined });
+  expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
+  expect(JSON.stringify(form)).toContain('"initial_option":{"text":{"type":"plain_text","text":"70001"');
+  const [found] = (await person.submit('zones:search', {
+    search: '',
+    sort: 'name',
+    script: '70001',
+    only: undefined,
+    origin: undefined,
+  })) as Message[];
+  expect(names(found)).toEqual([zone?.Name]);
+  expect(await person.submit('zones:search', { sort: 'name', script: 'note' })).toMatchSnapshot();
+});
+
+test('the list is a file, too: every zone that it has, with what the bot knows of each', async () => {
+  await using harness = await createCommandHarness({ zones: 300 });
+  const person = harness.person();
+  const list = (await person.run('zones')).at(-1);
+  const [sent] = await person.press(...(buttons(list).get('All 300 as CSV') ?? ['', '']));
+  expect(readText(sent)).toMatchSnapshot('message');
+  const [file] = sent?.files ?? [];
+  const content = file?.content as { path: string };
+  const lines = (await readFile(content.path, 'utf8')).trim().split('\n');
+  await rm(content.path);
+  expect(lines).toHaveLength(301);
+  expect(lines[0]).toMatchSnapshot('columns');
+  expect(lines.find((line) => line.includes('"checkout"'))).toMatchSnapshot('checkout');
+  expect(lines.join('')).not.toContain('CANARY');
+});
+
+test('a zone is opened from the menu; a line that is none is refused', async () => {
+  await using harness = await createCommandHarness({ zones: 12 });
+  const person = harness.person();
+  const list = (await person.run('zones')).at(-1);
+  expect(JSON.stringify(list)).toContain('"external_select","action_id":"zones:open"');
+  const [option = ''] = await person.search('zones:open', 'media');
+  const [zone] = await person.press('zones:open', option.split(' = ').at(-1) ?? '');
+  expect(readText(zone)).toContain('*media*');
+  await expect(person.press('zones:open', 'note')).rejects.toThrowErrorMatchingSnapshot();
 });
 
 test('a search finds ids, names and hostnames whatever the case', async () => {
@@ -122,7 +228,7 @@ test('a search finds ids, names and hostnames whatever the case', async () => {
     hostname,
     `https://${hostname}`.slice(8),
   ]) {
-    expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toContain(zone?.Name);
+    expect(names((await person.run(`zones ${search}`)).at(-1))).toContain(zone?.Name);
   }
 });
 
@@ -145,10 +251,10 @@ test('a search finds origins, and whole ids of scripts, apps and storage zones',
     'APPX0000000009',
   ];
   for (const search of searches)
-    expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toEqual([zone.Name]);
+    expect(names((await person.run(`zones ${search}`)).at(-1))).toEqual([zone.Name]);
   // Part of an id is none, and the scheme of an address tells nothing.
   for (const search of ['7000', 'https'])
-    expect(names(readText((await person.run(`zones ${search}`)).at(-1)))).toEqual([]);
+    expect(names((await person.run(`zones ${search}`)).at(-1))).toEqual([]);
 });
 
 test.each([
@@ -161,8 +267,8 @@ test.each([
   const only = `only:${search.toLowerCase()}`;
   const [filtered] = await person.press(...(buttons(answer).get(only) ?? ['', '']));
   const typed = (await person.run(`zones ${only}`)).at(-1);
-  expect(names(readText(filtered))).toEqual(names(readText(typed)));
-  expect(names(readText(filtered)).length).toBeGreaterThan(0);
+  expect(names(filtered)).toEqual(names(typed));
+  expect(names(filtered).length).toBeGreaterThan(0);
   expect(buttons(filtered).has(only)).toBe(false);
 });
 
@@ -172,7 +278,7 @@ test('a zone with the name of a filter is shown, with the filter as an offer', a
   if (!zone) throw new Error('no zone');
   zone.Name = 'disabled-things';
   const answer = (await harness.person().run('zones disabled')).at(-1);
-  expect(names(readText(answer))).toEqual(['disabled-things']);
+  expect(names(answer)).toEqual(['disabled-things']);
   expect(buttons(answer).has('only:disabled')).toBe(true);
 });
 
@@ -181,18 +287,17 @@ test('a search without a match offers what may have been meant, and the way back
   const person = harness.person();
   const answer = (await person.run('zones chekout')).at(-1);
   expect(readText(answer)).toMatchSnapshot();
-  expect(names(readText((await person.press(...(buttons(answer).get('checkout') ?? ['', ''])))[0]))).toEqual([
+  expect(names((await person.press(...(buttons(answer).get('checkout') ?? ['', '']))).at(-1))).toEqual([
     'checkout',
   ]);
-  expect(
-    names(readText((await person.press(...(buttons(answer).get('All zones') ?? ['', ''])))[0])),
-  ).toHaveLength(10);
+  expect(names((await person.press(...(buttons(answer).get('All zones') ?? ['', ''])))[0])).toHaveLength(12);
 });
 
 test.each([
   'zones sort:size',
   'zones sort:bandwith',
   'zones only:',
+  'zones origin:',
   'zones limit:5',
   `zones ${'x y '.repeat(60)}`,
 ])('%j says what is wrong and what to do', async (typed) => {
@@ -209,47 +314,30 @@ test.each([
 
 test('a button from another version of the bot is answered', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
-  for (const value of ['page=-1', 'sort=colour'])
+  for (const value of ['only=colour', 'sort=colour'])
     await expect(harness.person().press('zones:page', value)).rejects.toThrowErrorMatchingSnapshot();
 });
 
-test('buttons act on the rows that were read, until somebody types, asks for fresh ones, or five minutes pass', async () => {
+test('buttons act on the list that was read, until somebody types, asks for fresh ones, or five minutes pass', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();
   const page = (await person.run('zones')).at(-1);
   const press = (label: string) => person.press(...(buttons(page).get(label) ?? ['', '']));
-  await press('Sort by bandwidth');
+  await press('Disabled and suspended');
   expect(harness.cdn.requests).toHaveLength(1);
   await press('Refresh');
   expect(harness.cdn.requests).toHaveLength(2);
   await person.run('zones');
   expect(harness.cdn.requests).toHaveLength(3);
   harness.advance(5 * 60_000);
-  await press('Sort by bandwidth');
+  await press('Disabled and suspended');
   expect(harness.cdn.requests).toHaveLength(4);
-});
-
-test('a page that no longer exists shows the last one', async () => {
-  await using harness = await createCommandHarness({ zones: 25 });
-  expect(readText((await harness.person().press('zones:page', 'page=99')).at(-1))).toContain('Page 3 of 3');
 });
 
 test('people do not see each other’s lists', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   await harness.person(alice).run('zones');
   await expect(harness.person(bob, 'none').run('zones')).rejects.toMatchObject({ offer: 'connect' });
-});
-
-test('when the rest cannot be read, the first rows stay and can be tried again', async () => {
-  await using harness = await createCommandHarness({ zones: 60 });
-  harness.cdn.faults.add({ status: 503, skip: 1, times: 20 });
-  const person = harness.person();
-  const [, second] = await person.run('zones');
-  expect(names(readText(second))).toHaveLength(10);
-  expect(readStable(second)).toMatchSnapshot();
-  harness.cdn.faults.clear();
-  const [whole] = await person.press(...(buttons(second).get('Try again') ?? ['', '']));
-  expect(readText(whole)).toContain('*60 zones*');
 });
 
 test.each([
@@ -272,7 +360,10 @@ test('names that try to be markup are shown as text', async () => {
   const [zone] = harness.cdn.data.zones;
   if (zone) zone.Name = '<!channel> & <https://evil.example|shop>';
   const [answer] = await harness.person().run('zones');
-  expect(readText(answer)).toContain('&lt;!channel&gt; &amp; &lt;https://evil.example|shop&gt;');
+  // A table shows text as it is, and in words it is escaped.
+  expect(names(answer)).toContain('<!channel> & <https://evil.example|shop>');
+  const words = { blocks: replaceNativeBlocks(answer?.blocks ?? []) };
+  expect(readText(words)).toContain('&lt;!channel&gt; &amp; &lt;https://evil.example|shop&gt;');
 });
 
 function nameOf(zone: PullZone): string {

@@ -55,7 +55,7 @@ test('a press in the Home tab is answered privately: a list as a direct message,
   await inbox.suggest('zones:pick', String(name));
   await inbox.choose('zones:pick', String(id));
   await inbox.submit();
-  await inbox.waitForModal(new RegExp(`${name}[^]*Hostnames`, 'i'));
+  await inbox.waitForModal(new RegExp(`${name}[^]*this month`, 'i'));
   expect(bot.slack.problems).toEqual([]);
   await bot.stop();
 });

@@ -49,7 +49,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     // What the report leads to comes on top of it, and closing that leads back.
     const [showId, zoneId] = buttons(modal).get('The zone') ?? [];
     await person.choose('menu:more', `${showId} ${zoneId}`);
-    await person.waitForModal(new RegExp(`${nameOf(0)}[^]*Hostnames`, 'i'));
+    await person.waitForModal(new RegExp(`${nameOf(0)}[^]*this month`, 'i'));
     expect(person.modals()).toHaveLength(2);
     await person.closeModal();
     expect(person.modal()?.reads).toMatch(/yesterday in/);
@@ -140,7 +140,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.suggest('zones:pick', nameOf(5));
     await person.choose('zones:pick', String(bot.cdn.data.zones[5]?.Id));
     await person.submit();
-    await person.waitForModal(new RegExp(`${nameOf(5)}[^]*Hostnames`, 'i'));
+    await person.waitForModal(new RegExp(`${nameOf(5)}[^]*this month`, 'i'));
     expect(person.messages()).toHaveLength(before);
     await person.closeModal();
   });
@@ -151,16 +151,16 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const menu = await person.waitForModal(offers('zones'));
     expect(menu.reads).not.toMatch(/Disconnect/);
     await person.press('help:run:0');
-    await person.waitForModal(/Page 1 of 3/);
-    await person.press('zones:page');
-    await person.waitForModal(/Page 2 of 3/);
+    await person.waitForModal(/need attention/);
+    await person.choose('menu:more', 'zones:page:off sort=attention&only=off');
+    await person.waitForModal(/or suspended/);
     await person.closeModal();
     await person.press('help:run:1');
     await person.waitForModal('zones:submit');
     await person.suggest('zones:pick', nameOf(6));
     await person.choose('zones:pick', String(bot.cdn.data.zones[6]?.Id));
     await person.submit();
-    await person.waitForModal(new RegExp(`${nameOf(6)}[^]*Hostnames`, 'i'));
+    await person.waitForModal(new RegExp(`${nameOf(6)}[^]*this month`, 'i'));
     expect(person.modals()).toHaveLength(2);
     await person.closeModal();
     await person.closeModal();

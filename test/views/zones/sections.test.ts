@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
 import { readZone, toWireZone } from '../../../src/api/zones/zone.ts';
-import { renderSections, renderZone } from '../../../src/views/zones/zone.ts';
-import { readText } from '../../support/command-harness.ts';
+import { listParts } from '../../../src/views/zones/parts.ts';
+import { renderZone, renderZonePart } from '../../../src/views/zones/zone.ts';
+import { buttons, readRows, readText } from '../../support/command-harness.ts';
 
 const secrets = ['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken'];
 // The first line of the answer.
@@ -40,11 +41,13 @@ function zoneOf(raw: object) {
 }
 
 function linesOf(raw: object): string[] {
-  return renderSections(zoneOf(raw)).map(({ title, lines }) => [title, ...lines].join('\n'));
+  return listParts(zoneOf(raw)).map(({ part, rows }) =>
+    [part, ...rows.map((row) => row.join(': '))].join('\n'),
+  );
 }
 
 test.each(names.filter((name) => !inHeader.includes(name)))(
-  '%s has its place in exactly one section',
+  '%s has its place in exactly one part',
   (name) => {
     const before = linesOf(base);
     const after = linesOf({ ...base, [name]: valueOf(name as keyof typeof zoneFields, 1) });
@@ -86,8 +89,12 @@ test('the file has every field of the specification but the secrets, under its n
   expect(JSON.stringify(wire)).not.toContain('CANARY');
 });
 
+const panel = { zone: 'https://panel.example/{id}', app: undefined, script: undefined, storage: undefined };
+
 const readWeak = (raw: object) =>
-  /:shield: .*/.exec(readText(renderZone(zoneOf({ Id: 1, ...raw }), new Date(0))))?.[0];
+  /:shield: .*/.exec(
+    readText(renderZone({ zone: zoneOf({ Id: 1, ...raw }), asOf: new Date(0), panel })),
+  )?.[0];
 
 test('what makes a zone less secure is named; what is not reported and features that are off are not', () => {
   const safe = { EnableTLS1: false, EnableTLS1_1: false, VerifyOriginSSL: true };
@@ -95,4 +102,56 @@ test('what makes a zone less secure is named; what is not reported and features 
   for (const fine of [{}, { ...safe, ...off }]) expect(readWeak(fine)).toBeUndefined();
   const weak = { EnableTLS1: true, EnableTLS1_1: true, VerifyOriginSSL: false };
   expect(readWeak({ ...weak, ShieldDDosProtectionEnabled: false })).toMatchSnapshot();
+});
+
+test('all settings are one table, in which each has its part', () => {
+  const shown = { zone: zoneOf(base), asOf: new Date(0), panel };
+  const rows = readRows(renderZonePart(shown, 'all'));
+  expect(new Set(rows.map(([, , part]) => part)).size).toBe(9);
+  const parts = listParts(shown.zone);
+  expect(rows).toHaveLength(parts.reduce((sum, part) => sum + part.rows.length, 0));
+});
+
+const things = {
+  MagicContainersAppId: 'app09',
+  EdgeScriptId: 301,
+  MiddlewareScriptId: 302,
+  StorageZoneId: 2005,
+};
+
+test('each id that a zone shows leads to what the bot knows of it, and the zone to its page in the panel', () => {
+  const shown = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop', ...things }), asOf: new Date(0), panel });
+  const types = [...buttons(shown).values()].map(([, value]) => value);
+  for (const command of [
+    'app app09',
+    'zones app:app09',
+    'zones script:301',
+    'zones script:302',
+    'zones storage:2005',
+  ])
+    expect(types).toContain(command);
+  expect(JSON.stringify(shown)).toContain('"url":"https://panel.example/7"');
+  const none = { ...panel, zone: undefined };
+  const without = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop' }), asOf: new Date(0), panel: none });
+  expect(JSON.stringify(without)).not.toMatch(/panel|Hangs together/u);
+});
+
+test.each([
+  ['active', { Enabled: true }],
+  ['at its limit', { Enabled: false, MonthlyBandwidthLimit: 5e11, MonthlyBandwidthUsed: 5e11 }],
+  ['above 80 %', { Enabled: true, MonthlyBandwidthLimit: 1e13, MonthlyBandwidthUsed: 9.1e12 }],
+  ['disabled for another reason', { Enabled: false, MonthlyBandwidthLimit: 5e11, MonthlyBandwidthUsed: 5e9 }],
+  ['suspended', { Enabled: false, Suspended: true }],
+  [
+    'without certificates',
+    {
+      Enabled: true,
+      Hostnames: ['a.example', 'b.example'].map((Value) => ({ Value, HasCertificate: false })),
+    },
+  ],
+  ['not reported', {}],
+] as const)('a zone that is %s says so in its first line', (_, raw) => {
+  const zone = zoneOf({ Id: 7, Name: 'shop', MonthlyCharges: 1234.5, ...raw });
+  const [lines] = readText(renderZone({ zone, asOf: new Date(0), panel })).split('\nOrigin errors');
+  expect(lines).toMatchSnapshot();
 });

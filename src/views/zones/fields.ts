@@ -1,32 +1,37 @@
 import { getEnumName } from '../../api/zones/enums.ts';
-import { formatInteger } from './format.ts';
-import { escapeMrkdwn, formatCode, join, type Maybe } from './text.ts';
+import { formatInteger } from '../blocks/format.ts';
+import { join, type Maybe, truncate } from '../blocks/text.ts';
 
-/** A label, and a value in mrkdwn: none if the CDN did not report it, or if it does not apply. */
+/** A setting and its value as plain text, a row of a table. */
+export type Row = readonly [setting: string, value: string];
+
+/** A value that is missing if the CDN did not report it, or if it does not apply. */
 type Field = readonly [label: string, value: Maybe<string>];
 
-export function renderFields(fields: readonly Field[]): string[] {
-  return fields.flatMap(([label, value]) => (value ? [`${label}: ${value}`] : []));
+export function listFields(fields: readonly Field[]): Row[] {
+  return fields.flatMap(([label, value]) => (value ? [[label, value] as const] : []));
+}
+
+export function listSwitches(all: readonly (readonly [label: string, on: boolean | undefined])[]): Row[] {
+  return listFields(all.map(([label, on]) => [label, formatOnOff(on)]));
+}
+
+/** The switches that are on: `WebP, country`; `nothing` if none is, undefined if none is reported. */
+export function joinSwitches(
+  all: readonly (readonly [label: string, on: boolean | undefined])[],
+  ...more: readonly Maybe<string>[]
+): string | undefined {
+  const on = join([...all.map(([label, isOn]) => isOn && label), ...more], ', ');
+  return on || (all.some(([, isOn]) => isOn !== undefined) ? 'nothing' : undefined);
 }
 
 /** The fields in one line; undefined if none has a value. */
 export function joinFields(fields: readonly Field[]): string | undefined {
-  return joinParts(...renderFields(fields));
+  return joinParts(...listFields(fields).map(([label, value]) => `${label} ${value}`));
 }
 
 export function joinParts(...parts: readonly Maybe<string>[]): string | undefined {
   return join(parts, ', ') || undefined;
-}
-
-/** Switches in two lines, on and off, so that twenty of them fit on a phone. */
-export function renderSwitches(
-  all: readonly (readonly [label: string, on: boolean | undefined])[],
-): string[] {
-  const labels = (wanted: boolean) => all.flatMap(([label, on]) => (on === wanted ? [label] : [])).join(', ');
-  return renderFields([
-    ['On', labels(true)],
-    ['Off', labels(false)],
-  ]);
 }
 
 export function formatOnOff(on: boolean | undefined): string | undefined {
@@ -37,7 +42,7 @@ export function formatOnOff(on: boolean | undefined): string | undefined {
 export function joinList(values: readonly string[] | undefined, most = 10): string | undefined {
   if (values === undefined) return undefined;
   if (values.length === 0) return 'none';
-  const shown = values.slice(0, most).map((value) => escapeMrkdwn(value, 60) || '(empty)');
+  const shown = values.slice(0, most).map((value) => truncate(value, 60) || '(empty)');
   const more = values.length - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${formatInteger(more)} more` : shown.join(', ');
 }
@@ -45,15 +50,6 @@ export function joinList(values: readonly string[] | undefined, most = 10): stri
 /** Like `joinList`; undefined if the list is empty. */
 export function joinNonEmpty(values: readonly string[] | undefined): string | undefined {
   return values?.length ? joinList(values) : undefined;
-}
-
-/** Foreign text in a `code` span. */
-export function quote(value: string | undefined, length = 100): string | undefined {
-  return value ? formatCode(value, length) : undefined;
-}
-
-export function humanize(value: string | undefined, length = 100): string | undefined {
-  return value ? escapeMrkdwn(value, length) : undefined;
 }
 
 export function formatWhole(value: number | undefined, unit = ''): string | undefined {
@@ -73,4 +69,13 @@ export function formatOverride(value: number | undefined): string | undefined {
 /** The name of an enumeration's value in the specification. */
 export function describeEnum(name: Parameters<typeof getEnumName>[0], value?: number): string | undefined {
   return value === undefined ? undefined : getEnumName(name, value);
+}
+
+export function isPositive(value: number | undefined): boolean {
+  return value !== undefined && value > 0;
+}
+
+/** 0 and below link to nothing. */
+export function formatLinkedId(id: number | string | undefined): string | undefined {
+  return id === undefined || Number(id) <= 0 ? undefined : String(id);
 }
