@@ -37,9 +37,13 @@ export async function startSubject(
   return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop };
 }
 
-/** The whole bot, as `npm start` starts it, of this checkout or of another one. */
-export function startBot(env: Readonly<Record<string, string>>, checkout?: string): Promise<Subject> {
-  return startSubject(['src/main.ts', 'all'], env, checkout);
+/** The whole bot, as `npm start` starts it, with its limits of the heap, of this checkout or of another one. */
+export async function startBot(env: Readonly<Record<string, string>>, checkout = '.'): Promise<Subject> {
+  const { scripts } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
+  const args = /^exec node (.*?) \|\|/.exec(scripts.start)?.[1]?.split(' ') ?? ['src/main.ts', 'all'];
+  return startSubject(args, env, checkout);
 }
 
 function isReady(printed: Record<string, unknown>): boolean {

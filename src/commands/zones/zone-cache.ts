@@ -39,7 +39,8 @@ const stopped: Failure = {
 /**
  * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one person's key
  * sees, so nothing is shared between people. It expires after `ttlMs` and is read again in the background after
- * `refreshMs` while it is in use; `maxZones` bounds all lists together.
+ * `refreshMs` while it is in use; `maxZones` bounds all lists together: a zone takes about 630 bytes of the heap, whose limit is
+ * set where the process is started.
  */
 export function createZoneCache(options: {
   now: () => Date;
@@ -47,7 +48,7 @@ export function createZoneCache(options: {
   refreshMs?: number;
   maxZones?: number;
 }) {
-  const { now, ttlMs = 5 * minuteMs, refreshMs = ttlMs * 0.8, maxZones = 200_000 } = options;
+  const { now, ttlMs = 5 * minuteMs, refreshMs = ttlMs * 0.8, maxZones = 100_000 } = options;
   const lists = createCache<CachedZones>({
     now,
     ttlMs,

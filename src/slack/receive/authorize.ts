@@ -55,8 +55,6 @@ export interface AuthorizeRequest extends FailedDelivery {
   readonly threadTs: string | undefined;
   readonly modal?: OpenModal | undefined;
   readonly message?: Context['message'];
-  /** The person's key, where it was read already. */
-  readonly revealed?: ReturnType<SlackDeps['keyStore']['reveal']> | undefined;
 }
 
 /**
@@ -76,7 +74,8 @@ export async function authorize(
   const { person, foreign } = sender;
   const { needs, channelId } = request;
   const people = deps.people(sender.workspace, person.teamId);
-  let { revealed } = request;
+  // Read again where a long word was compared with it: caches count revocations from here on.
+  let revealed: ReturnType<typeof keyStore.reveal> | undefined;
   const reveal = (): NonNullable<typeof revealed> => (revealed ??= keyStore.reveal(person));
   const usesKey = needs !== 'none' && needs !== 'admin';
   const linked = async (): Promise<boolean> =>

@@ -18,7 +18,7 @@ import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
   await performFound(deps, { kind: 'command', body }, async (sender) => {
-    const { command, words, revealed } = await findTyped(deps, sender, text);
+    const { command, words } = await findTyped(deps, sender, text);
     const { name } = command;
     const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;
     return {
@@ -31,7 +31,6 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
         needs: command.needsFor?.(words) ?? command.needs,
         route: { responseUrl, channelId },
         retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
-        revealed,
       },
       flow: {
         ...createModalFlow(command, words, { triggerId, place: { channelId, threadTs: undefined } }),
@@ -44,10 +43,9 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
 /** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
 export async function findTyped({ keyStore }: SlackDeps, { person }: Sender, text: string) {
   registerShown(text);
-  const revealed = shortestKey.test(text) ? keyStore.reveal(person) : undefined;
   // A key that does not open is refused where it is used.
-  await revealed?.catch(() => undefined);
-  return { ...findCommand(parseWords(text)), revealed };
+  if (shortestKey.test(text)) await keyStore.reveal(person).catch(() => undefined);
+  return findCommand(parseWords(text));
 }
 
 const shortestKey = /\S{12}/u;
@@ -120,7 +118,6 @@ export async function runAction(
             : undefined,
         modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
         message: shared,
-        revealed: typed?.revealed,
       },
       flow: {
         ...(typed

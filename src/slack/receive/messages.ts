@@ -66,7 +66,6 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
           command.needs === 'read' && !command.showsOthers && words.length < 1000
             ? { actionId: 'help:run', value: words }
             : undefined,
-        revealed: typed.revealed,
       },
       flow: {
         ...createModalFlow(command, typed.words, {
