@@ -37,40 +37,44 @@ export async function startDatabaseThread(
   });
   const post = (request: Request, transfer: readonly MessagePort[] = []): void =>
     worker.postMessage(request, transfer);
+  const exit = once(worker, 'exit');
+  const ended = exit.then((): never => {
+    throw new Error('the thread of the embedded database ended');
+  });
   const answer = async (): Promise<void> => {
-    const [said] = (await once(worker, 'message')) as [Answer];
+    const [said] = (await Promise.race([once(worker, 'message'), ended])) as [Answer];
     if (said !== 'done') throw Object.assign(new Error(said.failed), { code: said.code });
   };
   const open = new Set<Duplex>();
-  let ended: Error | undefined;
+  let failure: Error | undefined;
   await answer();
 
   const end = (error: Error): void => {
-    if (ended) return;
-    ended = error;
+    if (failure) return;
+    failure = error;
     for (const stream of open) stream.destroy(error);
     onEnd(error);
   };
-  worker.on('error', end).on('exit', () => end(new Error('the thread of the embedded database ended')));
+  worker.on('error', end);
+  ended.catch(end);
 
   return {
     connect() {
       const { port1, port2 } = new MessageChannel();
       const stream = new Connection(port1);
-      if (ended) return stream.destroy(ended);
+      if (failure) return stream.destroy(failure);
       post({ connection: port2 }, [port2]);
       open.add(stream);
       return stream.once('close', () => open.delete(stream));
     },
     async dump(path) {
-      if (ended) throw ended;
+      if (failure) throw failure;
       post({ dump: path });
       await answer();
     },
     async close() {
-      if (ended) return;
-      ended = new Error('the embedded database is closed');
-      const exit = once(worker, 'exit');
+      if (failure) return;
+      failure = new Error('the embedded database is closed');
       post('close');
       await exit;
     },
