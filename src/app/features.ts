@@ -14,7 +14,7 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
-  const { audit, installations, keyStore, links, outbox, policies, sealer } = stores;
+  const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
   const { zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
@@ -43,6 +43,7 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
     log,
     hooks: [
       async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
+      (ended) => names.forget(ended),
       (ended) => exports.endFor(ended),
       digests.pauseFor,
       async (ended) => void (await cancelUnbegun(ledger, ended)),

@@ -3,6 +3,7 @@ import { createInstallations } from '../auth/installations.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
 import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
+import { createNames } from '../auth/names.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
 import { reconcileDigestsJob } from '../digests/jobs.ts';
 import type { ExportLimits } from '../exports/worker/gather.ts';
@@ -53,6 +54,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     installations,
     keyStore: createKeyStore({ db, sealer, now, audit }),
     links: createKeyLinks({ db, sealer, now }),
+    names: createNames({ db, audit, now }),
     policies: createPolicies({ db, audit, now, messages: createPendingMessages(outbox) }),
   };
 }

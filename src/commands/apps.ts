@@ -3,10 +3,11 @@ import * as views from '../views/apps.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { isNote } from '../views/blocks/menu.ts';
 import { type Command, defineForm, type Feature, type With } from './define.ts';
+import { rememberUse, resolveId, withKnownIds } from './names.ts';
 import { findKnownZones } from './zones/lookup.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
-const appCommand: Command<'zoneCache'> = {
+const appCommand: Command<'names' | 'zoneCache'> = {
   name: 'app',
   aliases: ['apps', 'container'],
   keywords: { cost: 'app', costs: 'app' },
@@ -16,7 +17,9 @@ const appCommand: Command<'zoneCache'> = {
   needs: 'read',
   shares: true,
   modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),
-  run: ({ list, named }, context) => showApp(list.join(' '), context, named['show'] === 'values'),
+  async run(words, context) {
+    return showApp(await resolveId('app', words, context), context, words.named['show'] === 'values');
+  },
 };
 
 /** The apps that the person's zones name; no specified operation lists apps. */
@@ -42,7 +45,7 @@ const appFields = z
     return appId || app;
   });
 
-export const apps: Feature<'zoneCache'> = {
+export const apps: Feature<'names' | 'zoneCache'> = {
   name: 'apps',
   commands: [appCommand],
   actions: [
@@ -57,13 +60,21 @@ export const apps: Feature<'zoneCache'> = {
       run: (id, context) => showApp(id, context),
     }),
   ],
-  pickers: [appPicker],
+  pickers: [withKnownIds('app', appPicker)],
 };
 
-async function showApp(id: string, context: With<'zoneCache'>, hasValues = false): Promise<Message> {
+async function showApp(
+  id: string,
+  context: With<'names' | 'zoneCache'>,
+  hasValues = false,
+): Promise<Message> {
   const client = await context.cdn();
-  const app = await client.apps.summary(id);
+  const [app, name] = await Promise.all([
+    client.apps.summary(id),
+    context.names.find(context.person, 'app', id),
+  ]);
+  await rememberUse('app', id, context);
   // Shown only if cached: it is not worth reading every zone.
   const zones = findKnownZones(context)?.zones.filter(({ appId }) => appId === id);
-  return views.renderApp({ id, app, zones, hasValues, asOf: context.now() });
+  return views.renderApp({ id, name, app, zones, hasValues, asOf: context.now() });
 }

@@ -5,6 +5,7 @@ import type { Audit } from '../auth/audit/audit.ts';
 import type { People, Person } from '../auth/identity.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
+import type { Names } from '../auth/names.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Policies } from '../auth/policy/policies.ts';
 import type { Decision, Right } from '../auth/policy/policy.ts';
@@ -35,13 +36,11 @@ export interface Context {
   readonly authorizer: Authorizer;
   /** Decides for the current channel. `fresh` reads settings and groups again: use it before a change. */
   readonly decide: (needs: Right, options?: { readonly fresh?: boolean }) => Promise<Decision>;
-  /** The people of this person's organisation or workspace. */
   readonly people: People;
   /** Posts in a channel; false if the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The message that holds the pressed button, if its whole channel can see it. */
   readonly message: { readonly channel: string; readonly ts: string } | undefined;
-  /** The modal that was submitted or that holds the button. */
   readonly modal: OpenModal | undefined;
   readonly now: () => Date;
   readonly panel: PanelPages;
@@ -59,6 +58,7 @@ export interface Services {
   /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
   readonly zoneCache: ZoneCache;
+  readonly names: Names;
   readonly policies: Policies;
   readonly audit: Audit;
   readonly ledger: Ledger;
@@ -67,7 +67,6 @@ export interface Services {
   readonly sharing: Sharing;
   /** Directory for files before they are sent. Readable by the bot's own user only. */
   readonly tempDirectory: string;
-  /** Every registered feature, in the order of the help. */
   readonly features: readonly HelpGroup[];
 }
 
@@ -121,6 +120,8 @@ export interface Entry<Input, Needs extends Service = never> {
   readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
   /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
   readonly load?: (input: Input, context: With<Needs>) => Promise<ModalView>;
+  /** True = it runs although there is a modal. Reads our own store only; not with `load`. */
+  readonly skipsModal?: (input: Input, context: With<Needs>) => Promise<boolean>;
   readonly run?: (input: Input, context: With<Needs>) => Answer;
   /** The Home tab shows what this changes, so it is published again after the answer. */
   readonly changesHome?: true;
@@ -187,7 +188,6 @@ export type SubmitInfo = { readonly now: Date; readonly metadata: string | undef
 /** Serves the options of a select with search (external select). */
 export interface Picker<Needs extends Service = never> {
   readonly id: string;
-  /** Further action_ids that it serves. */
   readonly fields?: readonly string[];
   readonly needs: Right;
   /** Starts to read in the background what the menu will ask for; called when a form with this menu opens. */

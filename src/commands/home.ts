@@ -37,15 +37,15 @@ export async function loadHome(
   return views.renderHome({ userId: person.userId, linked, rights, groups, sections, asOf: now() });
 }
 
-/** Shown with the key itself. */
-const keyCommands = new Set(['connect', 'disconnect']);
+/** Shown with the key itself; of the name of an id, which its answers offer; and of a channel, which Home is not. */
+const shownElsewhere = new Set(['connect', 'disconnect', 'name', 'here']);
 
 /** The person's rights, and the commands that they may run, by their effect. */
 async function findAllowed({ authorizer, channelId, features }: With<'features'>) {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const allowed = features
     .flatMap(({ commands }) => commands)
-    .filter(({ name }) => !keyCommands.has(name))
+    .filter(({ name }) => !shownElsewhere.has(name))
     .filter((command) => decide(policy, actor, channelId, command.needs).allowed);
   const groups = [...Map.groupBy(allowed, taskOf)].map(([title, commands]) => ({ title, commands }));
   return { linked: actor.linked, rights: computeRights(policy, actor, undefined), groups };

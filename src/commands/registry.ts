@@ -9,6 +9,7 @@ import { digest } from './digests/feature.ts';
 import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
+import { namesFeature } from './names.ts';
 import { approvals } from './operations/approvals.ts';
 import { variables } from './operations/variables.ts';
 import { volumes } from './operations/volumes.ts';
@@ -28,6 +29,7 @@ export const features: readonly Feature<Service>[] = [
   apps,
   scripts,
   uploadScanning,
+  namesFeature,
   exportFeature,
   apiKeys,
   variables,

@@ -3,6 +3,7 @@ import type { ZoneSummary } from '../api/zones/summary.ts';
 import { option } from '../views/blocks/inputs.ts';
 import { firstOf } from '../views/blocks/menu.ts';
 import type { Feature } from './define.ts';
+import { withKnownIds } from './names.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
 /** The scripts of the person's zones: the CDN has no operation that lists scripts. */
@@ -16,7 +17,11 @@ const scriptPicker = defineZonePicker({
   messages: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
 });
 
-export const scripts: Feature<'zoneCache'> = { name: 'scripts', commands: [], pickers: [scriptPicker] };
+export const scripts: Feature<'names' | 'zoneCache'> = {
+  name: 'scripts',
+  commands: [],
+  pickers: [withKnownIds('script', scriptPicker)],
+};
 
 function listScripts(zones: readonly ZoneSummary[]) {
   const runsOn = createNameIndex(zones, ({ edgeScriptId }) => edgeScriptId);

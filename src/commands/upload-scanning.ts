@@ -1,14 +1,28 @@
 import { z } from 'zod';
 import type { Message } from '../views/blocks/blocks.ts';
+import { menu } from '../views/blocks/menu.ts';
 import * as views from '../views/upload-scanning.ts';
-import { type Context, defineForm, type Feature } from './define.ts';
+import { defineForm, type Feature, type Picker, type With } from './define.ts';
+import { rememberUse, resolveId, withKnownIds } from './names.ts';
 
 const shieldZoneId = z
   .string({ error: 'Type the id of a shield zone.' })
   .trim()
   .regex(/^\d{1,10}$/u, { error: 'An id is a whole number, such as 501. It is not the pull zone’s id.' });
 
-export const uploadScanning: Feature = {
+/** Shield zones that have a name or were looked at before: no specified operation lists them. */
+const shieldPicker: Picker<'names'> = withKnownIds('shield', {
+  id: 'upload-scanning:pick',
+  fields: ['shieldZoneId'],
+  needs: 'read',
+  run: async (typed) => {
+    const id = typed.trim().replace(/^#/u, '');
+    const isId = /^\d{1,10}$/u.test(id);
+    return menu([], { more: 0, none: 'Type the number of a shield zone', id: isId ? id : undefined });
+  },
+});
+
+export const uploadScanning: Feature<'names'> = {
   name: 'upload-scanning',
   commands: [
     {
@@ -21,8 +35,10 @@ export const uploadScanning: Feature = {
       needs: 'read',
       shares: true,
       modal: (words) => (words.text === '' ? views.renderScanningForm() : undefined),
-      run: ({ list, named }, context) =>
-        showMetrics(list.join(' ').replace(/^#/u, ''), readPicture(named['show']), context),
+      async run(words, context) {
+        const id = await resolveId('shield', words, context);
+        return showMetrics(id, readPicture(words.named['show']), context);
+      },
     },
   ],
   actions: [
@@ -35,6 +51,7 @@ export const uploadScanning: Feature = {
       },
     },
   ],
+  pickers: [shieldPicker],
   forms: [
     defineForm({
       id: 'upload-scanning:submit',
@@ -49,8 +66,16 @@ function readPicture(typed = ''): views.ScanningPicture {
   return views.scanningPictureNames.find((name) => name === typed.toLowerCase()) ?? 'newest';
 }
 
-async function showMetrics(id: string, picture: views.ScanningPicture, context: Context): Promise<Message> {
+async function showMetrics(
+  id: string,
+  picture: views.ScanningPicture,
+  context: With<'names'>,
+): Promise<Message> {
   const { uploadScanning } = await context.cdn();
-  const metrics = await uploadScanning.metrics(id);
-  return views.renderScanning({ id, metrics, picture, asOf: context.now() });
+  const [metrics, name] = await Promise.all([
+    uploadScanning.metrics(id),
+    context.names.find(context.person, 'shield', id),
+  ]);
+  await rememberUse('shield', id, context);
+  return views.renderScanning({ id, name, metrics, picture, asOf: context.now() });
 }

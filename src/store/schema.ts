@@ -3,13 +3,15 @@ import type { Migration, MigrationProvider } from 'kysely/migration';
 import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
 import { engineTables } from './schema/engines.ts';
+import { nameTables } from './schema/names.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
 
 type Tables = typeof authTables.tables &
   typeof slackTables.tables &
   typeof engineTables.tables &
-  typeof settingsTables.tables;
+  typeof settingsTables.tables &
+  typeof nameTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -33,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '0002-slack': slackTables,
   '0003-engines': engineTables,
   '0004-settings': settingsTables,
+  '0005-names': nameTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

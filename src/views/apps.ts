@@ -18,10 +18,13 @@ import { firstOf } from './blocks/menu.ts';
 import { selectOf } from './blocks/menu-of-buttons.ts';
 import { renderTable } from './blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
+import { renderNamedId } from './names.ts';
 import { showButton } from './zones/rows.ts';
 
 export interface App {
   readonly id: string;
+  /** As people here call it. */
+  readonly name?: string | undefined;
   readonly app: AppSummary;
   /** The zones that lead to it, if they are cached. */
   readonly zones: readonly ZoneSummary[] | undefined;
@@ -31,18 +34,18 @@ export interface App {
 }
 
 /** Latency first: it is the reason for most alarms. */
-export function renderApp({ id, app, zones = [], hasValues = false, asOf }: App): Message {
+export function renderApp({ id, name, app, zones = [], hasValues = false, asOf }: App): Message {
   const { status, latencyChart: points } = app;
-  const name = escapeMrkdwn(id, 60);
+  const label = escapeMrkdwn(name ?? id, 60);
   const latency = describeLatency(app);
   const cost = describeCost(app);
   const chart = renderLatencyChart(app, latency);
   const facts = [describeVolumes(app), zones.length > 0 && pluralize(zones.length, 'zone')];
   const state = status === undefined ? '' : ` is ${escapeMrkdwn(status, 40)}`;
   return renderAnswer({
-    text: join([`App ${name}${state}`, latency, cost, ...facts], ' · '),
+    text: join([`App ${label}${state}`, latency, cost, ...facts], ' · '),
     lines: [
-      join([`${describeAlarm(status)}*${name}*${state}`, cost], ' · '),
+      join([`${describeAlarm(status)}${renderNamedId(id, name)}${state}`, cost], ' · '),
       // The title of the chart has it.
       join([(hasValues || chart.length === 0) && capitalize(latency), ...facts], ' · '),
     ],
@@ -62,6 +65,7 @@ export function renderApp({ id, app, zones = [], hasValues = false, asOf }: App)
         (hasValues
           ? button('Chart', 'apps:refresh:chart', id)
           : button(`All ${formatInteger(points.length)} values`, 'apps:values', id)),
+      commandButton(name === undefined ? 'Give it a name' : 'Rename it', `name app ${id}`, 1),
       commandButton('Another app', 'app'),
     ],
     notes: [describeRange(points), `as of ${formatMoment(asOf)}`],

@@ -6,10 +6,10 @@ import type { Message, MessageBlock } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatInteger, formatMoment, formatPercent, formatShortDay, pluralize } from './blocks/format.ts';
-import { modal, textInput } from './blocks/inputs.ts';
+import { modal, searchSelect } from './blocks/inputs.ts';
 import { selectOf } from './blocks/menu-of-buttons.ts';
 import { type Cell, renderTable } from './blocks/table.ts';
-import { escapeMrkdwn, join } from './blocks/text.ts';
+import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
 /** The ways to look at the past 28 days. */
 export const scanningPictures = {
@@ -22,20 +22,21 @@ export const scanningPictureNames = Object.keys(scanningPictures) as ScanningPic
 
 export interface Scanning {
   readonly id: string;
+  /** As people here call it. */
+  readonly name?: string | undefined;
   readonly metrics: UploadScanningMetrics;
   readonly picture?: ScanningPicture;
   readonly asOf: Date;
 }
 
 /** The blocked share, files and the worst day in words; the days as a chart. */
-export function renderScanning({ id, metrics, picture = 'newest', asOf }: Scanning): Message {
+export function renderScanning({ id, name, metrics, picture = 'newest', asOf }: Scanning): Message {
   const { days } = metrics;
-  const name = `Shield zone ${escapeMrkdwn(id, 20)}`;
   const blocked = describeBlocked(metrics);
   const facts = [describeScanned(metrics), describeWorstDay(days)];
   return renderAnswer({
-    text: `${name}: ${join([blocked, ...facts], ' · ')}`,
-    lines: [`*${name}*: ${blocked}`, join(facts, ' · ')],
+    text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${join([blocked, ...facts], ' · ')}`,
+    lines: [`${renderLabel(id, name)}: ${blocked}`, join(facts, ' · ')],
     picture: { newest: renderNewest, weeks: renderWeeks, days: renderDays }[picture](days),
     actions: [
       days.length > 0 &&
@@ -50,19 +51,24 @@ export function renderScanning({ id, metrics, picture = 'newest', asOf }: Scanni
     share: `scanning ${id} show:${picture}`,
     more: [
       button('Refresh', 'upload-scanning:show:refresh', `${id} ${picture}`),
-      commandButton('Another shield zone', 'scanning', 1),
+      commandButton(name === undefined ? 'Give it a name' : 'Rename it', `name shield ${id}`, 1),
+      commandButton('Another shield zone', 'scanning'),
     ],
     notes: ['Days are those of the CDN', `as of ${formatMoment(asOf)}`],
   });
 }
 
+function renderLabel(id: string, name: string | undefined): string {
+  if (name === undefined) return `*Shield zone ${escapeMrkdwn(id, 20)}*`;
+  return `*${escapeMrkdwn(name, 40)}* (shield zone ${formatCode(id, 20)})`;
+}
+
 /** The form that asks for a shield zone; no specified operation lists them. */
 export function renderScanningForm(): ModalView {
   return modal({ callbackId: 'upload-scanning:submit', title: 'Upload scanning', submit: 'Show' }, [
-    textInput('shieldZoneId', 'Shield zone id', {
+    searchSelect('shieldZoneId', 'Shield zone', {
       hint: 'In the control panel: Shield, your zone; the number is in the address. It is not the pull zone’s id.',
-      placeholder: '501',
-      maxLength: 20,
+      placeholder: 'Type its number, or a name given here',
       focus: true,
     }),
   ]);

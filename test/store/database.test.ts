@@ -88,6 +88,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
         { migration: '0002-slack' },
         { migration: '0003-engines' },
         { migration: '0004-settings' },
+        { migration: '0005-names' },
       ]);
       await database.close();
     });
@@ -96,7 +97,8 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
       const database = await (await createLocation()).open();
       const { db } = database;
       await sql`drop table pending_policies`.execute(db);
-      await sql`delete from kysely_migration where name = '0004-settings'`.execute(db);
+      await sql`delete from kysely_migration where name >= '0004-settings'`.execute(db);
+      await sql`drop table names, recent_ids, channel_zones`.execute(db);
       const body = JSON.stringify({ operators: ['U1'], digestChannels: ['C1'] });
       const row = { tenant: 'T1', version: 1, changed_by: 'U1', changed_at: new Date() };
       await db

@@ -96,6 +96,7 @@ export async function createCommandHarness({
         keyStore,
         keyPage: undefined,
         zoneCache: zoneCache,
+        names: noNames,
         tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
@@ -206,6 +207,19 @@ const unusedSharing: Services['sharing'] = {
   findChannel: async () => undefined,
   readAudience: async () => 'own',
   post: async () => ({ refused: 'not_in_channel' }),
+};
+
+/** Names live in a database, which this harness does not have. */
+const noNames: Services['names'] = {
+  list: async () => [],
+  find: async () => undefined,
+  resolve: async (_person, _kind, typed) => typed,
+  known: async () => [],
+  give: async () => 'done',
+  use: async () => undefined,
+  channelZone: async () => undefined,
+  setChannelZone: async () => undefined,
+  forget: async () => undefined,
 };
 
 /** Everything a person would read, blocks joined. */

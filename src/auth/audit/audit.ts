@@ -46,6 +46,9 @@ export const auditEvents = [
   'operation-expired',
   'operation-cancelled',
   'answer-shared',
+  'name-given',
+  'name-removed',
+  'default-zone-set',
   'audit-exported',
   'audit-key-made',
 ] as const;

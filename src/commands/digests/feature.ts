@@ -59,7 +59,7 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
   },
 };
 
-export const digest: Feature<'digests' | 'keyStore' | 'zoneCache'> = {
+export const digest: Feature<'digests' | 'keyStore' | 'names' | 'zoneCache'> = {
   name: 'digests',
   commands: [digestCommand],
   actions: [

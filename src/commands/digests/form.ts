@@ -7,6 +7,7 @@ import { createNotes, maxOptions } from '../../views/blocks/menu.ts';
 import * as views from '../../views/digests/form.ts';
 import { renderLooked } from '../../views/digests/notices.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
+import { matchesKnown } from '../../views/names.ts';
 import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';
@@ -160,20 +161,28 @@ export const look: Action<'digests'> = {
 
 const mostApps = 20;
 
-export const targetPicker: Picker<'zoneCache'> = {
+export const targetPicker: Picker<'names' | 'zoneCache'> = {
   id: 'digests:targets',
   fields: ['target'],
   needs: 'read',
   async run(typed, context) {
     const search = typed.trim().toLowerCase();
-    const { zones } = await loadAllZones(context);
+    const [{ zones }, known] = await Promise.all([
+      loadAllZones(context),
+      context.names.known(context.person, 'shield'),
+    ]);
+    const shields = known.filter((one) => matchesKnown(one, search));
     const found = zones.filter((zone) => matchesQuery(zone, search));
     // Other text is not given back: it may be a key that went into the wrong field.
-    const shieldZones = /^\d{1,10}$/u.test(search) ? [`shield:${search}`] : [];
+    const isNew = /^\d{1,10}$/u.test(search) && !shields.some(({ id }) => id === search);
+    const shieldZones = isNew ? [`shield:${search}`] : [];
     const typedApp = /^[a-z\d]{8,40}$/u.test(search) ? [typed.trim()] : [];
     const linked = new Set(found.flatMap(({ appId }) => appId ?? []));
     const apps = [...typedApp.filter((app) => !linked.has(app)), ...[...linked].slice(0, mostApps)];
-    const others = [...shieldZones, ...apps.map((app) => `app:${app}`)].map((one) => views.targetOption(one));
+    const others = [
+      ...shields.map(({ id, name }) => views.targetOption(`shield:${id}`, name)),
+      ...[...shieldZones, ...apps.map((app) => `app:${app}`)].map((one) => views.targetOption(one)),
+    ];
     const room = maxOptions - others.length - 1;
     const more = found.length - room;
     return [

@@ -14,10 +14,11 @@ import { renderProposed } from '../../views/operations/answers.ts';
 import { describeOutcome, describeState, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
+import { rememberUse } from '../names.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
 
-const variableCommand: Command<'ledger' | 'zoneCache'> = {
+const variableCommand: Command<'ledger' | 'names' | 'zoneCache'> = {
   name: 'variable',
   aliases: ['variables', 'var'],
   usage: 'variable [<scriptId> <variableId>]',
@@ -27,13 +28,14 @@ const variableCommand: Command<'ledger' | 'zoneCache'> = {
   needs: 'change',
   modal: () => forms.variableBusy,
   async load(words, context) {
-    const [scriptId, variableId] = words.list;
+    const [typed, variableId] = words.list;
     if (words.list.length > 2)
       throw new UserError(
         'A value is not typed into the command: everybody near could read it in the history.',
         'Type `/cdn variable` with the two ids, or alone; the form takes the value.',
       );
-    if (scriptId === undefined) return forms.renderVariableForm({});
+    if (typed === undefined) return forms.renderVariableForm({});
+    const scriptId = await context.names.resolve(context.person, 'script', typed);
     const [shown, needs] = await Promise.all([
       loadVariableShown({ scriptId, variableId }, context),
       findApprovalNeeds('variable-update', context),
@@ -88,12 +90,13 @@ const fields = z
   });
 type Values = z.output<typeof fields>;
 
-async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Promise<FormResult> {
+async function submit(values: Values, context: With<'ledger' | 'names' | 'zoneCache'>): Promise<FormResult> {
   // The ids stay in the form. The value does not: a secret is not sent back.
   const { scriptId, variableId } = values;
   const form = forms.renderVariableForm({ scriptId, variableId });
   try {
     const operation = await setVariable(values, undefined, context);
+    await rememberUse('script', scriptId, context);
     const { word, fields } = operation.outcome ?? {};
     if (word === 'refused') return addFailure(form, { message: describeOutcome(operation), fields });
     const message = renderProposed(operation);
@@ -175,7 +178,7 @@ const variableForm = defineForm({
   run: submit,
 });
 
-export const variables: Feature<'ledger' | 'zoneCache'> = {
+export const variables: Feature<'ledger' | 'names' | 'zoneCache'> = {
   name: 'variables',
   commands: [variableCommand],
   actions: [previewAction, undoAction],

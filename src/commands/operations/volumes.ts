@@ -13,7 +13,7 @@ import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
 import { findApprovalNeeds, proposeChange, reasonField } from './proposals.ts';
 
-const volumeCommand: Command<'zoneCache'> = {
+const volumeCommand: Command<'names' | 'zoneCache'> = {
   name: 'volume',
   aliases: ['volumes'],
   usage: 'volume delete [<appId> <volumeId>]',
@@ -23,7 +23,8 @@ const volumeCommand: Command<'zoneCache'> = {
   needs: 'destroy',
   modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
   load: async (words, context) => {
-    const [, appId, volumeId] = words.list;
+    const [, typedApp, volumeId] = words.list;
+    const appId = typedApp && (await context.names.resolve(context.person, 'app', typedApp));
     if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId });
     const typed = { appId, volumeId };
     return forms.renderVolumeForm(typed, await loadPreview(typed, context));
@@ -121,7 +122,7 @@ const volumeForm = defineForm({
   run: submit,
 });
 
-export const volumes: Feature<'ledger' | 'zoneCache'> = {
+export const volumes: Feature<'ledger' | 'names' | 'zoneCache'> = {
   name: 'volumes',
   commands: [volumeCommand],
   forms: [volumeForm],

@@ -25,11 +25,12 @@ import { type Action, type Command, defineForm, type Feature, type Shortcut } fr
 import type { Words } from '../words.ts';
 import { pickedZone } from '../zones/details.ts';
 import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
+import { findChannelZone, hereCommand } from './channel-zone.ts';
 import { maxDays, type RequestedDays, readDays, readRequestedDays } from './days.ts';
 import { writeEntries, writeRows } from './file.ts';
 import { type CountedReport, createReport, findCachedReport } from './report.ts';
 
-const errorsCommand: Command<'tempDirectory' | 'zoneCache'> = {
+const errorsCommand: Command<'names' | 'tempDirectory' | 'zoneCache'> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
   keywords: { logs: 'errors' },
@@ -45,14 +46,17 @@ const errorsCommand: Command<'tempDirectory' | 'zoneCache'> = {
     return found.kind === 'one' ? createFile({ zone: found.zone, days, as }, context) : { text: '' };
   },
   modal: (words) => renderFormFor(words),
+  skipsModal: async (_, context) => (await findChannelZone(context)) !== undefined,
   async run(words, context) {
-    const { zone, days } = readRequestedDays(words.list, context.now());
-    if (zone.trim() === '')
+    const { zone: typed, days } = readRequestedDays(words.list, context.now());
+    const zone = typed.trim() || (await findChannelZone(context))?.id;
+    if (zone === undefined)
       throw new UserError(
         'Which zone?',
         'Type it before the day: `/cdn errors shop 2026-11-20`. `/cdn errors` opens a form.',
       );
-    return countErrors(zone, days, context, readPicture(words.named['show']));
+    const picture = readPicture(words.named['show']);
+    return countErrors(zone, days, context, { picture, isOfChannel: typed.trim() === '' });
   },
 };
 
@@ -121,9 +125,9 @@ const lookUpLink: Shortcut<'zoneCache'> = {
   },
 };
 
-export const originErrors: Feature<'tempDirectory' | 'zoneCache'> = {
+export const originErrors: Feature<'names' | 'tempDirectory' | 'zoneCache'> = {
   name: 'origin-errors',
-  commands: [errorsCommand],
+  commands: [errorsCommand, hereCommand],
   actions: [showDay, sendFile],
   forms: [
     defineForm({
@@ -160,12 +164,16 @@ async function countErrors(
   zone: string,
   days: RequestedDays,
   context: With<'zoneCache'>,
-  picture?: Picture,
+  shown: Pick<ReportOptions, 'picture' | 'isOfChannel'> = {},
 ): Promise<Message> {
   const found = await lookUpZone(zone, context);
   // The same days for any chosen zone, as dates, since the choice may be made tomorrow.
   if (found.kind !== 'one') return renderUnclearZone(found, 'errors', views.writeDays(days));
-  return renderReport(createReport(found.zone, days, context), { picture, days }, context);
+  return renderReport(
+    createReport(found.zone, days, context),
+    { ...shown, isRounded: days.rounded },
+    context,
+  );
 }
 
 function getToday(context: Context): DayRange {
@@ -180,10 +188,18 @@ function renderFormFor(words: Words): ReturnType<NonNullable<Command['modal']>> 
   return chosen ? renderOriginErrorForm(chosen) : undefined;
 }
 
+interface ReportOptions {
+  readonly picture?: Picture | undefined;
+  /** Hours were asked for, and these are the whole days that hold them. */
+  readonly isRounded?: boolean | undefined;
+  /** The zone was not typed: it is that of the channel. */
+  readonly isOfChannel?: boolean;
+}
+
 /** Hours are those of the reader, as far as Slack tells their time zone. */
 async function renderReport(
   counted: CountedReport | Promise<CountedReport>,
-  { picture = 'kinds', days }: { readonly picture?: Picture | undefined; readonly days?: RequestedDays },
+  { picture = 'kinds', ...shown }: ReportOptions,
   context: Context,
 ): Promise<Message> {
   const { people, person, now } = context;
@@ -192,7 +208,7 @@ async function renderReport(
     today: toUtcDay(now()),
     picture,
     timeZone: profile?.timeZone,
-    rounded: days?.rounded,
+    ...shown,
   });
 }
 

@@ -68,8 +68,8 @@ export async function authorize(
   request: AuthorizeRequest,
   own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
-  const { keyStore, zoneCache, tempDirectory, policies, audit, ledger, exports, digests, log, now, panel } =
-    deps;
+  const { keyStore, zoneCache, names, tempDirectory, policies, audit, ledger, exports, digests } = deps;
+  const { log, now, panel } = deps;
   const { client, sharing, signal } = own;
   const { person, foreign } = sender;
   const { needs, channelId } = request;
@@ -124,6 +124,7 @@ export async function authorize(
     ...createSetup(deps, sender, request.body),
     keyStore,
     zoneCache,
+    names,
     tempDirectory,
     policies,
     audit,

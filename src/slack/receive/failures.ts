@@ -87,10 +87,13 @@ function describeCode(error: ApiError): Explanation {
       offer: 'connect',
     },
     refused: { message: `The CDN rejected it${quoteService(error)}`, hint: describeRefusal(error) },
-    not_found: {
-      message: 'The CDN does not know this id.',
-      hint: idSources[error.operation] ?? otherIdSource,
-    },
+    not_found:
+      error.operation === 'Get Application Usage Summary'
+        ? unknownApp
+        : {
+            message: 'The CDN does not know this id.',
+            hint: idSources[error.operation] ?? otherIdSource,
+          },
     rate_limited: {
       message: 'The CDN asks for a pause: too many requests with your key.',
       hint: `Try again in ${formatWait(error.retryAfterSeconds)}.`,
@@ -137,15 +140,19 @@ function namedFields({ fieldErrors }: ApiError) {
   return fieldErrors.filter(({ field }) => field !== undefined && field !== '');
 }
 
+const unknownApp: Explanation = {
+  message: 'No app with this id.',
+  hint: 'Choose one of those that your zones lead to.',
+  offer: [{ label: 'Choose an app', types: 'app' }],
+};
+
 const shieldZoneSource =
-  'It wants a shield zone’s id, which is not the pull zone’s. Check it for slips against the CDN’s own dashboard: the bot cannot list shield zones.';
+  'A shield zone’s id is not the pull zone’s. It is in the CDN’s own dashboard; the bot offers those it has shown before.';
 
 /** The place to find the right id, by operation. */
 const idSources: Readonly<Record<string, string>> = {
   [exportOperation]: shieldZoneSource,
   'Get upload scanning metrics': shieldZoneSource,
-  'Get Application Usage Summary':
-    'It wants an app’s id. Check it for slips; `/cdn app` offers the apps that your zones belong to, and `/cdn zone` shows a zone’s.',
   'Delete All Volume Instances':
     'Either the app’s id or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones belong to; volumes are in the CDN’s own dashboard.',
   'Update Variable':

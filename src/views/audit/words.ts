@@ -80,6 +80,12 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),
   ],
+  'name-given': ({ subject }) => `Name given to ${plainText(subject ?? '', 40)}`,
+  'name-removed': ({ subject }) => `Name taken from ${plainText(subject ?? '', 40)}`,
+  'default-zone-set': ({ detail: { channel, zone } }) => [
+    `Zone ${plainText(String(zone ?? ''), 40)} set in `,
+    nameId(String(channel ?? '')),
+  ],
   'audit-exported': 'Audit record exported',
   'audit-key-made': ({ subject }) => `Key ${plainText(subject ?? '', 40)} made, which signs checkpoints`,
 };

@@ -23,7 +23,9 @@ export interface ReportView {
   /** IANA name of the reader's; UTC if unknown. */
   readonly timeZone: string | undefined;
   /** Hours were asked for, and these are the whole days that hold them. */
-  readonly rounded?: boolean | undefined;
+  readonly isRounded?: boolean | undefined;
+  /** The zone was not typed: it is that of the channel. */
+  readonly isOfChannel?: boolean;
 }
 
 /** The origin errors of a zone on some days: how many, whether it still burns, what fails. */
@@ -37,7 +39,11 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   const lastHour = describeLastHour(counts.total, recent);
   const facts = [describeWorstHour(report, clock), describeDayBefore(report, view.today)];
   const title = capitalize(`${least}${pluralize(counts.total, 'error')} ${when}`);
-  const picture = renderPicture(view.picture, report, { clock, title: title + lastHour });
+  const picture = renderPicture(view.picture, report, {
+    clock,
+    // Slack's limit of a title.
+    title: [title + lastHour, title].find(({ length }) => length <= 50) ?? title,
+  });
   const main = describeMainKind(counts);
   // The title of a chart has the number.
   const lines =
@@ -52,7 +58,7 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
     text: join([headline + lastHour, writeFacts([main, ...facts])], '. '),
     lines,
     warnings: [
-      view.rounded && `Whole days (UTC) only: ${when.replace('in ', '')}.`,
+      view.isRounded && `Whole days (UTC) only: ${when.replace('in ', '')}.`,
       ...renderWarnings(report),
     ],
     picture,
@@ -70,6 +76,7 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
     share: writeWords(zone, days, view.picture),
     more: renderMore(report, view),
     notes: [
+      view.isOfChannel && `${name} is the zone of this channel`,
       clock.zone === 'UTC' ? 'Times are UTC' : `Days are UTC, hours ${clock.zone}`,
       hasAddresses && 'query values are left out',
       `as of ${clock.time(takenAt.getTime())}`,

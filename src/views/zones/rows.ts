@@ -104,7 +104,7 @@ const maxChoices = 10;
 /** Asks which zone was meant. `command` needs it, with the words `behind` it. */
 export function renderUnclearZone(
   found: UnclearZone,
-  command: 'zone' | 'errors' = 'zone',
+  command: 'zone' | 'errors' | 'here zone' = 'zone',
   behind = '',
 ): Message {
   const writeCommand = (zone: string): string => `${command} ${quoteWord(zone)} ${behind}`.trim();

@@ -284,7 +284,9 @@ test('forms open for missing words, and answer where they were opened', async ()
   await person.waitForMessage(/240\.9/);
   await person.slash('scanning');
   await person.waitForModal('upload-scanning:submit');
-  await person.submit({ shieldZoneId: '503' });
+  await person.suggest('shieldZoneId', '503');
+  await person.choose('shieldZoneId', '503');
+  await person.submit();
   await person.waitForMessage(/503/);
   expect(bot.slack.problems).toEqual([]);
 });

@@ -22,11 +22,14 @@ const shownFields = new Set([
   'destroyApprovals',
   'changeApprovals',
   'exportKeepDays',
+  'id',
+  'name',
 ]);
 const shownValues: Record<string, string> = {
   scriptId: '301',
   variableId: '12',
   shieldZoneId: '501',
+  id: 'app0api00000001',
   expiryMinutes: '30',
   filters: 'country in DE',
 };
@@ -166,7 +169,7 @@ async function choiceFor(
   const wrap = (value: string): string | string[] => (many ? [value] : value);
   if (type.endsWith('external_select')) {
     // What could be an id is offered as one; anything else that is typed never comes back.
-    for (const typed of ['nothing has this name', 'CANARY-typed in a menu', 's', 'a']) {
+    for (const typed of ['nothing has this name', 'CANARY-typed in a menu', 's', 'a', '501']) {
       const options = await person.suggest(actionId, typed, where);
       bot.recordAnswer(options);
       done.searched.add(actionId);

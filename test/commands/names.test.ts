@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appIds } from '../../simulator/cdn/apps.ts';
+import { findElements } from '../../simulator/slack/block-ids.ts';
+import { type Bot, connect, startBot } from '../support/bot.ts';
+import { readStable } from '../support/words.ts';
+
+const ops = 'C0OPS0000';
+
+let bot: Bot;
+beforeAll(async () => {
+  bot = await startBot({ zones: 12 });
+  for (const person of ['U0ALICE00', 'U0BOB0000']) await connect(bot, person, ops);
+});
+afterAll(async () => bot.stop());
+
+type Person = ReturnType<Bot['slack']['as']>;
+
+async function ask(person: Person, words: string) {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash(words);
+  return person.waitForMessage(({ ts }) => !before.has(ts));
+}
+
+const readLabels = (options: readonly object[]): string[] =>
+  options.map((option) => (option as { text: { text: string } }).text.text);
+
+test('a name that one person gives is typed and seen by another, in answers and menus', async () => {
+  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Person, Person];
+  expect(readStable(await ask(alice, `name app ${appIds.api} Checkout EU`))).toMatchSnapshot('named');
+  const answer = await ask(bob, 'app checkout eu');
+  expect(answer.text).toContain('Checkout EU');
+  expect(answer.reads).toContain(appIds.api);
+
+  await bob.slash('app');
+  await bob.waitForModal('apps:submit');
+  const [first = ''] = readLabels(await bob.suggest('apps:pick', 'check'));
+  expect(first).toContain('Checkout EU');
+  expect(first).toContain(appIds.api);
+  await bob.closeModal();
+
+  expect(readStable(await ask(bob, 'name list'))).toMatchSnapshot('list');
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('the form of an id is filled with it, and an empty name takes the name away', async () => {
+  const alice = bot.slack.as('U0ALICE00', ops);
+  await alice.slash(`name app ${appIds.worker}`);
+  await alice.waitForModal('names:submit');
+  expect((await alice.submit({ kind: 'app', id: appIds.worker, name: 'worker' })).errors).toBeUndefined();
+  await alice.waitForMessage(/worker/);
+  expect((await ask(alice, 'app worker')).reads).toContain(appIds.worker);
+  await alice.slash(`name app ${appIds.worker}`);
+  await alice.waitForModal('names:submit');
+  await alice.submit({ kind: 'app', id: appIds.worker, name: '' });
+  await alice.waitForMessage(/no name/);
+  expect((await ask(alice, 'name list')).reads).not.toContain('worker');
+});
+
+test('a shield zone that was looked at is offered, and a new one by its number', async () => {
+  const bob = bot.slack.as('U0BOB0000', ops);
+  await ask(bob, 'scanning 501');
+  await ask(bob, 'name shield 501 shop shield');
+  await bob.slash('scanning');
+  const form = await bob.waitForModal('upload-scanning:submit');
+  expect(findElements(form.blocks).map(({ element }) => element['type'])).toEqual(['external_select']);
+  const [known = '', note] = readLabels(await bob.suggest('shieldZoneId', ''));
+  expect(known).toMatch(/shop shield.*501/u);
+  expect(note).toBeDefined();
+  const offered = await bob.suggest('shieldZoneId', '502');
+  expect(offered.map((option) => option['value'])).toContain('502');
+  await bob.suggest('shieldZoneId', 'shop');
+  await bob.choose('shieldZoneId', '501');
+  await bob.submit();
+  await bob.waitForMessage(({ text }) => text.includes('shop shield:'));
+});
+
+test.each([
+  'name zone 5 x',
+  'name script abc x',
+  `name app ${appIds.api} 12345`,
+  `name app ${appIds.api} ${'x'.repeat(41)}`,
+  'name app app0other CHECKOUT EU',
+])('%s is refused with what is wrong', async (words) => {
+  const alice = bot.slack.as('U0ALICE00', ops);
+  expect(readStable(await ask(alice, words))).toMatchSnapshot();
+});
