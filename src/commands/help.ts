@@ -60,9 +60,12 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const others = judged.filter((found) => !mine.includes(found));
   if (wanted === '') return views.renderMenu(mine, linked, others.length);
   // A command asked for by name is shown even if the person may not run it.
-  const named = others.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
+  const isNamed = ({ command: { name, aliases = [] } }: views.JudgedCommand): boolean =>
+    [name, ...aliases].includes(wanted);
+  const named = others.filter(isNamed);
   if (named.length > 0) return views.renderRefusedCommands(named);
-  if (mine.length > 0) return views.renderFound(wanted, mine, linked);
+  const exact = mine.filter(isNamed);
+  if (mine.length > 0) return views.renderFound(wanted, exact.length > 0 ? exact : mine, linked);
   if (others.length > 0) return views.renderRefusedCommands(others);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
   return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);

@@ -41,6 +41,8 @@ export const says = {
   auditTable: /Records, newest first/,
   valueTyped: /not typed into the command/,
   noSuchVariable: /knows no such script or variable/,
+  /** What is asked before an approval counts. */
+  confirms: (volumeId: string) => new RegExp(`volume ${volumeId} of [^"]*1 zone hangs on it`),
   affected: /hangs? on this:/,
   /** Before a volume is deleted. */
   consequences: /Cannot be undone/,

@@ -108,9 +108,13 @@ function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: st
   if (hours.every((count) => count === 0)) return [];
   const size = bucketHours.find((size) => hours.length / size <= mostBars) ?? 12;
   const sums = sumBuckets(hours, size);
-  const labels = sums.map((_, nth) => {
-    const [weekday, , , time] = formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' ');
-    return `${weekday} ${time}${nth === sums.length - 1 ? '–now' : ''}`;
+  const starts = sums.map((_, nth) =>
+    formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' '),
+  );
+  const labels = starts.map(([weekday, , , time], nth) => {
+    // The day where it begins.
+    const day = weekday === starts[nth - 1]?.[0] ? '' : `${weekday} `;
+    return `${day}${time}${nth === sums.length - 1 ? '–now' : ''}`;
   });
   return renderChart({
     kind: 'bar',

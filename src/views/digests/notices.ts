@@ -6,7 +6,7 @@ import { button, commandButton, confirmation, connectButton } from '../blocks/bu
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { overflow } from '../blocks/menu-of-buttons.ts';
-import { isTable } from '../blocks/native.ts';
+import { isChart, isTable } from '../blocks/native.ts';
 import { formatCode, join, type Maybe } from '../blocks/text.ts';
 import type { RenderedDigest } from './post.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
@@ -33,7 +33,7 @@ export function renderPost(
   ]);
 }
 
-/** The same read by another person with their own key, in private: of the thread the most urgent part. */
+/** The same read by another person with their own key, in private; without a chart the first table of the thread. */
 export function renderLooked(
   { top, thread }: Pick<RenderedDigest, 'top' | 'thread'>,
   { subject: { kinds } }: Digest,
@@ -41,7 +41,7 @@ export function renderLooked(
 ): Message {
   return message(top.text, [
     ...(top.blocks ?? []),
-    ...(thread[0]?.blocks?.filter(isTable) ?? []),
+    ...(top.blocks?.some(isChart) ? [] : (thread[0]?.blocks?.filter(isTable) ?? [])),
     actions(
       kinds.includes('zones') && commandButton('Zones', 'zones only:attention', 0, { style: 'primary' }),
       kinds.includes('errors') && commandButton('Origin errors', 'errors', 1),

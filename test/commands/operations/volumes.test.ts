@@ -40,6 +40,7 @@ describe('a volume is deleted', () => {
     expect(stable(await team.alice.waitForModal(says.needsOneApproval), volume)).toMatchSnapshot('sent');
     const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
     expect(stable(card, volume)).toMatchSnapshot('the card');
+    expect(JSON.stringify(card.blocks)).toMatch(says.confirms(volume.volumeId));
     await team.alice.waitForMessage(says.yourRequest(volume.volumeId, says.waits));
     await team.bob.press('approvals:affected', { ts: card.ts });
     expect(stable(await team.bob.waitForMessage(says.affected), volume)).toMatchSnapshot('what is affected');
@@ -200,6 +201,22 @@ describe('a volume is deleted', () => {
     await team.carol.press('approvals:deny', { ts });
     await team.carol.waitForModal(says.notAnApprover);
     await team.carol.closeModal();
+  });
+
+  test('a request is cancelled from the menu of the list', async () => {
+    const volume = team.addVolume();
+    await requestDeletion(team, volume);
+    await team.alice.slash('approvals');
+    const list = await team.alice.waitForMessage(
+      ({ reads }) => says.waitingList.test(reads) && reads.includes(volume.volumeId),
+    );
+    const option = new RegExp(`${volume.volumeId} [^{}]*\\},"value":"(approvals:cancel \\w{16})"`, 'u');
+    const [, value = ''] = option.exec(JSON.stringify(list.blocks)) ?? [];
+    await team.alice.choose('menu:select:0', value, { ts: list.ts });
+    await team.alice.waitForMessage(
+      ({ reads }) => says.cancelled.test(reads) && reads.includes(volume.volumeId),
+    );
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
   test('an approval in the list renders the list again', async () => {

@@ -11,7 +11,7 @@ test('a first run says what there is, and that there is nothing to compare with'
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Zones*
-    *shop* · fine · 120 GB · no limit · not known
+    *shop* · fine · 120 GB · no limit
     _Months are UTC, as the CDN counts them._",
     ]
   `);

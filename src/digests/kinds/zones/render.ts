@@ -5,6 +5,7 @@ import {
   formatInteger,
   formatMoney,
   formatPercent,
+  formatRoundMoney,
   formatShortDay,
   pluralize,
 } from '../../../views/blocks/format.ts';
@@ -141,7 +142,7 @@ export function renderZoneLine(figures: ZoneFigures): NumberLine {
       used === undefined ? 'bandwidth not reported' : `${formatBytes(used)} this month`,
       charges === undefined
         ? 'charges not reported'
-        : `${formatMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
+        : `${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
       ...(attention > 0
         ? [`:warning: ${formatInteger(attention)} ${attention === 1 ? 'needs' : 'need'} attention`]
         : []),
@@ -189,9 +190,10 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
     ...troubled,
     ...busiest.filter(({ id }) => !ids.has(id)),
   ];
+  const hasRates = [...rates.values()].some((rate) => rate !== undefined);
   return renderTable({
     caption: 'What needs attention, then the busiest',
-    columns: ['Zone', 'Why', 'Month', 'Of limit', 'A day'],
+    columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
     rows: shown.slice(0, mostRows).map((zone) => {
       const { id, name, flags = 0, used, limit } = zone;
       const rate = rates.get(id);
@@ -202,7 +204,9 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
         limit !== undefined && limit > 0 && used !== undefined
           ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
           : { number: 0, text: 'no limit' },
-        rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes),
+        ...(hasRates
+          ? [rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes)]
+          : []),
       ];
     }),
   });
