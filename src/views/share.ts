@@ -114,7 +114,7 @@ export function renderShown(answer: Message, channel: string, lacksFile: boolean
 
 /** An answer that cannot be shown to all, such as a choice of zones. */
 export function renderNotShown(answer: Message, channel: string): Message {
-  return addNote(answer, `Not shown in <#${channel}>: this answer is for you alone`);
+  return addNote(answer, `Not shown in <#${channel}>: nothing to share yet`);
 }
 
 function addNote(answer: Message, note: string): Message {

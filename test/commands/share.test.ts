@@ -298,12 +298,30 @@ test('an answer that is no longer kept is read again', async () => {
   expect(bot.cdn.requests).toHaveLength(asked + 1);
 });
 
-test('an answer that is for one person alone is not shown', async () => {
+test('an answer without anything to share is not shown', async () => {
   const before = posts(ops).length;
-  const answer = await type(ops, 'zone eu here');
+  const answer = await type(ops, 'zones nosuchname here');
   expect(posts(ops)).toHaveLength(before);
-  expect(answer.ephemeral).toBe(true);
+  expect(readStable(answer)).toMatchSnapshot();
 });
+
+test.each(['zones', 'zones only:attention', 'zone checkout', 'scanning 501'])(
+  '%s is shown as its person saw it',
+  async (words) => {
+    const first = await type(ops, words);
+    const person = bot.slack.as(alice, ops);
+    const answer = await person.waitForMessage(
+      ({ ts, blocks }) => ts === first.ts && actionsOf({ blocks }).includes('share:post'),
+    );
+    const before = posts(ops).length;
+    await person.press('share:post', { ts: answer.ts });
+    await person.waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes('#ops'));
+    const [copy, ...more] = posts(ops).slice(before);
+    expect(more).toEqual([]);
+    expect(copy?.text).toBe(answer.text);
+    expect(actionsOf(copy ?? { blocks: [] })).toEqual(['help:run:0']);
+  },
+);
 
 test('without anything to show it asks what', async () => {
   expect(readStable(await type(ops, 'app here'))).toMatchSnapshot();
