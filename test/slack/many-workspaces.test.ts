@@ -64,6 +64,8 @@ test('a key linked in one workspace is not used in another with the same user id
 test('uninstalling destroys the token and every key of that workspace', async () => {
   const { acme } = bot.slack.workspaces;
   await bot.slack.event({ type: 'app_uninstalled' }, { teamId: acme.id });
+  // The event is stored, and worked off after its acknowledgement.
+  await expect.poll(() => bot.logs.join(''), { timeout: 5_000 }).toContain('access ended');
   const person = bot.slack.as(alice, acmeOps);
   const before = person.messages().length;
   await person.slash('zones');
