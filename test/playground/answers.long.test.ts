@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Playground, startPlayground } from '../../simulator/playground.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { hasBrowser, launch, openPage } from './browser.ts';
+
+const [alice, ops] = ['U0ALICE00', 'C0OPS0000'];
+// The free height of a phone and a little more: a chart is 460 pixels high wherever it stands.
+const screen = 760;
+
+describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
+  const complaints: string[] = [];
+  let browser: Browser;
+  let dataDir: string;
+  let playground: Playground;
+  let page: Page;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'answers-'));
+    playground = await startPlayground({ port: 0, dataDir, zones: 240, log: createLogger('silent') });
+    const asker = playground.slack.as(alice, ops);
+    await asker.slash('connect');
+    await asker.waitForModal('connect:submit');
+    await asker.submit({ accessKey: playground.cdn.key });
+    await asker.waitForModal(({ reads }) => reads.includes('240 zones'));
+    while (asker.modal()) await asker.closeModal();
+    browser = await launch();
+    page = await openPage(browser, playground.url, complaints);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await playground?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const answer = () => page.locator('#log .message').last();
+  /** Types a command and waits until its answer has a small line at its end. */
+  const ask = async (words: string): Promise<void> => {
+    const before = await page.locator('#log .message').count();
+    await page.getByRole('combobox', { name: 'Message or slash command' }).fill(`/cdn ${words}`);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('#log .message').count()).toBeGreaterThan(before);
+    await answer().locator('[data-block="context"]').last().waitFor();
+  };
+  const choose = async (menu: string, entry: string): Promise<void> => {
+    await answer().getByRole('combobox', { name: menu }).click();
+    await page.getByRole('option', { name: entry }).click();
+  };
+
+  test.each([
+    'zones',
+    'zone checkout',
+    'errors checkout',
+    'app app0api00000001',
+    'scanning 501',
+    'keys',
+    'audit',
+  ])('/cdn %s is one screen of a phone, drawn whole at both widths', async (words) => {
+    await ask(words);
+    expect(await answer().locator('.unknown').count()).toBe(0);
+    const cutOff = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#scroll'))`;
+    expect(await page.evaluate(cutOff)).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(cutOff)).toBe(0);
+    const height = (await answer().boundingBox())?.height ?? 0;
+    await page.setViewportSize({ width: 1200, height: 860 });
+    expect(height).toBeLessThan(screen);
+  });
+
+  test.each([1200, 390])('origin errors are leafed through by their menus, %d pixels wide', async (width) => {
+    await page.setViewportSize({ width, height: 860 });
+    await ask('errors checkout');
+    const table = answer().locator('.data-table');
+    await table.getByRole('button', { name: 'Count' }).click();
+    await table.getByRole('button', { name: 'Search table' }).click();
+    await page.keyboard.type('dns');
+    await table.getByRole('status').waitFor();
+    expect(await table.locator('tbody th').first().innerText()).toContain('dns');
+    await choose('What fails', 'Hour by hour');
+    await answer().locator('.chart rect').first().waitFor();
+    await choose('Today', 'Yesterday');
+    await answer().getByRole('combobox', { name: 'Yesterday' }).waitFor();
+    await answer().getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('option', { name: 'The zone' }).click();
+    await answer().getByText('checkout.example.com').first().waitFor();
+  });
+
+  test.each([1200, 390])('a scan goes from chart to table, %d pixels wide', async (width) => {
+    await page.setViewportSize({ width, height: 860 });
+    await ask('scanning 501');
+    await answer().locator('.chart rect').first().waitFor();
+    await choose('14 days', 'Every day as a table');
+    await answer().locator('.data-table').waitFor();
+    await answer().getByRole('button', { name: 'More rows' }).click();
+    expect(await answer().getByRole('status').innerText()).toContain('6–10');
+  });
+
+  test('the browser logged no error and no rule of Slack was broken', () => {
+    expect(complaints).toEqual([]);
+    expect(playground.slack.problems).toEqual([]);
+  });
+});
