@@ -91,9 +91,10 @@ function whatToTry(cdn: CdnSimulator): string[] {
   const host = cdn.data.zones[5]?.Hostnames?.[0]?.Value ?? 'cdn.example.com';
   return [
     `Type \`/cdn connect\` and paste the key with full rights: \`${cdn.key}\``,
-    'Then `/cdn zones`: press *Next*, open a zone. Also: `/cdn zones only:attention`, `/cdn help`',
+    'Then `/cdn zones`: sort and search the table, open a zone from the menu. Also: `/cdn zones only:attention`, `/cdn help`',
     `Another key, which may not list API keys: \`${cdn.restrictedKey}\`. Any other text is a wrong key.`,
-    'Look into things: `/cdn errors checkout`, `/cdn app app0api00000001`, `/cdn scanning 501`, `/cdn keys`.',
+    'Look into things: `/cdn errors checkout`, `/cdn app app0api00000001`, `/cdn scanning 501`, `/cdn keys`. *Share* shows an answer to the channel.',
+    'Open the thread of any message and write `@cdn errors checkout`; in *Messages*, the bot’s conversation, the bare words do.',
     `Write \`Images fail: https://${host}/images/hero.webp\` into #ops, then *⋯* beside it: *Look up origin errors*. ⚡ has more.`,
     'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
     'Delete a volume with two people: in `/cdn settings` make Alice an operator, Bob an approver and #deploys the approval channel; then `/cdn volume delete app0worker00002 old-cache`, and approve it as Bob.',

@@ -139,10 +139,11 @@ export function createUi(
       kind: 'dm',
       user: person.id,
     }));
-    const channels = visible.map(({ id, name, kind, members }) => ({
+    const channels = visible.map(({ id, name, kind, members, shared }) => ({
       id,
       name,
       kind,
+      shared,
       members: [...members].map((key) => key.split('/')[1] ?? ''),
     }));
     const mine = [...channels, ...dms].filter(

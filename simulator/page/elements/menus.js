@@ -171,14 +171,16 @@ const ofPeople = () => [
 
 function ofConversations(element) {
   const include = element.filter?.include ?? ['im', 'mpim', 'private', 'public'];
-  const groups = [{ label: 'Channels', options: ofChannels()[0].options }];
+  const isOffered = (one) => !one.shared || !element.filter?.exclude_external_shared_channels;
+  const groups = [{ label: 'Channels', options: channels().filter(isOffered).map(channelOption) }];
   const dm = { value: dmOf(me().id), text: 'CDN (direct message)' };
   if (include.includes('im') && !element.filter?.exclude_bot_users)
     groups.push({ label: 'Direct messages', options: [dm] });
   return include.includes('public') ? groups : groups.slice(1);
 }
 
-const ofChannels = () => [{ options: channels().map((one) => ({ value: one.id, text: `#${one.name}` })) }];
+const channelOption = (one) => ({ value: one.id, text: `#${one.name}` });
+const ofChannels = () => [{ options: channels().map(channelOption) }];
 
 /** `{load(typed), remote, minimum, search}` for the picker: what to offer for what was typed so far. */
 export function source(element, cx) {

@@ -119,7 +119,12 @@ const notAllowed: Rule = (_value, at, report) =>
   report.refuse(`${at}/type`, 'a file block cannot be added by an app');
 
 const simple: Record<string, Rule> = {
-  actions: shape({ elements: list(byType(elements, inActions), 25) }, base, uniqueActionIds),
+  actions: shape({ elements: list(byType(elements, inActions), 25) }, base, (value, at, report) => {
+    uniqueActionIds(value, at, report);
+    const shown = Array.isArray(value['elements']) ? value['elements'].length : 0;
+    if (report.surface === 'message' && shown > 5)
+      report.advise(at, `the desktop client shows 5 of these ${shown} elements and hides the rest`);
+  }),
   context: shape({ elements: list(byType({ ...textElements(), image }), 10) }, base),
   divider: shape({}, base),
   file: notAllowed,

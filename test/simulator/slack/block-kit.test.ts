@@ -218,13 +218,17 @@ test('a message without text that stands alone is sent, and is a problem', () =>
   expect(checkMessage({}, { label: 'm' }).error).toBe('no_text');
 });
 
-test('a column that mixes numbers and text is a problem', () => {
+test('a column that mixes numbers and text, and a sixth button in a row, are problems', () => {
   const numberCell = [{ type: 'raw_number', value: 1, text: '1' }];
   expect(problemsOf([dataTable([cells(1), numberCell, numberCell])]).problems).toEqual([]);
   expect(problemsOf([dataTable([cells(1), numberCell, cells(1)])])).toEqual({
     messages: [],
     problems: [expect.stringContaining('sorts as text')],
   });
+  expect(problemsOf([actions(...times(5, () => button()))]).problems).toEqual([]);
+  expect(problemsOf([actions(...times(6, () => button()))]).problems).toEqual([
+    expect.stringContaining('shows 5 of these 6'),
+  ]);
 });
 
 test('more than 12,000 characters of blocks are a problem, more than 13,200 are refused', () => {
