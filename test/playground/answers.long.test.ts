@@ -93,6 +93,20 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     expect(await answer().getByRole('status').innerText()).toContain('6–10');
   });
 
+  test('Share asks first, then everybody in the channel reads what was shown', async () => {
+    await ask('errors checkout');
+    const shared = page.locator('#log .message:not(.ephemeral) .data-table');
+    expect(await shared.count()).toBe(0);
+    await answer().getByRole('button', { name: 'Share', exact: true }).click();
+    await page.keyboard.press('Escape');
+    expect(await shared.count()).toBe(0);
+    await answer().getByRole('button', { name: 'Share', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button').last().click();
+    await shared.waitFor();
+    const seen = playground.slack.as('U0DAVE000', ops).messages();
+    expect(seen.filter(({ bot, ephemeral }) => bot && !ephemeral)).toHaveLength(1);
+  });
+
   test('the browser logged no error and no rule of Slack was broken', () => {
     expect(complaints).toEqual([]);
     expect(playground.slack.problems).toEqual([]);

@@ -41,7 +41,13 @@ try {
   await look('ops');
   await asker.slash('zones');
   await page.getByText('this month').first().waitFor();
+  await page.waitForTimeout(2000);
   await take(page, 'zones');
+
+  await asker.slash('errors checkout');
+  await page.locator('.data-table').last().waitFor();
+  await page.waitForTimeout(1000);
+  await take(page, 'errors');
 
   const volume = Object.entries(cdn.data.apps).flatMap(([, app]) =>
     Object.keys(app.volumes).map((volumeId) => ({ appId: app.id, volumeId })),
@@ -68,8 +74,11 @@ try {
   await asker.submit({ channel: ops });
   await asker.waitForMessage(({ files }) => files.length > 0);
   await finishModals();
-  await page.getByText('Done').last().waitFor();
-  await take(page, 'export', (await page.locator('.message').count()) - 2);
+  // The file and the chart above it.
+  await page.locator('#log .file-card').last().waitFor();
+  await page.locator('#log .chart').last().waitFor();
+  await page.waitForTimeout(1000);
+  await take(page, 'export', -2);
 
   await asker.slash('digest new');
   await asker.waitForModal(({ blocks }) => JSON.stringify(blocks).includes('"timezone"'));
@@ -78,8 +87,14 @@ try {
   await finishModals();
   await look('deploys');
   await asker.slash(`digest run ${/Digest (\w{5})/u.exec(saved.reads)?.[1] ?? ''}`);
-  await page.locator('.message.reply').first().waitFor();
-  await take(page, 'digest', (await page.locator('.message').count()) - 2);
+  const replies = page.locator('.thread-line').last();
+  await replies.waitFor();
+  await page.waitForTimeout(2000);
+  await take(page, 'digest');
+  await replies.click();
+  const thread = page.locator('#thread');
+  await thread.locator('.message').nth(1).waitFor();
+  await take(page, 'digest-thread', 1, '#thread .message');
 } finally {
   await browser.close();
   await playground.stop();
@@ -87,10 +102,10 @@ try {
 }
 
 /** The messages of the channel from the given one on. */
-async function take(page: Page, name: string, from = -1): Promise<void> {
-  await page.setViewportSize({ width: 900, height: 1800 });
+async function take(page: Page, name: string, from = -1, which = '#log .message'): Promise<void> {
+  await page.setViewportSize({ width: which.startsWith('#log') ? 900 : 1240, height: 1800 });
   await page.mouse.move(0, 0);
-  const messages = page.locator('.message');
+  const messages = page.locator(which);
   const [first, last] = [await messages.nth(from).boundingBox(), await messages.last().boundingBox()];
   if (!first || !last) throw new Error(`there is no message for ${name}`);
   const clip = { ...first, height: last.y + last.height - first.y };

@@ -65,7 +65,7 @@ test.each([['Socket Mode'], ['signed HTTP', '--http']])(
     expect(await (await fetch(url)).text()).toContain('<title>CDN playground</title>');
     await post(url, 'slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn help' });
     const state = async () => await (await fetch(`${url}/ui/state?user=U0ALICE00&channel=C0OPS0000`)).text();
-    await expect.poll(state, { timeout: 10_000 }).toContain('/cdn zones');
+    await expect.poll(state, { timeout: 10_000 }).toContain('connect:open');
     expect((await stat(join(directory, '.playground'))).isDirectory()).toBe(true);
     child?.kill('SIGINT');
     expect(await ended).toBe(0);

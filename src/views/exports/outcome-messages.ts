@@ -110,15 +110,19 @@ export interface Offer {
 
 // Four smaller windows, split, and the form.
 const mostOffers = 6;
+// Slack's desktop client hides what is beyond five.
+const inRow = 5;
 
 /** The export failed. `offers` are its buttons. */
 export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
   const told = renderFailure(failed);
+  const buttons = offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth));
   return message(told.text, [
     section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
     ...(told.blocks ?? []),
     renderAskedBy(one),
-    actions(...offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth))),
+    actions(...buttons.slice(0, inRow)),
+    actions(...buttons.slice(inRow)),
   ]);
 }
 
