@@ -99,6 +99,9 @@ const stateWords: Readonly<Record<ExportState, string>> = {
   unknown: 'may have been posted',
 };
 
+// Slack's desktop client shows five elements a row; each export has *Cancel* in its own message too.
+const mostCancels = 4;
+
 /** A person's exports, newest first. */
 export function renderExportList(exports: readonly ExportSummary[], now: Date): Message {
   if (exports.length === 0) {
@@ -123,7 +126,9 @@ export function renderExportList(exports: readonly ExportSummary[], now: Date): 
     }),
     actions(
       commandButton('Export events', 'export', 0, { style: 'primary' }),
-      ...running.map(({ id, request }, nth) => cancelButton(id, nth, `Cancel ${request.shieldZoneId}`)),
+      ...running
+        .slice(0, mostCancels)
+        .map(({ id, request }, nth) => cancelButton(id, nth, `Cancel ${request.shieldZoneId}`)),
     ),
     context(`as of ${formatMoment(now)}`),
   ]);
