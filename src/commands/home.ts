@@ -51,9 +51,14 @@ async function findAllowed({ authorizer, channelId, features }: With<'features'>
   return { linked: actor.linked, rights: computeRights(policy, actor, undefined), groups };
 }
 
-/** The sections of the features, in their order. A section that fails shows why, and the others stay. */
+/** Features whose section tells what waits for the person; they come first. */
+const waiting = ['approvals', 'settings'];
+
+/** The sections of the features. One that fails shows why, and the others stay. */
 async function loadSections(context: With<Service>, features: readonly Feature<Service>[]) {
-  const sections = features.map(async ({ name, homeSection }) => {
+  const first = features.filter(({ name }) => waiting.includes(name));
+  const ordered = [...first, ...features.filter((feature) => !first.includes(feature))];
+  const sections = ordered.map(async ({ name, homeSection }) => {
     try {
       return { name, blocks: (await homeSection?.(context)) ?? [] };
     } catch (error) {

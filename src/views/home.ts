@@ -19,7 +19,7 @@ export interface CommandGroup {
   readonly commands: readonly CommandSummary[];
 }
 
-/** The Home tab: person, key and rights, the sections of features, and a button for each allowed command. */
+/** The Home tab: what waits, the other sections of features, a button for each allowed command, then key and rights. */
 export function renderHome(shown: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
@@ -29,18 +29,24 @@ export function renderHome(shown: {
   readonly asOf: Date;
 }): HomeView {
   const { userId, linked, rights, groups, sections, asOf } = shown;
-  const state = linked
-    ? `*your CDN key is connected.*\nFingerprint ${formatCode(linked.fingerprint)} · since ${formatMoment(linked.linkedAt)}`
-    : '*no CDN key is connected for you.*\nConnect yours, and the bot shows you what your key may see.';
   const top = compact<KnownBlock>([
     header('Your content delivery, from Slack'),
-    section(`<@${userId}>, ${state}\n${rightsLine(rights)}`),
+    !linked &&
+      section([
+        `<@${userId}>, *no CDN key is connected for you.*`,
+        'Connect yours, and the bot shows you what your key may see.',
+      ]),
     !linked && actions(connectButton()),
   ]);
   const bottom = compact<KnownBlock>([
     ...commandButtons(groups),
     linked && section('*Your key*'),
     linked && actions(...keyButtons()),
+    linked &&
+      context(
+        `Fingerprint ${formatCode(linked.fingerprint)} · connected since ${formatMoment(linked.linkedAt)}`,
+      ),
+    context(rightsLine(rights)),
     context(`Type \`/cdn\` in any channel. As of ${formatMoment(asOf)}.`),
   ]);
   const room = limits.homeBlocks - top.length - bottom.length;

@@ -1,6 +1,7 @@
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../simulator/slack/views.ts';
 import { type Bot, type BotOptions, connect, startBot } from '../support/bot.ts';
+import { saveSettings as fillSettings } from '../support/settings.ts';
 
 type Person = ReturnType<Bot['slack']['as']>;
 type Slack = Bot['slack'];
@@ -27,10 +28,7 @@ export async function startExportBot(options: BotOptions = {}): Promise<Bot> {
 /** What Alice fills into the settings. */
 export async function saveSettings(slack: Slack, values: Record<string, unknown>): Promise<void> {
   const person = slack.as(alice, ops);
-  await person.slash('settings');
-  await person.waitForModal('settings:submit');
-  await person.submit(values);
-  await person.waitForModal('settings:done');
+  await fillSettings(person, values);
   await person.closeModal();
 }
 

@@ -5,7 +5,7 @@ import type { ExportPorts } from '../../src/exports/ports.ts';
 import { countOverdueFiles, exportRetentionJob } from '../../src/exports/retention.ts';
 import { SlackFailure } from '../../src/outbox/slack-port.ts';
 import type { Database } from '../../src/store/database.ts';
-import { renderSettingsForm } from '../../src/views/settings/form.ts';
+import { renderSettingsSummary } from '../../src/views/settings/summary.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
@@ -62,7 +62,9 @@ const findNotes = (overdueFiles: number) => {
     pending: undefined,
     reader: 'U1',
   };
-  return renderSettingsForm({ ...settings, overdueFiles }).blocks.filter(({ type }) => type === 'context');
+  return renderSettingsSummary({ ...settings, overdueFiles }).blocks.filter(
+    (block) => block.type === 'context' && JSON.stringify(block).includes('exported'),
+  );
 };
 
 test('the settings tell admins how many files are overdue', () => {

@@ -1,4 +1,5 @@
 import { type Bot, type BotOptions, connect, startBot } from '../support/bot.ts';
+import { saveSettings } from '../support/settings.ts';
 
 export const alice = 'U0ALICE00';
 export const bob = 'U0BOB0000';
@@ -65,10 +66,7 @@ export async function startApprovalWorkspace(
 }
 
 export async function configure(admin: Member, values: Record<string, unknown>): Promise<void> {
-  await admin.slash('settings');
-  await admin.waitForModal('settings:submit');
-  await admin.submit(values);
-  await admin.waitForModal('settings:done');
+  await saveSettings(admin, values);
   while (admin.modal()) await admin.closeModal();
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { startPlayground } from '../../simulator/playground.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
+import { saveSettings } from '../support/settings.ts';
 import { launch, openPage } from './browser.ts';
 
 // npm run pictures
@@ -26,10 +27,7 @@ try {
   await asker.submit({ accessKey: cdn.key });
   await asker.waitForModal(({ reads }) => reads.includes(`${cdn.data.zones.length} zones`));
   await finishModals();
-  await asker.slash('settings');
-  await asker.waitForModal('settings:submit');
-  await asker.submit({ operators: [alice], approvers: [bob], approvalChannel: deploys });
-  await asker.waitForModal('settings:done');
+  await saveSettings(asker, { operators: [alice], approvers: [bob], approvalChannel: deploys });
   await finishModals();
 
   const page = await openPage(browser, playground.url, []);

@@ -9,6 +9,7 @@ import { crawl, createCrawlLog } from '../support/canary/crawl.ts';
 import { findMarks } from '../support/canary/markers.ts';
 import { addCertificates, makeErrorBodies } from '../support/canary/plant-secrets.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
+import { saveSettings } from '../support/settings.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -106,6 +107,8 @@ describe.each([
 
   test('what waits for approval is denied, and looked at where nobody knows', async () => {
     await connect(bot, alice);
+    // What was pressed before may have undone it.
+    await makeOperator(bot, alice);
     await nameApprover(bot, bob);
     const [app] = bot.cdn.data.apps;
     if (!app) throw new Error('the CDN has no app');
@@ -343,9 +346,6 @@ async function makeOperator(bot: CanaryBot, userId: string): Promise<void> {
 async function configure(bot: CanaryBot, values: Record<string, unknown>): Promise<void> {
   const admin = bot.slack.as(alice, ops);
   while (admin.modal()) await admin.closeModal();
-  await admin.slash('settings');
-  await admin.waitForModal('settings:submit');
-  await admin.submit(values);
-  await admin.waitForModal('settings:done');
+  await saveSettings(admin, values);
   await admin.closeModal();
 }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
 import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
+import { openSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 import { offers, says } from './words.ts';
 
@@ -75,8 +76,7 @@ async function mention(person: typeof frank) {
 }
 
 test('a user group is stored with its workspace, by deliveries that carry no team', async () => {
-  await frank.slash('settings');
-  await frank.waitForModal('settings:submit');
+  await openSettings(frank, 'operatorGroups');
   const options = await frank.suggest('operatorGroups', 'corp');
   expect(options.map(({ value }) => value)).toEqual([`${one}/${group}`]);
   await frank.choose('operatorGroups', [`${one}/${group}`]);

@@ -22,9 +22,6 @@ test('the Home tab shows person, commands and key in this order', async () => {
   expect(without).toMatchSnapshot();
   expect(readText(await loadHome(harness.person().context, features))).toMatchInlineSnapshot(`
     "Your content delivery, from Slack
-    <@U0ALICE00>, *your CDN key is connected.*
-    Fingerprint \`f1a9c0de\` · since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
-    rights: read
     *Look*
     Zones
     Find a zone
@@ -46,6 +43,8 @@ test('the Home tab shows person, commands and key in this order', async () => {
     You can connect one again at any time.
     Forget it
     Keep it
+    Fingerprint \`f1a9c0de\` · connected since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
+    rights: read
     Type \`/cdn\` in any channel. As of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>."
   `);
 });

@@ -172,12 +172,11 @@ export async function findOtherAdmins(
   people: People,
   known: readonly string[],
   author: string,
+  { fresh = true }: ReadOptions = {},
 ): Promise<string[]> {
   const candidates = [...new Set([...people.configuredAdmins, ...known])].filter((id) => id !== author);
   const found = await Promise.all(
-    candidates
-      .slice(0, mostKnown)
-      .map(async (id) => ({ id, profile: await people.profile(id, { fresh: true }) })),
+    candidates.slice(0, mostKnown).map(async (id) => ({ id, profile: await people.profile(id, { fresh }) })),
   );
   const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');
   const admins = found.filter(({ id, profile }) => {

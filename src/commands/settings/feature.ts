@@ -1,9 +1,23 @@
 import { z } from 'zod';
-import { tenantId } from '../../auth/identity.ts';
+import { type Group, type People, tenantId } from '../../auth/identity.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
-import { type Action, type Command, defineForm, type Feature, type Picker, type With } from '../define.ts';
+import {
+  renderSettingsSummary,
+  type SettingsSection,
+  type ShownSettings,
+  sectionTitles,
+} from '../../views/settings/summary.ts';
+import {
+  type Action,
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type Picker,
+  type With,
+} from '../define.ts';
 import { pendingActions, renderHomePending } from './pending.ts';
 import { findConsequences, refuseOvertaken, save } from './save.ts';
 import { findSecondAdmins } from './second-admin.ts';
@@ -11,32 +25,56 @@ import { findSecondAdmins } from './second-admin.ts';
 const settingsCommand: Command<'policies' | 'exports'> = {
   name: 'settings',
   aliases: ['policy', 'config'],
-  usage: 'settings',
+  usage: 'settings [people|approvals|channels|keeping]',
   summary: 'Who may do what, where, and who has to approve it',
-  examples: ['settings'],
+  examples: ['settings', 'settings approvals'],
   needs: 'admin',
   modal: () => forms.renderSettingsSkeleton('Reading the settings'),
-  async load(_, context) {
-    const { people } = context;
-    const policy = await context.authorizer.policy({ fresh: true });
-    const hasGroups = policy.operatorGroups.length + policy.approverGroups.length > 0;
-    const [last, pending, groups, overdueFiles] = await Promise.all([
-      context.policies.version(tenantId(context.person), policy.version),
-      context.policies.pending(tenantId(context.person)),
-      hasGroups ? people.groups() : [],
-      context.exports.countOverdue(context.person, policy.exportKeepDays),
-    ]);
-    return forms.renderSettingsForm({
-      policy,
-      last,
-      pending,
-      reader: context.person.userId,
-      groups,
-      missing: people.missingScopes(),
-      overdueFiles,
-    });
+  async load({ list: [word = ''] }, context) {
+    const shown = findSection(word);
+    return shown ? loadForm(shown, context) : renderSettingsSummary(await loadSettings(context));
   },
 };
+
+const editAction: Action<'policies' | 'exports'> = {
+  id: 'settings:edit',
+  needs: 'admin',
+  modal: (value) =>
+    forms.renderSettingsSkeleton('Reading the settings', sectionTitles[findSection(value) ?? 'people']),
+  load: (value, context) => loadForm(findSection(value) ?? 'people', context),
+};
+
+function findSection(word: string): SettingsSection | undefined {
+  const name = word.toLowerCase();
+  return Object.hasOwn(sectionTitles, name) ? (name as SettingsSection) : undefined;
+}
+
+async function loadForm(shown: SettingsSection, { authorizer, people }: Context) {
+  const policy = await authorizer.policy({ fresh: true });
+  const groups = shown === 'people' ? await loadGroups(policy, people) : [];
+  return forms.renderSettingsForm(shown, { policy, groups, missing: people.missingScopes() });
+}
+
+async function loadSettings(context: With<'policies' | 'exports'>): Promise<ShownSettings> {
+  const { people, person } = context;
+  const policy = await context.authorizer.policy({ fresh: true });
+  const [last, pending, groups, overdueFiles] = await Promise.all([
+    context.policies.version(tenantId(person), policy.version),
+    context.policies.pending(tenantId(person)),
+    loadGroups(policy, people),
+    context.exports.countOverdue(person, policy.exportKeepDays),
+  ]);
+  const missing = people.missingScopes();
+  return { policy, last, pending, reader: person.userId, groups, missing, overdueFiles };
+}
+
+/** Their names are needed only where there are some. */
+async function loadGroups(
+  { operatorGroups, approverGroups }: Policy,
+  people: People,
+): Promise<readonly Group[]> {
+  return operatorGroups.length + approverGroups.length > 0 ? people.groups() : [];
+}
 
 const idList = (shape: RegExp, refused: string) =>
   z
@@ -174,7 +212,7 @@ const settingsForm = defineForm({
 export const settings: Feature<'policies' | 'exports'> = {
   name: 'settings',
   commands: [settingsCommand],
-  actions: [reviewAction, undoAction, ...pendingActions],
+  actions: [editAction, reviewAction, undoAction, ...pendingActions],
   forms: [settingsForm],
   pickers: [groupPicker],
   homeSection: renderHomePending,

@@ -1,12 +1,14 @@
+import { tenantId } from '../../auth/identity.ts';
+import { findOtherAdmins, RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/why.ts';
-import type { Command, Context, Feature, With } from '../define.ts';
+import type { Command, Feature, With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 
-const whyCommand: Command<'features'> = {
+const whyCommand: Command<'features' | 'policies'> = {
   name: 'why',
   aliases: ['may', 'can'],
   usage: 'why <command…>',
@@ -21,9 +23,9 @@ const whyCommand: Command<'features'> = {
 
 type AskedCommand = { readonly name: string; readonly needs: Right };
 
-export const why: Feature<'features'> = { name: 'why', commands: [whyCommand] };
+export const why: Feature<'features' | 'policies'> = { name: 'why', commands: [whyCommand] };
 
-async function explain(list: readonly string[], context: With<'features'>): Promise<Message> {
+async function explain(list: readonly string[], context: With<'features' | 'policies'>): Promise<Message> {
   const asked = list.filter((word) => !isPerson(word)).map((word) => word.replace(/^\/(?=.)/u, ''));
   const about = list.find(isPerson);
   if (list.some((word) => /^@./u.test(word)))
@@ -52,19 +54,42 @@ async function explain(list: readonly string[], context: With<'features'>): Prom
   return renderDecision(wanted, decide(policy, actor, context.channelId, wanted.needs), about, context);
 }
 
-function renderDecision(
+async function renderDecision(
   wanted: AskedCommand,
   decision: Decision,
   about: string | undefined,
-  { people, channelId }: Context,
-): Message {
+  context: With<'policies'>,
+): Promise<Message> {
+  const { people, channelId } = context;
   // Only the look-ups that this decision used.
   const missing = people
     .missingScopes()
     .filter(({ lookup }) =>
       lookup === 'admins' ? wanted.needs === 'admin' : !['none', 'read', 'admin'].includes(wanted.needs),
     );
-  return views.renderWhy({ ...wanted, decision, about, channelId, missing });
+  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(context) : [];
+  return views.renderWhy({
+    ...wanted,
+    decision,
+    about,
+    channelId,
+    missing,
+    admins,
+    reader: context.person.userId,
+  });
+}
+
+const changedByAdmins: readonly Decision['reason'][] = ['not-operator', 'not-approver', 'channel-cap'];
+
+/** Admins whom the bot knows; none where Slack does not answer. */
+async function findAdmins({ people, person, policies }: With<'policies'>): Promise<readonly string[]> {
+  const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
+  try {
+    return await findOtherAdmins(people, known, '', { fresh: false });
+  } catch (error) {
+    if (error instanceof RolesUnknown) return [];
+    throw error;
+  }
 }
 
 /** By every word that names a command; called by its words without the arguments: `volume delete`. */

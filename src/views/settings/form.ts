@@ -1,11 +1,9 @@
 import type { InputBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
-import type { PendingChange } from '../../auth/policy/pending.ts';
-import { channelCap, type Policy } from '../../auth/policy/policy.ts';
-import { actions, context, section } from '../blocks/blocks.ts';
+import { channelCap } from '../../auth/policy/policy.ts';
+import { actions, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
@@ -16,8 +14,8 @@ import {
   numberInput,
   option,
 } from '../blocks/inputs.ts';
-import { renderPending } from './pending.ts';
-import { labels, undoButton } from './settings.ts';
+import { labels } from './settings.ts';
+import { type SettingsSection, type ShownSettings, sectionTitles } from './summary.ts';
 
 /** The view before the form, a review or an answer. */
 export function renderSettingsSkeleton(doing: string, title = 'Settings'): ModalView {
@@ -38,23 +36,11 @@ export const mostEntries = 50;
 /** The cap that each field of channels sets. */
 export const caps = { capNone: 'none', capRead: 'read', capExport: 'export', capChange: 'change' } as const;
 
-interface Shown {
-  readonly policy: Policy;
-  /** The change that waits for a second admin. */
-  readonly pending: PendingChange | undefined;
-  readonly reader: string;
-  /** The author and time of this version; undefined = never saved. */
-  readonly last: { readonly by: string; readonly at: Date } | undefined;
-  readonly groups: readonly Group[];
-  readonly missing: readonly MissingScope[];
-  /** Exported files that should be gone from Slack by now. */
-  readonly overdueFiles: number;
-}
-
-/** The form. `private_metadata` carries the version that is being changed. */
-export function renderSettingsForm(shown: Shown): ModalView {
-  const { policy, last, groups, missing, overdueFiles, pending, reader } = shown;
-  const { version } = policy;
+/** The form of one section. `private_metadata` carries the version that is being changed. */
+export function renderSettingsForm(
+  shown: SettingsSection,
+  { policy, groups, missing }: Pick<ShownSettings, 'policy' | 'groups' | 'missing'>,
+): ModalView {
   const people = (field: 'operators' | 'approvers', hint: string): InputBlock =>
     input(
       field,
@@ -87,43 +73,44 @@ export function renderSettingsForm(shown: Shown): ModalView {
     const settings = { chosen: policy[field], hint: 'None chosen = anywhere.', optional: true };
     return multiChannelSelect(field, labels[field], mostEntries, settings);
   };
-
-  const state = last
-    ? `Version ${version}, saved by <@${last.by}> ${formatMoment(last.at)}.`
-    : 'Nothing is set yet: everybody who connected a key may read, nobody may do more.';
-  const settings = { title: 'Settings', callbackId: 'settings:submit', submit: 'Save' };
-  return modal({ ...settings, metadata: String(version) }, [
-    section(state),
-    ...(pending ? renderPending(pending, reader) : []),
-    ...missingScopeLines(missing),
-    overdueFiles > 0 &&
-      context(
-        `:warning: Slack still has ${pluralize(overdueFiles, 'exported file')} that should be deleted by now. The bot tries again every hour; its log says why Slack refuses.`,
+  const fields: Readonly<Record<SettingsSection, () => InputBlock[]>> = {
+    people: () => [
+      people('operators', 'May export, change and delete, each with their own key.'),
+      userGroups('operatorGroups'),
+      people('approvers', 'May approve what others ask for, never their own.'),
+      userGroups('approverGroups'),
+    ],
+    approvals: () => [
+      number('destroyApprovals'),
+      number('changeApprovals'),
+      number('expiryMinutes'),
+      checkbox('secondAdmin', labels.secondAdmin, option('Fewer approvals, and rights of one’s own', 'on'), {
+        checked: policy.secondAdmin,
+        hint: 'Where the bot knows another admin. Turning it off needs one too.',
+      }),
+      channel('approvalChannel', 'Requests and changes of settings are told there. Invite the bot to it.'),
+    ],
+    channels: () => [
+      cap('capNone', 'Channels where nothing is allowed'),
+      cap('capRead', 'Channels up to read'),
+      cap('capExport', 'Channels up to export'),
+      cap('capChange', 'Channels up to change (no deletions)'),
+      destinations('postChannels'),
+    ],
+    keeping: () => [
+      destinations('exportChannels'),
+      number('exportKeepDays'),
+      channel(
+        'auditChannel',
+        'A signed note of the audit record is posted there each day. Empty = off. Invite the bot to it.',
       ),
-    actions(button('Review what changes', 'settings:review', 'review'), version > 0 && undoButton(version)),
-    people('operators', 'May export, change and delete, each with their own key.'),
-    userGroups('operatorGroups'),
-    people('approvers', 'May approve what others ask for, never their own.'),
-    userGroups('approverGroups'),
-    number('destroyApprovals'),
-    number('changeApprovals'),
-    number('expiryMinutes'),
-    checkbox('secondAdmin', labels.secondAdmin, option('Fewer approvals, and rights of one’s own', 'on'), {
-      checked: policy.secondAdmin,
-      hint: 'Where the bot knows another admin. Turning it off needs one too.',
-    }),
-    channel('approvalChannel', 'Requests and changes of settings are told there. Invite the bot to it.'),
-    cap('capNone', 'Channels where nothing is allowed'),
-    cap('capRead', 'Channels up to read'),
-    cap('capExport', 'Channels up to export'),
-    cap('capChange', 'Channels up to change (no deletions)'),
-    destinations('exportChannels'),
-    number('exportKeepDays'),
-    destinations('postChannels'),
-    channel(
-      'auditChannel',
-      'A signed note of the audit record is posted there each day. Empty = off. Invite the bot to it.',
-    ),
+    ],
+  };
+  const settings = { title: sectionTitles[shown], callbackId: 'settings:submit', submit: 'Save' };
+  return modal({ ...settings, metadata: String(policy.version) }, [
+    ...(shown === 'people' ? missingScopeLines(missing) : []),
+    ...fields[shown](),
+    actions(button('Review what changes', 'settings:review', 'review')),
   ]);
 }
 

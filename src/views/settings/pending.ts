@@ -14,7 +14,7 @@ import { button, commandButton, confirmation } from '../blocks/buttons.ts';
 import { formatMoment } from '../blocks/format.ts';
 import { formResult } from '../blocks/inputs.ts';
 import { join, truncateLines } from '../blocks/text.ts';
-import { describeChange, mentionAll } from './settings.ts';
+import { closeAll, describeChange, mentionAll } from './settings.ts';
 
 /** The message to each other admin: what is asked for and why it waits, with two buttons while it does. */
 export function renderPendingCard(change: PendingChange): Message {
@@ -47,12 +47,14 @@ export function renderPending(change: PendingChange, reader: string): KnownBlock
 /** In place of what was saved: nothing holds yet. */
 export function renderWaiting(change: PendingChange): FormResult {
   const text = `Not saved yet: ${mentionAll(change.told)} has to confirm.`;
-  return formResult({ title: 'Settings', callbackId: 'settings:done' }, text, [
-    section(`:hourglass_flowing_sand: *${text}*`),
-    ...renderPendingChange(change),
-    actions(button('Take back', 'settings:reject', change.id)),
-    context(`Expires ${formatMoment(change.expiresAt)}, or when the settings change otherwise.`),
-  ]);
+  return closeAll(
+    formResult({ title: 'Settings', callbackId: 'settings:done' }, text, [
+      section(`:hourglass_flowing_sand: *${text}*`),
+      ...renderPendingChange(change),
+      actions(button('Take back', 'settings:reject', change.id)),
+      context(`Expires ${formatMoment(change.expiresAt)}, or when the settings change otherwise.`),
+    ]),
+  );
 }
 
 /** After a press that decided nothing, or that rejected it. */

@@ -46,18 +46,20 @@ export function renderSaved(
   told: ReadonlyMap<string, boolean>,
 ): FormResult {
   const text = `Saved: version ${version} of the settings holds now.`;
-  return formResult(done, text, [
-    section(`:white_check_mark: *${text}*`),
-    ...renderConsequences(found),
-    ...[...told].map(([channel, isTold]) =>
-      context(
-        isTold
-          ? `<#${channel}> was told.`
-          : `:warning: <#${channel}> could not be told: invite the bot there (\`/invite @cdn\`).`,
+  return closeAll(
+    formResult(done, text, [
+      section(`:white_check_mark: *${text}*`),
+      ...renderConsequences(found),
+      ...[...told].map(([channel, isTold]) =>
+        context(
+          isTold
+            ? `<#${channel}> was told.`
+            : `:warning: <#${channel}> could not be told: invite the bot there (\`/invite @cdn\`).`,
+        ),
       ),
-    ),
-    actions(undoButton(version)),
-  ]);
+      actions(undoButton(version)),
+    ]),
+  );
 }
 
 export function renderNothingChanged(): FormResult {
@@ -74,6 +76,11 @@ export function renderChangedMeanwhile(last: { by: string; at: Date } | undefine
 }
 
 const done = { title: 'Settings', callbackId: 'settings:done' };
+
+/** *Done* closes the summary below too: it shows the settings as they were. */
+export function closeAll({ modal, message }: FormResult): FormResult {
+  return { modal: { ...modal, clear_on_close: true }, message };
+}
 
 /** User ids of the admin who asked for a change, and of the one who confirmed it. */
 export type Author = { readonly by: string; readonly second?: string };
@@ -174,7 +181,7 @@ export function mentionAll(ids: readonly string[]): string {
   return all.length > 1 ? `${all.slice(0, -1).join(', ')} or ${all.at(-1)}` : (all[0] ?? 'another admin');
 }
 
-function describeId(field: ListField, id: string, groupName: Consequences['groupName']): string {
+export function describeId(field: ListField, id: string, groupName: Consequences['groupName']): string {
   if (field === 'operators' || field === 'approvers') return `<@${id}>`;
   if (field === 'exportChannels' || field === 'postChannels') return `<#${id}>`;
   const name = groupName(id);

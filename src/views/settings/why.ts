@@ -6,7 +6,7 @@ import { commandButton, connectButton } from '../blocks/buttons.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
 import { formatCode, join, truncate } from '../blocks/text.ts';
 
-/** A decision with each of its steps. */
+/** A decision: first the step that refuses and who can change it, then the others. */
 export function renderWhy(asked: {
   readonly name: string;
   readonly needs: Right;
@@ -15,22 +15,26 @@ export function renderWhy(asked: {
   readonly about: string | undefined;
   readonly channelId: string | undefined;
   readonly missing: readonly MissingScope[];
+  /** User ids of admins, where one of them could change it. */
+  readonly admins: readonly string[];
+  readonly reader: string;
 }): Message {
-  const { name, needs, decision, about, channelId, missing } = asked;
+  const { name, needs, decision, about, channelId, missing, admins, reader } = asked;
   const own = about === undefined;
   const who = own ? 'You' : `<@${about}>`;
   const verdict = `may ${decision.allowed ? '' : 'not '}run`;
   // A conversation of two has no name.
   const here = channelId === undefined || channelId.startsWith('D') ? '' : ` in <#${channelId}>`;
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
-  const steps = decision.trace.map(
-    ({ rule, says, ok }) => `${ok ? ':heavy_check_mark:' : ':x:'} *${titles[rule]}*: ${says}`,
-  );
+  const refusing = decision.trace.find(({ ok }) => !ok);
+  const others = decision.trace.filter((step) => step !== refusing).map(renderStep);
   return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}: ${decision.reason}.`, [
-    section(
-      `${sign} *${who} ${verdict} ${formatCode(`/cdn ${name}`)}*${here}\nIt needs the right *${needs}* (${meanings[needs]}).`,
-    ),
-    section(steps.join('\n')),
+    section([
+      `${sign} *${who} ${verdict} ${formatCode(`/cdn ${name}`)}*${here}`,
+      refusing && renderStep(refusing),
+      refusing && nameAdmins(admins, reader),
+    ]),
+    section([`It needs the right *${needs}* (${meanings[needs]}).`, ...others]),
     ...missingScopeLines(missing),
     actions(
       own && decision.reason === 'no-key' && connectButton(),
@@ -39,6 +43,19 @@ export function renderWhy(asked: {
       !own && commandButton('Settings', 'settings', 9),
     ),
   ]);
+}
+
+function renderStep({ rule, says, ok }: Decision['trace'][number]): string {
+  return `${ok ? ':heavy_check_mark:' : ':x:'} *${titles[rule]}*: ${says}`;
+}
+
+const mostNamed = 3;
+
+function nameAdmins(admins: readonly string[], reader: string): string {
+  if (admins.includes(reader)) return 'You are an admin and can change that: `/cdn settings`.';
+  const names = admins.slice(0, mostNamed).map((id) => `<@${id}>`);
+  if (names.length === 0) return '';
+  return `${names.join(', ')} ${names.length === 1 ? 'is an admin' : 'are admins'} and can change that.`;
 }
 
 export function renderWhichCommand(): Message {

@@ -18,6 +18,7 @@ import { noPorts } from '../../store/queue/no-ports.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
+import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 
 const bob = 'U0BOB0000';
@@ -76,10 +77,7 @@ describe.each(['socket', 'http'] as const)('the audit in Slack over %s', (transp
   });
 
   test('who chooses a channel for checkpoints hears at once whether the bot can write there', async () => {
-    await admin.slash('settings');
-    await admin.waitForModal('settings:submit');
-    await admin.submit({ auditChannel: random });
-    const saved = await admin.waitForModal('settings:done');
+    const saved = await saveSettings(admin, { auditChannel: random });
     const about = stable(saved.reads)
       .split('\n')
       .filter((line) => line.includes('#random'));

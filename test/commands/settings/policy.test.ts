@@ -4,6 +4,7 @@ import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
+import { openSettings, saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 
 const alice = 'U0ALICE00';
@@ -18,15 +19,6 @@ const random = 'C0RANDOM0';
 type Person = ReturnType<Bot['slack']['as']>;
 type Message = ReturnType<Person['messages']>[number];
 type View = NonNullable<ReturnType<Person['modal']>>;
-
-/** Opens the settings, fills what is given and saves; answers with the form as it is then. */
-async function save(person: Person, values: Record<string, unknown>): Promise<View> {
-  await person.slash('settings');
-  await person.waitForModal('settings:submit');
-  const submitted = await person.submit(values);
-  expect(submitted.errors).toBeUndefined();
-  return await person.waitForModal('settings:done');
-}
 
 async function ask(person: Person, words: string): Promise<Message> {
   const before = new Set(person.messages().map(({ ts }) => ts));
@@ -89,11 +81,44 @@ describe('a workspace and its settings', () => {
   test('the form opens as a skeleton before anybody is looked up, and is filled then', async () => {
     const before = bot.slack.calls.length;
     await people.alice.slash('settings');
-    await people.alice.waitForModal('settings:submit');
+    await people.alice.waitForModal('settings:summary');
     const methods = bot.slack.calls.slice(before).map(({ method }) => method);
     expect(methods[0]).toBe('views.open');
     expect(methods.indexOf('users.info')).toBeGreaterThan(0);
     expect(methods.at(-1)).toBe('views.update');
+  });
+
+  test('the settings are four lines, each with the form that changes it', async () => {
+    await people.alice.slash('settings');
+    const summary = await people.alice.waitForModal('settings:summary');
+    expect(readStable(summary)).toMatchSnapshot('the settings, never saved');
+    for (const name of ['people', 'approvals', 'channels', 'keeping']) {
+      await people.alice.press(`settings:edit:${name}`);
+      const form = await people.alice.waitForModal('settings:submit');
+      const inputs = form.blocks.filter(({ type }) => type === 'input');
+      expect(inputs.length).toBeGreaterThanOrEqual(3);
+      expect(inputs.length).toBeLessThanOrEqual(5);
+      expect(people.alice.modals()).toHaveLength(2);
+      await people.alice.closeModal();
+    }
+  });
+
+  test('a form that is saved closes the lines below it too, and leaves the fields of other forms', async () => {
+    await saveSettings(people.alice, { expiryMinutes: '31', approvalChannel: ops });
+    await closeAll(people.alice);
+    await people.alice.slash('settings');
+    await people.alice.waitForModal('settings:summary');
+    await people.alice.press('settings:edit:keeping');
+    await people.alice.waitForModal('settings:submit');
+    await people.alice.submit({ exportKeepDays: '7' });
+    await people.alice.waitForModal('settings:done');
+    await people.alice.closeModal();
+    expect(people.alice.modal()).toBeUndefined();
+    await people.alice.slash('settings');
+    const summary = await people.alice.waitForModal('settings:summary');
+    expect(readStable(summary)).toMatchSnapshot('the settings, saved by two forms');
+    await closeAll(people.alice);
+    await saveSettings(people.alice, { expiryMinutes: '30', approvalChannel: '' });
   });
 
   test('who is not an admin sees in the form why it stays closed', async () => {
@@ -106,9 +131,10 @@ describe('a workspace and its settings', () => {
   });
 
   test('an admin makes an operator: told is what changes and whose decisions, here and in the channel', async () => {
-    const outcome = await save(people.alice, { operators: [bob], approvers: [carol], approvalChannel: ops });
-    expect(readStable(outcome)).toMatchSnapshot('saved: an operator, an approver, a channel');
-    const told = await people.dave.waitForMessage(({ text }) => text.includes(`<@${alice}>`));
+    await saveSettings(people.alice, { approvalChannel: ops });
+    const outcome = await saveSettings(people.alice, { operators: [bob], approvers: [carol] });
+    expect(readStable(outcome)).toMatchSnapshot('saved: an operator, an approver');
+    const told = await people.dave.waitForMessage(({ text }) => text.includes('version 5'));
     expect(told.ephemeral).toBe(false);
     expect(readStable(told)).toMatchSnapshot('told in the approval channel');
     const why = await ask(people.bob, 'why volume delete');
@@ -124,8 +150,7 @@ describe('a workspace and its settings', () => {
   });
 
   test('a look before saving shows the same, and saves nothing', async () => {
-    await people.alice.slash('settings');
-    await people.alice.waitForModal('settings:submit');
+    await openSettings(people.alice, 'capRead');
     people.alice.type({ capRead: [deploys] });
     await people.alice.press('settings:review');
     const review = await people.alice.waitForModal('settings:reviewed');
@@ -138,7 +163,7 @@ describe('a workspace and its settings', () => {
   });
 
   test('a capped channel holds for an operator, and for what is typed there only', async () => {
-    await save(people.alice, { capRead: [deploys], capNone: [random] });
+    await saveSettings(people.alice, { capRead: [deploys], capNone: [random] });
     const there = bot.slack.as(bob, deploys);
     const why = await ask(there, 'why variable');
     expect(readStable(why)).toMatchSnapshot('why not, under a cap');
@@ -148,29 +173,27 @@ describe('a workspace and its settings', () => {
     expect(readStable(refused)).toMatchSnapshot('refused where nothing is allowed');
     // An admin who capped a channel can take it back there.
     const admin = bot.slack.as(alice, random);
-    expect(readStable(await save(admin, { capNone: [] }))).toMatchSnapshot('saved: a cap taken back');
+    expect(readStable(await saveSettings(admin, { capNone: [] }))).toMatchSnapshot('saved: a cap taken back');
   });
 
   test('of two admins who save at once the second looks again', async () => {
-    await people.alice.slash('settings');
-    await people.alice.waitForModal('settings:submit');
-    await people.carol.slash('settings');
-    await people.carol.waitForModal('settings:submit');
+    await openSettings(people.alice, 'expiryMinutes');
+    await openSettings(people.carol, 'expiryMinutes');
     await people.alice.submit({ expiryMinutes: '45' });
     await people.alice.waitForModal('settings:done');
     await people.carol.submit({ expiryMinutes: '60' });
     const refused = await people.carol.waitForModal('settings:done');
     expect(readStable(refused)).toMatchSnapshot('not saved: changed meanwhile');
     await people.carol.press('help:run:0');
-    const again = await people.carol.waitForModal('settings:submit');
-    expect(again.state.values['expiryMinutes']?.['expiryMinutes']).toMatchObject({ value: '45' });
+    const again = await people.carol.waitForModal('settings:summary');
+    expect(again.reads).toContain('within 45 min');
   });
 
   test('the last change is undone by a button, once', async () => {
-    const saved = await save(people.alice, { changeApprovals: '2' });
+    const saved = await saveSettings(people.alice, { changeApprovals: '2' });
     expect(readStable(saved)).toMatchSnapshot('saved: more approvals than approvers');
     await people.alice.closeModal();
-    const longer = await save(people.alice, { expiryMinutes: '50' });
+    const longer = await saveSettings(people.alice, { expiryMinutes: '50' });
     const [version = ''] = listButtons(longer);
     await people.alice.press('settings:undo');
     const next = String(Number(version) + 1);
@@ -181,9 +204,9 @@ describe('a workspace and its settings', () => {
   });
 
   test('an emptied approval channel is empty, an untouched field stays', async () => {
-    const emptied = await save(people.alice, { approvalChannel: '' });
+    const emptied = await saveSettings(people.alice, { approvalChannel: '' });
     expect(readStable(emptied)).toMatchSnapshot('saved: no approval channel');
-    const moved = await save(people.alice, { approvalChannel: random });
+    const moved = await saveSettings(people.alice, { approvalChannel: random });
     expect(readStable(moved)).toMatchSnapshot('saved: a channel without the bot');
   });
 
@@ -193,16 +216,14 @@ describe('a workspace and its settings', () => {
     [{ capRead: [ops], capChange: [ops] }, 'capChange'],
     [{ exportChannels: ['D0SOMEONE'] }, 'exportChannels'],
   ])('a field that is wrong says so: %j', async (values, field) => {
-    await people.alice.slash('settings');
-    await people.alice.waitForModal('settings:submit');
+    await openSettings(people.alice, field);
     const { errors = {} } = await people.alice.submit(values);
     expect(Object.keys(errors)).toEqual([field]);
     expect(errors[field]).toMatchSnapshot('field error');
   });
 
   test('user groups are picked from a menu, and their members have the role', async () => {
-    await people.alice.slash('settings');
-    await people.alice.waitForModal('settings:submit');
+    await openSettings(people.alice, 'operatorGroups');
     const options = await people.alice.suggest('operatorGroups', 'oper');
     expect(options.map(({ value }) => value)).toEqual(['S0OPERATE']);
     await people.alice.choose('operatorGroups', ['S0OPERATE']);
@@ -276,7 +297,7 @@ describe('where Slack does not tell', () => {
     expect(await askWhy(bot.slack.as(dave, ops), 'settings')).toBe('not-admin');
     const configured = bot.slack.as(carol, ops);
     await configured.slash('settings');
-    await configured.waitForModal('settings:submit');
+    await configured.waitForModal('settings:summary');
     const told = bot.logs.filter((line) => line.includes('cannot read Slack roles'));
     expect(told).toHaveLength(1);
     expect(bot.slack.problems).toEqual([]);
@@ -290,8 +311,7 @@ describe('where Slack does not tell', () => {
       bot.slack.script.fail('usergroups.users.list', error, 100);
       const [admin, operator] = [bot.slack.as(alice, ops), bot.slack.as(bob, ops)];
       await connect(bot, bob, ops);
-      await admin.slash('settings');
-      await admin.waitForModal('settings:submit');
+      await openSettings(admin, 'operatorGroups');
       await admin.suggest('operatorGroups', '');
       await admin.choose('operatorGroups', ['S0OPERATE']);
       await admin.submit({});
@@ -299,7 +319,7 @@ describe('where Slack does not tell', () => {
       await admin.closeModal();
       expect(readStable(await ask(operator, 'why export'))).toMatchSnapshot('why not, a group unread');
       await admin.slash('settings');
-      const form = await admin.waitForModal('settings:submit');
+      const form = await admin.waitForModal('settings:summary');
       expect(readStable(form).split('\n').slice(0, 3)).toMatchSnapshot('the form, a group unread');
       expect(bot.slack.problems).toEqual([]);
       await bot.stop();
@@ -310,13 +330,12 @@ describe('where Slack does not tell', () => {
 test('settings are saved by those who are admins in Slack at that moment', async () => {
   const bot = await startBot({ zones: 1 });
   const admin = bot.slack.as(alice, ops);
-  await admin.slash('settings');
-  await admin.waitForModal('settings:submit');
+  await openSettings(admin, 'expiryMinutes');
   for (const record of bot.slack.world.people) Object.assign(record, { admin: false });
   await admin.submit({ expiryMinutes: '90' });
   await admin.waitForModal(refusesSettings);
   for (const record of bot.slack.world.people) Object.assign(record, { admin: true });
-  expect((await save(bot.slack.as(bob, ops), { expiryMinutes: '90' })).reads).toMatch(/30 → 90/);
+  expect((await saveSettings(bot.slack.as(bob, ops), { expiryMinutes: '90' })).reads).toMatch(/30 → 90/);
   await bot.stop();
 });
 
@@ -329,7 +348,7 @@ test('what is denied is in the record once a minute, each change of settings wit
     await person.waitForModal(refusesSettings);
     await person.closeModal();
   }
-  await save(bot.slack.as(alice, ops), { operators: [bob], capRead: [deploys] });
+  await saveSettings(bot.slack.as(alice, ops), { operators: [bob], approvers: [carol] });
   await bot.app.stop();
   const database = await openDatabase({ dataDir: env['DATA_DIR'] ?? '', log: createMemoryLog() });
   const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 20);
@@ -345,6 +364,6 @@ test('what is denied is in the record once a minute, each change of settings wit
   });
   expect(records.find(({ event }) => event === 'policy-changed')).toMatchObject({
     actor: alice,
-    detail: { change1: 'operators: +U0BOB0000', change2: 'cap of C0DEPLOY0: uncapped -> read' },
+    detail: { change1: 'operators: +U0BOB0000', change2: 'approvers: +U0CAROL00' },
   });
 });

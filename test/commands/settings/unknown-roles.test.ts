@@ -7,6 +7,7 @@ import {
   requestDeletion,
   startApprovalWorkspace,
 } from '../../operations/workspace.ts';
+import { openSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 
 /* Carol approves as a member of a group; Dave may approve nothing. */
@@ -15,8 +16,7 @@ let team: ApprovalWorkspace;
 beforeEach(async () => {
   team = await startApprovalWorkspace({ settings: { approvers: [] } });
   const admin = team.bot.slack.as(carol, ops);
-  await admin.slash('settings');
-  await admin.waitForModal('settings:submit');
+  await openSettings(admin, 'approverGroups');
   await admin.suggest('approverGroups', '');
   await admin.choose('approverGroups', ['S0APPROVE']);
   await admin.submit({});

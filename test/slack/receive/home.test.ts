@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { connect, startBot } from '../../support/bot.ts';
+import { openSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { offers } from '../words.ts';
 
@@ -17,8 +18,7 @@ test('the Home tab is drawn again by whatever changes it, for the one who did it
   const fingerprint = /Fingerprint (\w+)/.exec(home.reads)?.[1] ?? '';
   expect(readStable(home, { fingerprint })).toMatchSnapshot('with a key');
 
-  await person.slash('settings');
-  await person.waitForModal('settings:submit');
+  await openSettings(person, 'operators');
   await person.choose('operators', [alice]);
   await person.submit();
   await person.waitForModal('settings:done');

@@ -1,0 +1,36 @@
+import type { Bot } from './bot.ts';
+
+type Person = ReturnType<Bot['slack']['as']>;
+type View = NonNullable<ReturnType<Person['modal']>>;
+
+const sections = {
+  people: ['operators', 'operatorGroups', 'approvers', 'approverGroups'],
+  approvals: ['destroyApprovals', 'changeApprovals', 'expiryMinutes', 'secondAdmin', 'approvalChannel'],
+  channels: ['capNone', 'capRead', 'capExport', 'capChange', 'postChannels'],
+  keeping: ['exportChannels', 'exportKeepDays', 'auditChannel'],
+} as const;
+
+/** Opens the form that has this field. */
+export async function openSettings(person: Person, field: string): Promise<View> {
+  const names = Object.entries(sections).find(([, fields]) => (fields as readonly string[]).includes(field));
+  if (!names) throw new Error(`no form of the settings has the field ${field}`);
+  await person.slash(`settings ${names[0]}`);
+  return person.waitForModal('settings:submit');
+}
+
+/** Saves each form that has one of these fields, as an admin does; answers with the last outcome, which stays open. */
+export async function saveSettings(person: Person, values: Record<string, unknown>): Promise<View> {
+  let outcome: View | undefined;
+  for (const fields of Object.values(sections)) {
+    const given = Object.entries(values).filter(([field]) => (fields as readonly string[]).includes(field));
+    const [first] = given;
+    if (!first) continue;
+    while (person.modal()) await person.closeModal();
+    await openSettings(person, first[0]);
+    const { errors } = await person.submit(Object.fromEntries(given));
+    if (errors) throw new Error(JSON.stringify(errors));
+    outcome = await person.waitForModal('settings:done');
+  }
+  if (!outcome) throw new Error('no form of the settings has these fields');
+  return outcome;
+}
