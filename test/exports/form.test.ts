@@ -51,7 +51,9 @@ test('a window is one press away, and nothing that was typed is lost', async () 
 
 test('a window the wrong way round is turned by one press, and one that grew too old begins later', async () => {
   const person = await alicesForm('export #501 2026-01-20 12:00..10:00');
-  expect(person.modal()?.state.values['shieldZoneId']?.['shieldZoneId']).toMatchObject({ value: '501' });
+  expect(person.modal()?.state.values['shieldZoneId']?.['shieldZoneId']).toMatchObject({
+    selected_option: { value: '501' },
+  });
   expect(readProblem(person.modal())).toMatchSnapshot('typed, and too old');
   const now = Math.floor(Date.now() / 60_000) * 60;
   const { errors } = await person.submit({ from: now - 600, to: now - 4200 });
@@ -223,4 +225,16 @@ test('of two presses at once none undoes the other', async () => {
   expect(state.values['filter-1-0']?.['event-logs:filter-op:1']).toMatchObject({
     selected_option: { value: 'cidr' },
   });
+});
+
+test('a shield zone is offered by its name and typed by it, and one that was exported is offered again', async () => {
+  const person = bot.slack.as(alice, ops);
+  await person.slash('name shield 501 checkout-shield');
+  await person.waitForMessage(/checkout-shield/);
+  await openForm(person, 'export checkout-shield last 6h');
+  expect(person.modal()?.state.values['shieldZoneId']?.['shieldZoneId']).toMatchObject({
+    selected_option: { value: '501' },
+  });
+  const offered = await person.suggest('shieldZoneId', 'checkout');
+  expect(offered.map(({ value }) => value)).toContain('501');
 });

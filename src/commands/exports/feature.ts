@@ -7,6 +7,7 @@ import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
 import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
+import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
@@ -15,7 +16,7 @@ import { defaultWindow, endsInTime, readWindow } from './window.ts';
 
 const mostListed = 10;
 
-const exportCommand: Command<'exports'> = {
+const exportCommand: Command<'exports' | 'names'> = {
   name: 'export',
   aliases: ['exports', 'events'],
   usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] | export list',
@@ -26,9 +27,10 @@ const exportCommand: Command<'exports'> = {
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
   async load(words, context) {
     const [first = '', ...rest] = words.text.split(' ');
-    const hasZone = /^#?\d+$/u.test(first);
+    const id = await context.names.resolve(context.person, 'shield', first.replace(/^#/u, ''));
+    const hasZone = /^\d+$/u.test(id);
     const typed = (hasZone ? rest.join(' ') : words.text).trim();
-    const form = await blank(context, hasZone ? first.replace('#', '') : '');
+    const form = await blank(context, hasZone ? id : '');
     return forms.renderExportForm(
       typed === '' ? form : { ...form, ...windowTyped(typed, context, form.timeZone) },
     );
@@ -76,7 +78,7 @@ async function blank({ person, people, now }: Context, shieldZoneId: string): Pr
   };
 }
 
-const form: Form<'exports'> = {
+const form: Form<'exports' | 'names'> = {
   id: 'event-logs:submit',
   needs: 'export',
   loadingView: forms.exportBusy(),
@@ -101,11 +103,16 @@ const form: Form<'exports'> = {
   },
 };
 
-async function start(request: ExportRequest, channel: AskedExport['channel'], context: With<'exports'>) {
+async function start(
+  request: ExportRequest,
+  channel: AskedExport['channel'],
+  context: With<'exports' | 'names'>,
+): Promise<void> {
   assertAllowed(await decideExport(context.authorizer, channel), context);
   // Without a key the export would fail a moment later, in the channel.
   await context.cdn();
   await context.exports.ask(context.person, request, channel);
+  await rememberUse('shield', request.shieldZoneId, context);
 }
 
 /** The value of a button: an export, and the window to repeat it with. */
@@ -120,7 +127,7 @@ async function readButton(value: string, { exports, person }: With<'exports'>) {
 }
 
 /** Repeats an export with another window or split, with the key of the person who presses. */
-const again: Action<'exports'> = {
+const again: Action<'exports' | 'names'> = {
   id: 'event-logs:again',
   needs: 'export',
   newMessage: true,
@@ -181,7 +188,7 @@ const cancel: Action<'exports'> = {
   },
 };
 
-export const exportFeature: Feature<'exports'> = {
+export const exportFeature: Feature<'exports' | 'names'> = {
   name: 'event-logs',
   commands: [exportCommand],
   actions: [...formActions, again, change, cancel],

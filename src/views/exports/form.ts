@@ -1,8 +1,17 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
 import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
-import { actions, context, type FormResult, type Message, section } from '../blocks/blocks.ts';
+import { actions, context, type FormResult, type Message, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { actionMenu, channelSelect, checkbox, input, modal, option, textInput } from '../blocks/inputs.ts';
+import {
+  actionMenu,
+  channelSelect,
+  checkbox,
+  input,
+  modal,
+  option,
+  searchSelect,
+  textInput,
+} from '../blocks/inputs.ts';
 import { replaceNativeBlocks } from '../blocks/native.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 
@@ -84,10 +93,10 @@ export function renderExportForm(form: ExportForm): ModalView {
   };
   return modal(settings, [
     form.problem && section(`:warning: ${sanitizeMrkdwn(form.problem)}`),
-    textInput('shieldZoneId', 'Shield zone id', {
-      hint: 'A whole number, such as 501. It is not the pull zone’s id.',
-      maxLength: 20,
-      initial: form.shieldZoneId,
+    searchSelect('shieldZoneId', 'Shield zone', {
+      hint: 'A whole number, such as 501, or a name given here. It is not the pull zone’s id.',
+      placeholder: 'Type its number, or a name given here',
+      chosen: form.shieldZoneId ? picked(form.shieldZoneId) : undefined,
     }),
     actions(...windows.map(([window, words]) => button(words, `event-logs:window:${window}`, window))),
     moment('from', 'From', form, 'The CDN may refuse a start more than 72 hours ago.'),
