@@ -86,6 +86,11 @@ describe.each([
     await bot.waitUntilIdle();
     await look(alice);
     await connect(bot, alice);
+    await say(bot, alice, 'zones');
+    const searcher = bot.slack.as(alice, ops);
+    bot.recordAnswer(await searcher.choose('menu:more', 'zones:form sort=attention'));
+    await bot.waitUntilIdle();
+    await look(alice);
     const host = zone?.Hostnames?.[0]?.Value ?? '';
     for (const { id, kind } of features.flatMap(({ shortcuts = [] }) => shortcuts)) {
       for (const text of [

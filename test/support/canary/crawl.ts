@@ -24,6 +24,10 @@ const shownFields = new Set([
   'exportKeepDays',
   'id',
   'name',
+  'search',
+  'origin',
+  'host',
+  'storage',
 ]);
 const shownValues: Record<string, string> = {
   scriptId: '301',
