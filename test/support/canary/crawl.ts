@@ -3,6 +3,7 @@ import type { Actor } from '../../../simulator/slack/actor.ts';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import type { Json } from '../../../simulator/slack/world.ts';
 import { isNote } from '../../../src/views/blocks/menu.ts';
+import { readChoice } from '../../../src/views/blocks/menu-of-buttons.ts';
 import type { CanaryBot } from './bot.ts';
 
 /** Fields whose text is there to be read by others. Any other text field counts as a secret one. */
@@ -10,6 +11,10 @@ const shownFields = new Set([
   'reason',
   'link',
   'query',
+  'search',
+  'origin',
+  'host',
+  'storage',
   'filters',
   'target',
   'shieldZoneId',
@@ -82,10 +87,11 @@ async function pressNext(
     ...(home ? [{ ts: undefined, blocks: home.blocks }] : []),
   ];
   for (const { ts, blocks } of places) {
-    for (const { element } of findElements(blocks)) {
+    for (const { element } of findElements(blocks).flatMap(listChoices)) {
       const actionId = String(element['action_id']);
-      const route = actionId.split(':', 2).join(':');
-      const value = typeof element['value'] === 'string' ? element['value'] : '';
+      const chosen = readChoice(actionId, String((element['options'] as Json[] | undefined)?.[0]?.['value']));
+      const route = (chosen?.actionId ?? actionId).split(':', 2).join(':');
+      const value = chosen?.value ?? (typeof element['value'] === 'string' ? element['value'] : '');
       const times = counts.get(route) ?? 0;
       const name = `${route} ${value}`;
       if (times >= mostOfAKind || done.pressed.has(name) || 'url' in element) continue;
@@ -96,6 +102,19 @@ async function pressNext(
     }
   }
   return false;
+}
+
+/** A menu of buttons as one menu for each of its entries. */
+function listChoices(found: { readonly element: Json }): { readonly element: Json }[] {
+  const { element } = found;
+  if (!String(element['action_id']).startsWith('menu:')) return [found];
+  const {
+    options = [],
+    option_groups: groups = [],
+    ...menu
+  } = element as { options?: Json[]; option_groups?: { options: Json[] }[] };
+  const all = [...options, ...groups.flatMap((group) => group.options)];
+  return all.map((option) => ({ element: { ...menu, options: [option] } }));
 }
 
 async function use(
