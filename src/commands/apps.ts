@@ -76,5 +76,5 @@ async function showApp(
   await rememberUse('app', id, context);
   // Shown only if cached: it is not worth reading every zone.
   const zones = findKnownZones(context)?.zones.filter(({ appId }) => appId === id);
-  return views.renderApp({ id, name, app, zones, hasValues, asOf: context.now() });
+  return views.renderApp({ id, name, app, zones, hasValues, panel: context.panel, asOf: context.now() });
 }

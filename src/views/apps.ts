@@ -16,6 +16,7 @@ import {
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { selectOf } from './blocks/menu-of-buttons.ts';
+import { type PanelPages, panelButton } from './blocks/panel.ts';
 import { renderTable } from './blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
 import { renderNamedId } from './names.ts';
@@ -30,11 +31,12 @@ export interface App {
   readonly zones: readonly ZoneSummary[] | undefined;
   /** Every latency as a table, instead of the chart of the newest. */
   readonly hasValues?: boolean;
+  readonly panel: PanelPages;
   readonly asOf: Date;
 }
 
 /** Latency first: it is the reason for most alarms. */
-export function renderApp({ id, name, app, zones = [], hasValues = false, asOf }: App): Message {
+export function renderApp({ id, name, app, zones = [], hasValues = false, panel, asOf }: App): Message {
   const { status, latencyChart: points } = app;
   const label = escapeMrkdwn(name ?? id, 60);
   const latency = describeLatency(app);
@@ -67,6 +69,7 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, asOf }
           : button(`All ${formatInteger(points.length)} values`, 'apps:values', id)),
       commandButton(name === undefined ? 'Give it a name' : 'Rename it', `name app ${id}`, 1),
       commandButton('Another app', 'app'),
+      panelButton(panel, 'app', id),
     ],
     notes: [describeRange(points), `as of ${formatMoment(asOf)}`],
   });

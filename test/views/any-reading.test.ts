@@ -13,6 +13,7 @@ import {
 } from '../support/slack-limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
+const panel = { zone: undefined, app: 'https://panel.example/{id}', script: undefined, storage: undefined };
 
 // Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and far too much.
 const text = fc.oneof(
@@ -100,7 +101,9 @@ test('any app is a message that Slack takes', () => {
       appSummary,
       fc.boolean(),
       (id, summary, hasValues) => {
-        expect(problems(renderApp({ id, app: summary, zones: undefined, hasValues, asOf }))).toEqual([]);
+        expect(problems(renderApp({ id, app: summary, zones: undefined, hasValues, panel, asOf }))).toEqual(
+          [],
+        );
       },
     ),
   );
