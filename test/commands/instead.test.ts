@@ -17,9 +17,7 @@ test.each<[typed: string, offered: string[]]>([
   ],
   [
     'zones only:wat',
-    ['attention', 'suspended', 'disabled', 'off', 'above-80', 'no-certificate'].map(
-      (is) => `zones only:${is}`,
-    ),
+    ['attention', 'suspended', 'disabled', 'off', 'above-80'].map((is) => `zones only:${is}`),
   ],
   [
     'zones limit:5',
@@ -29,7 +27,6 @@ test.each<[typed: string, offered: string[]]>([
       'zones sort:charges',
       'zones sort:name',
       'zones only:attention',
-      'zones only:suspended',
     ],
   ],
   ['errors shop yesterdy', ['errors shop yesterday']],

@@ -6,6 +6,7 @@ import { splitTarget } from '../../src/commands/share.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import { says } from '../slack/words.ts';
 import { type Bot, connect, startBot } from '../support/bot.ts';
+import { saveSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
 const alice = 'U0ALICE00';
@@ -355,11 +356,8 @@ test('what was shown to all is in the audit, and admins allow it by channel', as
   const admin = bot.slack.as(alice, ops);
   const record = await type(ops, 'audit');
   expect(record.reads).toMatch(new RegExp(`showed app ${app} in #ops`, 'iu'));
-  await admin.slash('settings');
-  await admin.waitForModal('settings:submit');
-  await admin.submit({ postChannels: [deploys] });
-  await admin.waitForModal('settings:done');
-  await admin.closeModal();
+  await saveSettings(admin, { postChannels: [deploys] });
+  while (admin.modal()) await admin.closeModal();
   const before = posts(ops).length;
   const refused = await type(ops, `app ${app} here`);
   expect(readStable(refused)).toMatchSnapshot();

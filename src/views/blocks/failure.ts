@@ -6,8 +6,8 @@ import { actions, context, type FormResult, type Message, message, section } fro
 import { button, commandButton, connectButton } from './buttons.ts';
 import { escapeMrkdwn, join, sanitizeMrkdwn } from './text.ts';
 
-/** Maximum of buttons with alternatives. */
-const maxAlternatives = 6;
+/** Maximum of buttons with alternatives: the desktop client hides further ones. */
+const maxAlternatives = 5;
 
 export interface Failure {
   /** The problem, in mrkdwn, with foreign text escaped. */
