@@ -16,6 +16,7 @@ export const apiKeys: Feature = {
       label: 'API keys',
       examples: ['keys'],
       needs: 'read',
+      shares: 'never',
       run: (_, context) => listKeys(context),
     },
   ],

@@ -31,6 +31,7 @@ export const audit: Feature<'audit' | 'tempDirectory'> = {
       summary: 'Who did what: keys, settings, approvals and refusals, as a table or file',
       examples: ['audit', 'audit 100', 'audit denied', 'audit 50 keys'],
       needs: 'admin',
+      shares: 'never',
       run: (words, context) => showList(readQuery(words), context),
     },
   ],

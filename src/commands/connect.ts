@@ -53,6 +53,7 @@ export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'z
       label: 'My rights',
       examples: ['whoami'],
       needs: 'none',
+      shares: 'never',
       run: async (_, { keyStore, person, authorizer }) => {
         const [linked, policy, actor] = await Promise.all([
           keyStore.describe(person),

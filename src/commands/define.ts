@@ -130,8 +130,8 @@ export interface Entry<Input, Needs extends Service = never> {
 export interface Command<Needs extends Service = never> extends CommandSummary, Entry<Words, Needs> {
   /** Allows UUIDs after a command that needs no right to the CDN; elsewhere a UUID is taken for a key. */
   readonly ids?: true;
-  /** Its answer can be shown to others: by *Share* in it, or typed with `in #ops` or `here` at the end. */
-  readonly shares?: true;
+  /** Its answer can be shown to others: by *Share* in it, or typed with `in #ops` or `here` at the end. `never`: that is refused. */
+  readonly shares?: true | 'never';
   /** Shows its answer to others, so it is not offered once more. */
   readonly showsOthers?: true;
   /** With `shares`: all entries of its answer as a file, which can go with it. */

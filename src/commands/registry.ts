@@ -17,7 +17,7 @@ import { originErrors } from './origin-errors/feature.ts';
 import { scripts } from './scripts.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
-import { shareCommand, sharing, splitTarget } from './share.ts';
+import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones/list.ts';
@@ -68,7 +68,11 @@ export function findCommand(typed: Words): { readonly command: Command<Service>;
     return { command: refusePastedKey, words: noWords };
   if (!command) return { command: unknownCommand, words: typed };
   const shared = command.shares && splitTarget(typed.raw);
-  if (shared) return { command: shareCommand(command, shared.target), words: withoutFirst(shared.words) };
+  if (shared) {
+    const sharing =
+      command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
+    return { command: sharing, words: withoutFirst(shared.words) };
+  }
   return { command, words: withoutFirst(typed) };
 }
 

@@ -66,6 +66,21 @@ export function shareCommand(command: Command<Service>, target: ShareTarget): Co
   };
 }
 
+/** The same command, whose answer is for its asker alone. */
+export function refuseSharing(command: Command<Service>): Command<Service> {
+  const { modal: _, load: __, ...rest } = command;
+  return {
+    ...rest,
+    run() {
+      throw new UserError(
+        'This answer is for you alone, so it is not shown to others.',
+        'Type it without a place.',
+        [{ label: 'Show it to me', types: command.name }],
+      );
+    },
+  };
+}
+
 async function share(
   command: Command<Service>,
   words: Words,

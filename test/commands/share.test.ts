@@ -124,6 +124,17 @@ test('Share asks first, and shows to all what was shown, with who showed it and 
   expect(readStable(copy)).toMatchSnapshot('to all');
 });
 
+test.each(['keys', 'audit', 'whoami'])(
+  '%s is for its asker alone: named with a channel it is refused',
+  async (name) => {
+    const before = posts(ops).length;
+    const refused = await type(ops, `${name} in <#${ops}|ops>`);
+    expect(refused.ephemeral).toBe(true);
+    expect(actionsOf(refused)).toEqual(['help:run:0']);
+    expect(posts(ops)).toHaveLength(before);
+  },
+);
+
 test('Look for myself answers its presser privately, with their own key', async () => {
   const person = bot.slack.as(bob, ops);
   const { ts } = posts(ops).at(-1) ?? {};

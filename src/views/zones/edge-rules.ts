@@ -15,6 +15,9 @@ export function listEdgeRule(rule: EdgeRule, nth: number): [name: string, does: 
   return [state ? `${name} (${state})` : name, actions.join(', then '), describeCondition(rule)];
 }
 
+/** Actions whose first parameter is the id of a thing. */
+export const edgeRuleActions = { storage: 17, script: 21, app: 22 } as const;
+
 /** The effect of an action with its parameters, by type, as plain text. Header values are never shown. */
 const actionWords: Readonly<Record<number, (one: string, two: string) => string>> = {
   1: (to, status) => `redirect to ${to}${status && ` (${status})`}`,
@@ -26,11 +29,11 @@ const actionWords: Readonly<Record<number, (one: string, two: string) => string>
   10: (time) => `set the public cache time to ${formatTime(time)}`,
   14: (status) => `answer with the status ${status}`,
   16: (time) => `set the browser’s cache time to ${formatTime(time)}`,
-  17: (id) => `fetch from the storage zone ${id}`,
+  [edgeRuleActions.storage]: (id) => `fetch from the storage zone ${id}`,
   19: (limit) => `limit connections to ${limit}`,
   20: (limit) => `limit requests a second to ${limit}`,
-  21: (id) => `run the edge script ${id}`,
-  22: (id) => `fetch from the app ${id}`,
+  [edgeRuleActions.script]: (id) => `run the edge script ${id}`,
+  [edgeRuleActions.app]: (id) => `fetch from the app ${id}`,
 };
 
 function describeAction(action: EdgeRuleAction): string {

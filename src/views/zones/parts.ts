@@ -2,8 +2,9 @@ import type { Hostname } from '../../api/zones/fields.ts';
 import type { Zone } from '../../api/zones/zone.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { type ButtonGroup, selectOf } from '../blocks/menu-of-buttons.ts';
+import type { Maybe } from '../blocks/text.ts';
 import { listAccount, listLogging, listOrigin, listPages } from './delivery.ts';
-import { listEdgeRule } from './edge-rules.ts';
+import { edgeRuleActions, listEdgeRule } from './edge-rules.ts';
 import { describeEnum, type Row } from './fields.ts';
 import { listCaching, listOptimizer, listSecurity } from './sections.ts';
 
@@ -98,26 +99,43 @@ function listHostname(host: Hostname): [name: string, certificate: string, https
 
 /** The parts, and what hangs together with the zone. */
 export function renderPartMenu(zone: Zone, chosen?: string) {
-  const { id, appId, edgeScriptId, middlewareScriptId, storageZoneId } = zone.summary;
   const parts = listParts(zone);
   const menu = [...parts, listEverything(parts)].map(({ part, label }) =>
-    button(label, 'zones:part', `${id} ${part}`),
+    button(label, 'zones:part', `${zone.summary.id} ${part}`),
   );
-  const scripts = [...new Set([edgeScriptId, middlewareScriptId])];
+  const { apps, scripts, storage } = findNeighbours(zone);
   const neighbours: ButtonGroup = {
     label: 'Hangs together',
     buttons: [
-      appId && commandButton(`App ${appId}`, `app ${appId}`),
-      appId && commandButton(`Zones of the app ${appId}`, `zones app:${appId}`),
-      ...scripts.map(
-        (script) => script && commandButton(`Zones with script ${script}`, `zones script:${script}`),
-      ),
-      storageZoneId &&
-        commandButton(`Zones of storage zone ${storageZoneId}`, `zones storage:${storageZoneId}`),
+      ...apps.flatMap((id) => [
+        commandButton(`App ${id}`, `app ${id}`),
+        commandButton(`Zones of the app ${id}`, `zones app:${id}`),
+      ]),
+      ...scripts.map((id) => commandButton(`Zones with script ${id}`, `zones script:${id}`)),
+      ...storage.map((id) => commandButton(`Zones of storage zone ${id}`, `zones storage:${id}`)),
     ],
   };
   const hasNeighbours = neighbours.buttons.some((entry) => !!entry);
   return selectOf('Settings…', hasNeighbours ? [{ label: 'Settings', buttons: menu }, neighbours] : menu, {
     chosen,
   });
+}
+
+/** A zone with many rules names many; the first are enough for a menu. */
+const mostNeighbours = 10;
+
+/** The ids that a zone shows, of its settings and of its edge rules. */
+function findNeighbours(zone: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
+  const { appId, edgeScriptId, middlewareScriptId, storageZoneId } = zone.summary;
+  const steps = zone.edgeRules.flatMap((rule) => [rule, ...rule.extraActions]);
+  const ofRules = (type: number) =>
+    steps.filter(({ actionType }) => actionType === type).map(({ actionParameter1 }) => actionParameter1);
+  const ids = (...found: Maybe<string>[]) =>
+    [...new Set(found)].filter((id) => /^[\w-]{1,40}$/u.test(id || '')).slice(0, mostNeighbours) as string[];
+  const { permaCacheStorageZoneId: cache, loggingStorageZoneId: logs, loggingSaveToStorage } = zone;
+  return {
+    apps: ids(appId, ...ofRules(edgeRuleActions.app)),
+    scripts: ids(edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)),
+    storage: ids(storageZoneId, cache, loggingSaveToStorage && logs, ...ofRules(edgeRuleActions.storage)),
+  };
 }

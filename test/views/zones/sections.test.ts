@@ -117,6 +117,19 @@ const things = {
   EdgeScriptId: 301,
   MiddlewareScriptId: 302,
   StorageZoneId: 2005,
+  PermaCacheStorageZoneId: 2006,
+  LoggingSaveToStorage: true,
+  LoggingStorageZoneId: 2007,
+  EdgeRules: [
+    {
+      Guid: 'a',
+      ActionType: 21,
+      ActionParameter1: '303',
+      ExtraActions: [{ ActionType: 17, ActionParameter1: '2008' }],
+    },
+    { Guid: 'b', ActionType: 22, ActionParameter1: 'app10' },
+    { Guid: 'c', ActionType: 21, ActionParameter1: 'no id at all' },
+  ],
 };
 
 test('each id that a zone shows leads to what the bot knows of it, and the zone to its page in the panel', () => {
@@ -128,8 +141,14 @@ test('each id that a zone shows leads to what the bot knows of it, and the zone 
     'zones script:301',
     'zones script:302',
     'zones storage:2005',
+    'zones storage:2006',
+    'zones storage:2007',
+    'zones storage:2008',
+    'zones script:303',
+    'app app10',
   ])
     expect(types).toContain(command);
+  expect(types.join()).not.toContain('no id');
   expect(JSON.stringify(shown)).toContain('"url":"https://panel.example/7"');
   const none = { ...panel, zone: undefined };
   const without = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop' }), asOf: new Date(0), panel: none });
