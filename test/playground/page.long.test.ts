@@ -128,8 +128,8 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await type('/invite @cdn');
     await newest().getByText('cdn was added').waitFor();
     await type('@cdn whoami');
-    await newest().getByText('Alice').first().waitFor();
-    expect(await newest().innerText()).toContain('Only visible to you');
+    await newest().getByText('Only visible to you').waitFor();
+    expect(await newest().innerText()).toContain('Alice');
   });
 
   test('another person sees nothing of what only Alice may see', async () => {
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
 
   test('the Home tab belongs to the person who looks', async () => {
     await page.getByRole('button', { name: 'Home' }).click();
-    await page.locator('#home').getByText('your CDN key is connected').waitFor();
+    await page.locator('#home').getByText('Fingerprint').waitFor();
     await be('Carol Clark');
     await page.locator('#home').getByText('no CDN key is connected for you').waitFor();
     expect(await page.locator('#home').innerText()).not.toContain('Fingerprint');
