@@ -130,12 +130,16 @@ function findNeighbours(zone: Zone): Record<'apps' | 'scripts' | 'storage', stri
   const steps = zone.edgeRules.flatMap((rule) => [rule, ...rule.extraActions]);
   const ofRules = (type: number) =>
     steps.filter(({ actionType }) => actionType === type).map(({ actionParameter1 }) => actionParameter1);
-  const ids = (...found: Maybe<string>[]) =>
-    [...new Set(found)].filter((id) => /^[\w-]{1,40}$/u.test(id || '')).slice(0, mostNeighbours) as string[];
   const { permaCacheStorageZoneId: cache, loggingStorageZoneId: logs, loggingSaveToStorage } = zone;
   return {
-    apps: ids(appId, ...ofRules(edgeRuleActions.app)),
-    scripts: ids(edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)),
-    storage: ids(storageZoneId, cache, loggingSaveToStorage && logs, ...ofRules(edgeRuleActions.storage)),
+    apps: listIds(appId, ...ofRules(edgeRuleActions.app)),
+    scripts: listIds(edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)),
+    storage: listIds(storageZoneId, cache, loggingSaveToStorage && logs, ...ofRules(edgeRuleActions.storage)),
   };
+}
+
+/** Each id once, without what is none: a parameter of a rule is any text. */
+function listIds(...found: readonly Maybe<string>[]): string[] {
+  const ids = found.filter((id) => typeof id === 'string' && /^[\w-]{1,40}$/u.test(id)) as string[];
+  return [...new Set(ids)].slice(0, mostNeighbours);
 }
