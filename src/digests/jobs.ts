@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { minuteMs, yieldToEventLoop } from '../lib/time.ts';
+import { findNextRun } from '../schedules/schedule.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import { collectRun } from './collect-run.ts';
 import type { DigestContext } from './model.ts';
 import { announceReinstalled } from './pause.ts';
 import { findDigest } from './queries/digests.ts';
 import { insertRuns } from './queries/runs.ts';
-import { findNextRun } from './schedule.ts';
 import {
   digestDue,
   digestRun,

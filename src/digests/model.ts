@@ -4,12 +4,12 @@ import type { Audit } from '../auth/audit/audit.ts';
 import type { Installation, People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Schedule } from '../schedules/schedule.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { Targets } from './kinds/kind.ts';
 import type { DigestKindName, FiguresByKind } from './kinds/list.ts';
-import type { Schedule } from './schedule.ts';
 
 /**
  * When a digest posts: `always` (nothing changed is one line), `changed`, or above a count: of origin errors, blocked

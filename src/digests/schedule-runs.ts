@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { hourMs, minuteMs } from '../lib/time.ts';
+import { findNextRun, type Schedule } from '../schedules/schedule.ts';
 import type { JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Trx } from '../store/schema.ts';
 import type { Digest } from './model.ts';
 import type { RunKey } from './queries/runs.ts';
-import { findNextRun, type Schedule } from './schedule.ts';
 
 export const dueData = z.object({ digestId: z.string() });
 export const runData = z.object({ digestId: z.string(), due: z.iso.datetime() });

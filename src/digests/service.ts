@@ -4,13 +4,13 @@ import type { AuditEvent } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
 import { minuteMs } from '../lib/time.ts';
+import { findNextRun, type Schedule } from '../schedules/schedule.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
 import { cancelPosts } from './messages.ts';
 import type { Digest, DigestOrder, DigestPast, DigestPorts } from './model.ts';
 import { pauseDigests } from './pause.ts';
 import { findDigest, insertDigest, orderColumns, ownerColumns, readDigest } from './queries/digests.ts';
 import { deletePlannedRuns, loadPast, type RunKey, storeManualRun } from './queries/runs.ts';
-import { findNextRun, type Schedule } from './schedule.ts';
 import { enqueueNextRun, enqueueRun } from './schedule-runs.ts';
 
 /** How long a deletion can be undone. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Targets, type TargetType, targetTypes } from '../../digests/kinds/kind.ts';
 import { digestKindNames, findDigestKind } from '../../digests/kinds/list.ts';
 import type { DigestOrder } from '../../digests/model.ts';
-import { isTimeZone, type Schedule } from '../../digests/schedule.ts';
+import { isTimeZone, type Schedule } from '../../schedules/schedule.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
 import { type FormValues, mostAbove, mostTargets, weekdayChoices } from '../../views/digests/form.ts';
 import type { Fields } from '../define.ts';

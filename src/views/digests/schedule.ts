@@ -1,4 +1,4 @@
-import { findNextRuns, type Schedule } from '../../digests/schedule.ts';
+import { findNextRuns, type Schedule } from '../../schedules/schedule.ts';
 import { join } from '../blocks/text.ts';
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

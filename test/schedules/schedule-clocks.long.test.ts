@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findNextRuns, type Schedule } from '../../src/digests/schedule.ts';
+import { findNextRuns, type Schedule } from '../../src/schedules/schedule.ts';
 import { createWallClock, timeZones } from '../support/digests/time-zones.ts';
 
 const minute = 60_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findNextRun, findNextRuns, isTimeZone, type Schedule } from '../../src/digests/schedule.ts';
+import { findNextRun, findNextRuns, isTimeZone, type Schedule } from '../../src/schedules/schedule.ts';
 import { describeNextRuns, describeSchedule, formatRunTime } from '../../src/views/digests/schedule.ts';
 import { timeZones } from '../support/digests/time-zones.ts';
 
