@@ -2,7 +2,13 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Role } from './app/config.ts';
 import type { ChatApp } from './app/lifecycle.ts';
+import { findOwnNode } from './app/own-node.ts';
 import { UserError } from './errors.ts';
+
+// The same process goes on with the machine's own Node: same id, flags, words and environment.
+const ownNode = findOwnNode({ execPath: process.execPath, path: process.env['PATH'] });
+if (ownNode !== undefined)
+  process.execve?.(ownNode, [ownNode, ...process.execArgv, ...process.argv.slice(1)], process.env);
 
 // The only file that reads the environment, ends the process and listens to its signals. It imports the rest on demand,
 // after the compile cache is on: a quarter of a start is compiling.
