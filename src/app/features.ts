@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createAccountReads } from '../accounts/reads.ts';
 import { createCheckpoints } from '../auth/audit/checkpoints.ts';
 import { createOffboarding } from '../auth/offboarding.ts';
 import { createDigestService } from '../digests/service.ts';
@@ -19,6 +20,7 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
+  const accounts = createAccountReads({ cdn: services.cdn, keyStore, db, now, log });
   const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
   const ports = {
     ...createJobPorts({
@@ -29,6 +31,7 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       ledger,
       log,
     }),
+    accounts,
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
     outbox,
@@ -43,6 +46,7 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
     log,
     hooks: [
       async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
+      accounts.drop,
       (ended) => names.forget(ended),
       (ended) => exports.endFor(ended),
       digests.pauseFor,

@@ -58,6 +58,8 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
       .where('changed_at', '<', before(100 * dayMs))
       .where('next_at', 'is', null),
     db.deleteFrom('pending_policies').where('expires_at', '<', before(100 * dayMs)),
+    // The hour that counts, and one for clocks that disagree.
+    db.deleteFrom('read_budgets').where('hour', '<', before(dayMs)),
     db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
   ];
   for (const query of old) await query.execute();

@@ -1,5 +1,6 @@
 import type { ColumnType, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
+import { accountTables } from './schema/accounts.ts';
 import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
 import { engineTables } from './schema/engines.ts';
@@ -11,7 +12,8 @@ type Tables = typeof authTables.tables &
   typeof slackTables.tables &
   typeof engineTables.tables &
   typeof settingsTables.tables &
-  typeof nameTables.tables;
+  typeof nameTables.tables &
+  typeof accountTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -36,6 +38,7 @@ const migrations: Record<string, Migration> = {
   '0003-engines': engineTables,
   '0004-settings': settingsTables,
   '0005-names': nameTables,
+  '0006-accounts': accountTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -317,7 +317,7 @@ function createMemoryKeyStore(linked: Map<string, Secret>, now: () => Date): Key
     },
     reveal: async (person) => {
       const key = linked.get(personKey(person));
-      return key && { ...describeKey(), key };
+      return key && { ...describeKey(), version: 1, key };
     },
     describe: async (person) => (linked.has(personKey(person)) ? describeKey() : undefined),
     forget: async (person) => linked.delete(personKey(person)),

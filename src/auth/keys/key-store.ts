@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import { type Audit, type AuditInput, createAudit } from '../audit/audit.ts';
@@ -11,6 +12,12 @@ export interface LinkedKey {
   /** 8 hexadecimal characters: tells two keys apart and says nothing else about them. */
   readonly fingerprint: string;
   readonly linkedAt: Date;
+}
+
+export interface RevealedKey extends LinkedKey {
+  readonly key: Secret;
+  /** Higher with each key of the person. */
+  readonly version: number;
 }
 
 /** A person's own key does not open, as opposed to another sealed value. */
@@ -71,12 +78,12 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       return linked;
     },
     /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
-    async reveal(person: Person): Promise<(LinkedKey & { readonly key: Secret }) | undefined> {
+    async reveal(person: Person): Promise<RevealedKey | undefined> {
       const row = await find(person);
       if (!row) return undefined;
       try {
         const key = await openRow(sealer, row, slotOf(person));
-        return { fingerprint: row.fingerprint, linkedAt: row.linked_at, key };
+        return { fingerprint: row.fingerprint, linkedAt: row.linked_at, version: row.version, key };
       } catch (error) {
         if (!(error instanceof SealError)) throw error;
         const { code } = error;
@@ -126,6 +133,17 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       return rows.map((row) => row.user_id);
     },
   };
+}
+
+/** The key of a person without whom a job cannot run. @throws UserError where there is none, and LinkedKeyError. */
+export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Person): Promise<RevealedKey> {
+  const linked = await keyStore.reveal(person);
+  if (linked) return linked;
+  throw new UserError(
+    `<@${person.userId}> has no CDN key connected any more.`,
+    'Connect one, then ask again.',
+    'connect',
+  );
 }
 
 /** Until the end of the transaction. Linking shares the lock; destroying the keys of a tenant waits for all of it. */

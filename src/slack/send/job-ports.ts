@@ -2,10 +2,10 @@ import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/retry.ts';
 import type { Installation, Person } from '../../auth/identity.ts';
+import { requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { DigestPorts } from '../../digests/model.ts';
-import { UserError } from '../../errors.ts';
 import type { ExportPorts } from '../../exports/ports.ts';
 import type { ExportThread } from '../../exports/worker/thread.ts';
 import type { OperationPorts } from '../../operations/execute.ts';
@@ -42,15 +42,7 @@ export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
   const { access, clients, keyStore, policies, people, audit, ledger, egress, log } = options;
-  const cdnKey = async (person: Person): Promise<Secret> => {
-    const linked = await keyStore.reveal(person);
-    if (linked) return linked.key;
-    throw new UserError(
-      `<@${person.userId}> has no CDN key connected any more.`,
-      'Connect one, then ask again.',
-      'connect',
-    );
-  };
+  const cdnKey = async (person: Person): Promise<Secret> => (await requireKey(keyStore, person)).key;
   return {
     audit,
     ledger,

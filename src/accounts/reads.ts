@@ -1,0 +1,108 @@
+import type { Cdn, CdnClient } from '../api/cdn.ts';
+import type { ErrorBudget } from '../api/http/retry.ts';
+import type { ZoneSummary } from '../api/zones/summary.ts';
+import { type Person, personKey } from '../auth/identity.ts';
+import { type KeyStore, requireKey } from '../auth/keys/key-store.ts';
+import type { OffboardingHook } from '../auth/offboarding.ts';
+import { registerShown } from '../secrets/secret.ts';
+import type { Db } from '../store/schema.ts';
+import type { Log } from '../telemetry/log.ts';
+import { createBudgets } from './budget.ts';
+import { createSharedReads } from './shared-reads.ts';
+
+/**
+ * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
+ * at about the same time is requested once. Results may be a minute old. Each throws what the client throws, and
+ * BudgetSpent where jobs have sent what they may in this hour.
+ */
+export interface AccountReads {
+  readonly pullZones: { readonly all: () => Promise<ZoneList> };
+  readonly apps: Pick<CdnClient['apps'], 'summary'>;
+  readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
+  readonly originErrors: CdnClient['originErrors'];
+}
+
+interface ZoneList {
+  readonly zones: readonly ZoneSummary[];
+  /** Unreadable zones that are left out. */
+  readonly skipped: number;
+}
+
+export type Accounts = ReturnType<typeof createAccountReads>;
+
+/** Weights of all results together, in zones of about 630 bytes. */
+const maxSize = 100_000;
+/** The weight of an answer about one app or shield zone. */
+const smallSize = 10;
+
+/** Opens accounts for jobs. An account is a person's linked key: after it is replaced nothing is shared with before. */
+export function createAccountReads(options: {
+  readonly cdn: Cdn;
+  readonly keyStore: KeyStore;
+  readonly db: Db;
+  readonly now: () => Date;
+  readonly log: Log;
+}) {
+  const { cdn, keyStore, now } = options;
+  const shared = createSharedReads({
+    now,
+    maxSize,
+    sizeOf: (value) => (value as Partial<ZoneList>).zones?.length ?? smallSize,
+  });
+  const budgets = createBudgets(options);
+
+  /**
+   * The account of a person. `signal` aborts this job's reads with ApiError `cancelled`; `budget` bounds its failed
+   * requests. Throws a UserError where no key is connected, and LinkedKeyError.
+   */
+  async function open(person: Person, signal: AbortSignal, budget?: ErrorBudget): Promise<AccountReads> {
+    const { key, version } = await requireKey(keyStore, person);
+    const count = await budgets.open(person);
+    const counted: ErrorBudget = {
+      spent: () => budget?.spent() ?? 0,
+      spend(attempt) {
+        const send = () => {
+          count();
+          return attempt();
+        };
+        return budget ? budget.spend(send) : send();
+      },
+    };
+    const client = (until: AbortSignal): CdnClient => cdn.withKey(key, until, counted);
+    const read = <T>(operation: string, id: string, start: (client: CdnClient) => Promise<T>): Promise<T> =>
+      shared.read(
+        {
+          key: [personKey(person), version, operation, id].join('\n'),
+          operation,
+          start: (until) => start(client(until)),
+        },
+        signal,
+      );
+    return {
+      pullZones: {
+        async all() {
+          const list = await read('List Pull Zones', '', ({ pullZones }) => pullZones.all());
+          // Also in a job that did not request it.
+          registerShown(list.zones);
+          return list;
+        },
+      },
+      apps: {
+        summary: (id) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)),
+      },
+      uploadScanning: {
+        metrics: (id) =>
+          read('Get upload scanning metrics', id, ({ uploadScanning }) => uploadScanning.metrics(id)),
+      },
+      originErrors: client(signal).originErrors,
+    };
+  }
+
+  /** Forgets what was read with keys that are gone. */
+  const drop: OffboardingHook = async ({ person, tenant }) => {
+    const owner = person ? `${personKey(person)}\n` : `${tenant}/`;
+    shared.drop((key) => key.startsWith(owner));
+  };
+
+  return { open, drop, stop: budgets.flush };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { BudgetSpent, describeBudget, requestsPerHour } from '../../src/accounts/budget.ts';
+import { deleteOldRows } from '../../src/app/jobs.ts';
+import { dayMs, hourMs } from '../../src/lib/time.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { alice, never, startAccounts } from './account-harness.ts';
+
+const engines = await prepareEngines();
+const bob = { ...alice, userId: 'U0BOB0000' };
+
+describe('reads of one account', () => {
+  test('at the same time and within a minute are one request, for each account', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    await world.link(bob);
+    const [one, other, bobs] = await Promise.all([
+      world.accounts.open(alice, never),
+      world.accounts.open(alice, never),
+      world.accounts.open(bob, never),
+    ]);
+    const [appId = ''] = world.simulator.data.apps.map(({ id }) => id);
+    const lists = await Promise.all([one, other, one].map(({ pullZones }) => pullZones.all()));
+    await Promise.all([one, other].map(({ apps }) => apps.summary(appId)));
+    expect(lists.map(({ zones }) => zones.length)).toEqual([12, 12, 12]);
+    expect([world.requests(/pullzone/), world.requests(/summary/)]).toEqual([1, 1]);
+    await bobs.pullZones.all();
+    expect(world.requests(/pullzone/)).toBe(2);
+    world.later(59_000);
+    await other.pullZones.all();
+    expect(world.requests(/pullzone/)).toBe(2);
+    world.later(2_000);
+    await other.pullZones.all();
+    expect(world.requests(/pullzone/)).toBe(3);
+  });
+
+  test('a replaced key and an end of access never see earlier reads', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    const read = async () => (await world.accounts.open(alice, never)).pullZones.all();
+    await read();
+    await world.link();
+    await read();
+    expect(world.requests(/pullzone/)).toBe(2);
+    await world.accounts.drop({ person: alice, tenant: 'T0ACME000' });
+    await read();
+    await world.accounts.drop({ person: undefined, tenant: 'T0ACME000' });
+    await read();
+    expect(world.requests(/pullzone/)).toBe(4);
+  });
+
+  test('one reader that is aborted leaves the others their answer; the last one ends the request', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    const answer = Promise.withResolvers<void>();
+    world.simulator.faults.add({ match: { path: /pullzone/ }, until: answer.promise, times: 2 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const reads = await Promise.all([first, second].map(({ signal }) => world.accounts.open(alice, signal)));
+    const lists = reads.map(({ pullZones }) => pullZones.all());
+    const aborted = expect(lists[0]).rejects.toMatchObject({ code: 'cancelled' });
+    await world.simulator.received(({ path }) => path === '/pullzone');
+    first.abort();
+    await aborted;
+    answer.resolve();
+    expect((await lists[1])?.zones).toHaveLength(12);
+
+    world.later(hourMs);
+    const alone = reads[1]?.pullZones.all();
+    const stopped = expect(alone).rejects.toMatchObject({ code: 'cancelled' });
+    second.abort();
+    await stopped;
+    // Nothing of it is joined by the next reader.
+    await (await world.accounts.open(alice, never)).pullZones.all();
+  });
+
+  test('a failure reaches all who wait and is not kept', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    world.simulator.faults.add({ match: { path: /pullzone/ }, status: 401 });
+    const { pullZones } = await world.accounts.open(alice, never);
+    const failed = await Promise.allSettled([pullZones.all(), pullZones.all()]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await pullZones.all()).zones).toHaveLength(12);
+    expect(world.requests(/pullzone/)).toBe(2);
+  });
+
+  test('a person without a key gets the sentence that leads to connecting one', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    await expect(world.accounts.open(bob, never)).rejects.toMatchObject({ offer: 'connect' });
+  });
+});
+
+describe.each(engines.both)('the hourly budget on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)('counts the requests of all processes, refuses more, and begins anew', async () => {
+    const database = await emptyDatabase();
+    const { db } = database;
+    const world = await startAccounts(database);
+    const second = world.another();
+    for (const accounts of [world.accounts, second]) {
+      await (await accounts.open(alice, never)).pullZones.all();
+      await accounts.stop();
+    }
+    const resetsAt = new Date('2026-11-20T11:00:00Z');
+    expect(await describeBudget(db, alice, world.now())).toEqual({
+      used: 2,
+      limit: requestsPerHour,
+      resetsAt,
+    });
+
+    await db.updateTable('read_budgets').set({ requests: requestsPerHour }).execute();
+    const late = await second.open(alice, never);
+    const spent = await late.apps.summary('app').catch((error: unknown) => error);
+    expect(spent).toBeInstanceOf(BudgetSpent);
+    expect(spent).toMatchObject({ resetsAt });
+    expect((await late.pullZones.all()).zones).toHaveLength(12);
+    expect(world.requests(/summary/)).toBe(0);
+
+    world.later(hourMs);
+    await late.pullZones.all();
+    await second.stop();
+    expect(await describeBudget(db, alice, world.now())).toMatchObject({ used: 1 });
+    world.later(dayMs + hourMs);
+    await deleteOldRows(db, world.now());
+    expect(await db.selectFrom('read_budgets').selectAll().execute()).toEqual([]);
+  });
+});
