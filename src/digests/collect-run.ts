@@ -1,17 +1,13 @@
-import { ApiError } from '../api/http/errors.ts';
-import { createErrorBudget, type ErrorBudget, isTransient } from '../api/http/retry.ts';
-import { LinkedKeyError } from '../auth/keys/key-store.ts';
-import { assertKnown, RolesUnknown } from '../auth/policy/authorizer.ts';
-import { decideDestination } from '../auth/policy/destinations.ts';
-import { UserError } from '../errors.ts';
+import { createErrorBudget, type ErrorBudget } from '../api/http/retry.ts';
 import { minuteMs } from '../lib/time.ts';
+import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
+import type { PauseReason } from '../schedules/model.ts';
+import { countFailure, findScheduled } from '../schedules/rows.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { renderPost, renderRunFailed, renderSkipped } from '../views/digests/notices.ts';
 import { putPost } from './messages.ts';
-import type { Digest, DigestContext, PauseReason } from './model.ts';
-import { pauseDigests, toPauseReason } from './pause.ts';
+import type { Digest, DigestContext } from './model.ts';
 import { baselineAfterSilence, prepareDigest, writeFigures } from './prepare.ts';
-import { countFailure, findDigest } from './queries/digests.ts';
 import {
   acceptBaseline,
   beginAttempt,
@@ -20,8 +16,9 @@ import {
   type RunKey,
   type RunRow,
   storePendingBaseline,
-} from './queries/runs.ts';
+} from './runs.ts';
 import { classifyLateness, enqueueRun } from './schedule-runs.ts';
+import { digestPauses, digestTable } from './table.ts';
 
 /** Failed requests of one run, of all its parts and attempts together, after which it fails. */
 const mostFailedRequests = 4;
@@ -40,7 +37,7 @@ export async function collectRun(key: RunKey, context: DigestContext): Promise<v
   const { db, now } = context;
   const run = await beginAttempt(db, key);
   if (!run) return;
-  const digest = await findDigest(db, run.digest_id);
+  const digest = await findScheduled(db, digestTable, run.digest_id);
   if (!digest || digest.deletedAt || (digest.paused && run.by_hand === null)) {
     await moveRun(db, run, 'collecting', 'cancelled');
     return;
@@ -53,7 +50,7 @@ export async function collectRun(key: RunKey, context: DigestContext): Promise<v
   const before = run.attempts - 1;
   const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
   try {
-    const refused = await findRefusal(attempt);
+    const refused = await findRefusal(digest, attempt.ports);
     if (refused) return await pauseRun(attempt, refused);
     await collectInTime(attempt, budget, lateness === 'late');
   } catch (error) {
@@ -86,51 +83,28 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   });
 }
 
-/** Decided again at each run: what was allowed when it was ordered may not be any more. */
-async function findRefusal({ digest, ports }: Attempt): Promise<PauseReason | undefined> {
-  const authorizer = ports.authorizer(digest.owner);
-  const { channel } = digest;
-  // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.
-  const policy = await authorizer.policy({ fresh: true });
-  const decision = assertKnown(await authorizer.decide('read', channel));
-  if (!decision.allowed) return toPauseReason(decision.reason);
-  const destination = decideDestination(policy, 'digest', channel);
-  return destination.allowed ? undefined : toPauseReason(destination.reason);
-}
-
 /** `failures`: failed requests of all attempts of this run, at least 1. */
 async function handleFailure(attempt: Attempt, error: unknown, failures: number): Promise<void> {
   const { digest, run, db, now, log, ports } = attempt;
-  const found = classifyCdnFailure(error, failures);
+  const found = classifyCdnFailure(error);
   if (typeof found === 'string') return pauseRun(attempt, found);
-  if (found) {
+  if (found && failures < mostFailedRequests) {
     log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
-    const at = new Date(now().getTime() + found.retryAfterMs);
+    const at = new Date(now().getTime() + findPause(found.retryAfterMs, failures));
     return db.transaction().execute(async (trx) => {
       if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
         await enqueueRun(ports.enqueue, run, { in: trx, at });
     });
   }
   const failure = ports.explain(error, 'digest');
-  if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
+  if (run.by_hand === null && (await countFailure(db, digestTable, digest.id)) >= mostFailures)
     return pauseRun(attempt, 'failing');
   await postInstead(attempt, 'failed', renderRunFailed(digest, run.due, failure));
 }
 
-/** Why to pause, or when to try again; undefined where another attempt would end the same. */
-function classifyCdnFailure(
-  error: unknown,
-  failures: number,
-): PauseReason | { readonly retryAfterMs: number } | undefined {
-  if (error instanceof LinkedKeyError) return 'key-missing';
-  if (error instanceof UserError && error.offer === 'connect') return 'key-missing';
-  const asked = error instanceof ApiError ? error : undefined;
-  if (asked?.code === 'key_refused') return 'key-refused';
-  // `cancelled`: the attempt took too long.
-  const passes = asked ? isTransient(asked) || asked.code === 'cancelled' : error instanceof RolesUnknown;
-  if (failures >= mostFailedRequests || !passes) return undefined;
-  const pauseMs = Math.max((asked?.retryAfterSeconds ?? 0) * 1000, firstPauseMs * 2 ** (failures - 1));
-  return { retryAfterMs: Math.min(longestPauseMs, pauseMs) };
+/** The pause before the next attempt: at least what the CDN asks for, and doubled with each failure. */
+function findPause(askedMs: number, failures: number): number {
+  return Math.min(longestPauseMs, Math.max(askedMs, firstPauseMs * 2 ** (failures - 1)));
 }
 
 /** Posts why there is no report. */
@@ -149,7 +123,7 @@ async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: P
   const { id } = digest;
   await db.transaction().execute(async (trx) => {
     if (await moveRun(trx, run, 'collecting', 'failed'))
-      await pauseDigests(trx, { id }, { reason, at: now() }, ports);
+      await digestPauses.pause(trx, { id }, { reason, at: now() }, ports);
   });
   log.warn({ digest: id, reason }, 'digest paused');
 }

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import { minuteMs, yieldToEventLoop } from '../lib/time.ts';
+import { startOf } from '../schedules/jitter.ts';
+import { findScheduled } from '../schedules/rows.ts';
 import { findNextRun } from '../schedules/schedule.ts';
 import { defineJob } from '../store/queue/define-job.ts';
 import { collectRun } from './collect-run.ts';
 import type { DigestContext } from './model.ts';
-import { announceReinstalled } from './pause.ts';
-import { findDigest } from './queries/digests.ts';
-import { insertRuns } from './queries/runs.ts';
-import {
-  digestDue,
-  digestRun,
-  dueData,
-  enqueueNextRun,
-  enqueueRun,
-  runData,
-  startOf,
-} from './schedule-runs.ts';
+import { insertRuns } from './runs.ts';
+import { digestDue, digestRun, dueData, enqueueNextRun, enqueueRun, runData } from './schedule-runs.ts';
+import { digestPauses, digestTable } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
@@ -41,9 +34,9 @@ async function scheduleDueRun(
   { db, ports, now, log }: DigestContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const digest = await findDigest(trx, id);
+    const digest = await findScheduled(trx, digestTable, id);
     if (!digest?.nextDue || digest.paused || digest.deletedAt) return;
-    if (startOf(id, digest.nextDue).getTime() > now().getTime() + clockSkewMs)
+    if (startOf(digest, digest.nextDue).getTime() > now().getTime() + clockSkewMs)
       return enqueueNextRun(ports.enqueue, digest, trx);
     const missed: Date[] = [];
     const { revision, nextDue } = digest;
@@ -64,10 +57,10 @@ async function scheduleDueRun(
     const key = { digest_id: id, due };
     await insertRuns(trx, [
       ...missed.slice(-mostSkipped).map((at) => ({ digest_id: id, due: at, state: 'skipped' })),
-      { ...key, run_at: startOf(id, due), missed: missed.length },
+      { ...key, run_at: startOf(digest, due), missed: missed.length },
     ]);
     await enqueueRun(ports.enqueue, key, { in: trx });
-    await enqueueNextRun(ports.enqueue, { id, nextDue: next }, trx);
+    await enqueueNextRun(ports.enqueue, { ...digest, nextDue: next }, trx);
     if (missed.length > 0) log.warn({ digest: id, missed: missed.length }, 'digest runs were missed');
   });
 }
@@ -87,18 +80,18 @@ export const reconcileDigestsJob = defineJob({
   data: z.object({ tenant: z.string().optional() }),
   async run({ tenant }, context: DigestContext) {
     const { db, ports, now, signal } = context;
-    await announceReinstalled(tenant, context);
+    await digestPauses.announceReinstalled(tenant, context);
     if (tenant !== undefined) return;
     const soon = await db
       .selectFrom('digests')
-      .select(['id', 'next_due'])
+      .selectAll()
       .where('next_due', '<', new Date(now().getTime() + aheadMs))
       .where('paused', 'is', null)
       .where('deleted_at', 'is', null)
       .execute();
-    for (const { id, next_due } of soon) {
+    for (const row of soon) {
       if (signal.aborted) return;
-      await enqueueNextRun(ports.enqueue, { id, nextDue: next_due ?? undefined });
+      await enqueueNextRun(ports.enqueue, digestTable.read(row));
       await yieldToEventLoop();
     }
     // Due for so long that their job must be lost.

@@ -1,14 +1,15 @@
 import { minuteMs } from '../lib/time.ts';
-import { type DeadReason, defineMessage, type Outbox, type Refusal } from '../outbox/outbox.ts';
+import { defineMessage, type Outbox, type Refusal } from '../outbox/outbox.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
+import { toPlaceReason } from '../schedules/failures.ts';
+import { findScheduled } from '../schedules/rows.ts';
 import type { Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { renderRunFailed, renderUnknown } from '../views/digests/notices.ts';
-import type { Digest, DigestContext, DigestPorts, PauseReason } from './model.ts';
-import { pauseDigests, pauseNotice, reinstalledNotice } from './pause.ts';
-import { findDigest } from './queries/digests.ts';
-import { acceptBaseline, moveRun, type RunRow, type RunState } from './queries/runs.ts';
+import type { Digest, DigestContext, DigestPorts } from './model.ts';
+import { acceptBaseline, moveRun, type RunRow, type RunState } from './runs.ts';
 import { enqueueRun } from './schedule-runs.ts';
+import { digestPauses, digestTable } from './table.ts';
 
 /** A post that was made longer ago than this, and is not sent yet, is made again. */
 const staleMs = 10 * minuteMs;
@@ -97,24 +98,11 @@ const digestPost = defineMessage<AboutRun, DigestPorts>({
     // People were told: the next run compares with this one.
     if (to === 'sent') await acceptBaseline(trx, run);
     if (to === 'unknown') await putUnknownNotice(trx, about, context);
-    const pause = pauseReasonOf(reason, code);
-    if (pause) await pauseDigests(trx, { id }, { reason: pause, at: now() }, ports);
+    const isOver = reason === 'app-gone' || reason === 'place-gone';
+    const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
+    if (isOver) await digestPauses.pause(trx, { id }, { reason: pause, at: now() }, ports);
   },
 });
-
-function pauseReasonOf(reason: DeadReason | undefined, code = ''): PauseReason | undefined {
-  if (reason === 'app-gone') return 'uninstalled';
-  return reason === 'place-gone' ? (pauseReasons[code] ?? 'channel-gone') : undefined;
-}
-
-/** By Slack's error code. */
-const pauseReasons: Readonly<Record<string, PauseReason>> = {
-  not_in_channel: 'bot-removed',
-  is_archived: 'channel-archived',
-  channel_is_archived: 'channel-archived',
-  restricted_action: 'channel-not-allowed',
-  restricted_action_read_only_channel: 'channel-not-allowed',
-};
 
 /** The rest of a post, in its thread. */
 const digestDetail = defineMessage({ kind: 'digest-detail', renderInstead: renderRefused });
@@ -126,7 +114,7 @@ async function renderRefused(
   { db, ports }: DigestContext,
 ): Promise<Message | undefined> {
   if (arrives === 'failed') return undefined;
-  const digest = await findDigest(db, digestId);
+  const digest = await findScheduled(db, digestTable, digestId);
   const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
   return digest && renderRunFailed(digest, new Date(due), failure);
 }
@@ -135,7 +123,7 @@ async function renderRefused(
 async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: DigestContext): Promise<void> {
   const { digestId, due, attempt } = about;
   log.warn({ digest: digestId, due }, 'unknown whether a digest was posted');
-  const digest = await findDigest(trx, digestId);
+  const digest = await findScheduled(trx, digestTable, digestId);
   if (!digest) return;
   const { configuredAdmins } = ports.people(digest.owner);
   await ports.outbox.put(trx, {
@@ -151,10 +139,10 @@ async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: Diges
 const unknownNotice = defineMessage({
   kind: 'digest-unknown',
   async render({ digestId, due }: { digestId: string; due: string }, { db }: DigestContext) {
-    const digest = await findDigest(db, digestId);
+    const digest = await findScheduled(db, digestTable, digestId);
     return digest && renderUnknown(digest, new Date(due));
   },
 });
 
 /** Every kind of message that digests put into the outbox. */
-export const digestMessages = [digestPost, digestDetail, unknownNotice, pauseNotice, reinstalledNotice];
+export const digestMessages = [digestPost, digestDetail, unknownNotice, ...digestPauses.messages];

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { hourMs, minuteMs } from '../lib/time.ts';
+import { startOf } from '../schedules/jitter.ts';
 import { findNextRun, type Schedule } from '../schedules/schedule.ts';
 import type { JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Trx } from '../store/schema.ts';
 import type { Digest } from './model.ts';
-import type { RunKey } from './queries/runs.ts';
+import type { RunKey } from './runs.ts';
 
 export const dueData = z.object({ digestId: z.string() });
 export const runData = z.object({ digestId: z.string(), due: z.iso.datetime() });
@@ -31,8 +31,6 @@ export const digestRun: JobRef<z.input<typeof runData>> = {
   encode: (data) => runData.parse(data),
 };
 
-/** Runs start within this time after they are due, each digest at a moment of its own: nine o'clock is many digests. */
-const jitterMs = 50_000;
 /** A run that starts later than this is marked late. */
 const lateMs = 10 * minuteMs;
 /** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
@@ -41,10 +39,12 @@ const tooOldMs = 6 * hourMs;
 /** Enqueues the job of the next run, or moves it there; with the transaction that changes `nextDue`. */
 export async function enqueueNextRun(
   enqueue: Enqueue,
-  { id, nextDue }: Pick<Digest, 'id' | 'nextDue'>,
+  { id, tenant, owner, nextDue }: Pick<Digest, 'id' | 'tenant' | 'owner' | 'nextDue'>,
   trx?: Trx,
 ): Promise<void> {
-  if (nextDue) await enqueue(digestDue, { digestId: id }, { in: trx, key: id, at: startOf(id, nextDue) });
+  if (!nextDue) return;
+  const at = startOf({ tenant, owner }, nextDue);
+  await enqueue(digestDue, { digestId: id }, { in: trx, key: id, at });
 }
 
 export async function enqueueRun(
@@ -66,9 +66,4 @@ export function classifyLateness(
   if (behind <= lateMs) return 'in time';
   const period = schedule ? findNextRun(schedule, due).getTime() - due.getTime() : Number.POSITIVE_INFINITY;
   return behind > Math.min(tooOldMs, period / 2) ? 'too old' : 'late';
-}
-
-export function startOf(id: string, due: Date): Date {
-  const hash = createHash('sha256').update(id).digest().readUInt32BE();
-  return new Date(due.getTime() + (hash % jitterMs));
 }

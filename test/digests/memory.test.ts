@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/queries/runs.ts';
+import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/runs.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { says } from './words.ts';

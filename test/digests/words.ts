@@ -1,8 +1,8 @@
 import { findElements } from '../../simulator/slack/block-ids.ts';
 import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../simulator/slack/views.ts';
-import type { PauseReason } from '../../src/digests/model.ts';
-import { describePause } from '../../src/views/digests/words.ts';
+import type { PauseReason } from '../../src/schedules/model.ts';
+import { describePause } from '../../src/views/schedules/words.ts';
 import { readStable } from '../support/words.ts';
 
 /** How a test recognises a post of a digest, or the notice about one. */

@@ -1,10 +1,12 @@
 import { tenantId } from '../../auth/identity.ts';
 import { digestKinds } from '../../digests/kinds/list.ts';
-import { canBeTakenOver, type Digest } from '../../digests/model.ts';
+import type { Digest } from '../../digests/model.ts';
 import { UserError } from '../../errors.ts';
+import { canBeTakenOver } from '../../schedules/model.ts';
 import { formatCode } from '../../views/blocks/text.ts';
+import type { Row } from '../../views/digests/custody.ts';
 import { digestSkeleton } from '../../views/digests/form.ts';
-import { digestsAtHome, type Row, renderDigestList } from '../../views/digests/list.ts';
+import { digestsAtHome, renderDigestList } from '../../views/digests/list.ts';
 import type { Command, Feature, With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';

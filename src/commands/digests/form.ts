@@ -9,9 +9,10 @@ import { renderLooked } from '../../views/digests/notices.ts';
 import { describeNextRuns } from '../../views/digests/schedule.ts';
 import { matchesKnown } from '../../views/names.ts';
 import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../define.ts';
+import { findChannelRefusal } from '../schedules/manage.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { matchesQuery } from '../zones/query.ts';
-import { findChannelRefusal, findDigest, findManagedDigest, requireChanged } from './actions.ts';
+import { management } from './actions.ts';
 import { digestFields, readFormValues, readSchedule, writeFields } from './fields.ts';
 
 /** `typed`: words behind the command that may name kinds. */
@@ -29,7 +30,7 @@ export async function newForm(typed: readonly string[], context: Context) {
 }
 
 export async function editForm(id: string, context: With<'digests'>) {
-  const digest = await findManagedDigest(id, context);
+  const digest = await management.findManaged(id, context);
   const about = { note: writeNote(digest), says: warnOfTakeover(digest, context) };
   return renderForm(writeFields(digest), about, context);
 }
@@ -69,7 +70,7 @@ export const digestForm = defineForm({
   fields: digestFields,
   loadingView: { ...views.digestSkeleton(), callback_id: 'digests:busy' },
   async run(order, context: With<'digests'>) {
-    const refused = await findChannelRefusal(order.channel, context);
+    const refused = await findChannelRefusal('digest', order.channel, context);
     if (refused !== undefined) return renderAgain(refused, context);
     return context.modal?.metadata === undefined ? saveNew(order, context) : saveChange(order, context);
   },
@@ -82,16 +83,21 @@ async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<Fo
     await digests.discard(created);
     return renderInvite(order, context);
   }
-  return views.renderSaved(requireChanged(await digests.begin(created, person)), context.now());
+  return views.renderSaved(management.requireChanged(await digests.begin(created, person)), context.now());
 }
 
 async function saveChange(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
   const { digests, person, modal } = context;
   const edited = await findEdited(context);
-  const before = requireChanged(edited && writeNote(edited) === modal?.metadata ? edited : undefined);
+  const before = management.requireChanged(
+    edited && writeNote(edited) === modal?.metadata ? edited : undefined,
+  );
   const mustTell = before.channel !== order.channel || before.paused?.reason === 'bot-removed';
   if (mustTell && !(await announce({ ...before, ...order }, context))) return renderInvite(order, context);
-  return views.renderSaved(requireChanged(await digests.change(before, order, person)), context.now());
+  return views.renderSaved(
+    management.requireChanged(await digests.change(before, order, person)),
+    context.now(),
+  );
 }
 
 /** Tells the channel of a new or moved digest; false if the bot cannot write there. */
@@ -118,7 +124,7 @@ function writeNote({ id, revision }: Digest): string {
 
 async function findEdited(context: With<'digests'>): Promise<Digest | undefined> {
   const [id] = context.modal?.metadata?.split('|') ?? [];
-  return id === undefined ? undefined : findManagedDigest(id, context);
+  return id === undefined ? undefined : management.findManaged(id, context);
 }
 
 /** Prepares the digest by the same code as a run, and shows it to this person alone. */
@@ -144,7 +150,7 @@ export const look: Action<'digests'> = {
   needs: 'read',
   newMessage: true,
   async run(id, context) {
-    const digest = await findDigest(id, context);
+    const digest = await management.find(id, context);
     const cdn = await context.cdn();
     const { explain, now } = context;
     const takenAt = now();

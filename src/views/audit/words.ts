@@ -76,6 +76,14 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Digest ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
   'digest-taken-over': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} taken over`,
   'digest-deleted': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} deleted`,
+  'watch-created': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} made`,
+  'watch-changed': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} changed`,
+  'watch-paused': ({ subject, detail: { reason } }) =>
+    `Watch ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
+  'watch-taken-over': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} taken over`,
+  'watch-deleted': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} deleted`,
+  'watch-acknowledged': ({ subject }) => `Incident of watch ${plainText(subject ?? '', 40)} acknowledged`,
+  'watch-snoozed': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} snoozed`,
   'answer-shared': ({ subject, detail: { channel } }) => [
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),

@@ -1,16 +1,15 @@
-import type { ActionsBlock, Button, ContextBlock, Overflow } from '@slack/types';
-import { canBeTakenOver, type Digest, isChannelReason, type PauseReason } from '../../digests/model.ts';
-import type { RunRow } from '../../digests/queries/runs.ts';
+import type { ActionsBlock, ContextBlock } from '@slack/types';
+import type { Digest } from '../../digests/model.ts';
+import type { RunRow } from '../../digests/runs.ts';
 import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
-import { overflow } from '../blocks/menu-of-buttons.ts';
 import { isChart, isTable } from '../blocks/native.ts';
 import { formatCode, join, type Maybe } from '../blocks/text.ts';
+import { digestCustody } from './custody.ts';
 import type { RenderedDigest } from './post.ts';
-import { describeSchedule, formatRunTime } from './schedule.ts';
-import { describePause } from './words.ts';
+import { formatRunTime } from './schedule.ts';
 
 /** A post with notes about this run, its footer and buttons. `late`: when it was made, if late. */
 export function renderPost(
@@ -70,34 +69,6 @@ export function renderRunFailed(
   return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest.id), footer(digest)] };
 }
 
-/** Why a digest is paused and what can be done about it. `others`: other people than its owner read it. */
-export function renderPaused(digest: Digest, reason: PauseReason, { others }: { others: boolean }): Message {
-  const { id, channel, owner, schedule } = digest;
-  const text = `The digest ${formatCode(id)} is paused: ${describePause(reason)}.`;
-  const about = `It went to <#${channel}> ${describeSchedule(schedule)}, with the key of <@${owner.userId}>.`;
-  const isAboutKey = reason === 'key-missing' || reason === 'key-refused';
-  return message(text, [
-    section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(digest, reason)}`),
-    actions(
-      others && canBeTakenOver(digest) && takeOverButton(id),
-      resumeButton(id),
-      isAboutKey && connectButton('Connect my key'),
-      button('Edit', 'digests:edit', id),
-      deleteButton(id),
-    ),
-  ]);
-}
-
-function nextStep(digest: Digest, reason: PauseReason): string {
-  if (reason === 'bot-removed')
-    return 'Invite the bot there (`/invite @cdn`) and resume it, or edit it to go elsewhere.';
-  if (isChannelReason(reason)) return 'Edit it to go to another channel.';
-  if (reason === 'owner-gone') return 'Anybody who may read here can take it over, with their own key.';
-  return canBeTakenOver(digest)
-    ? 'Its owner can fix that and resume it; anybody who may read here can take it over, with their own key.'
-    : 'It can be resumed.';
-}
-
 /** For the owner: only a person can decide whether to post again. */
 export function renderUnknown(digest: Digest, due: Date): Message {
   const text = `I cannot tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
@@ -109,37 +80,12 @@ export function renderUnknown(digest: Digest, due: Date): Message {
   ]);
 }
 
-export function takeOverButton(id: string, label = 'Take over'): Button {
-  const what = 'It runs with your CDN key from now on, and shows this channel what your key can read.';
-  const confirm = confirmation('Take this digest over?', what, 'Take over', 'Leave it');
-  return button(label, `digests:take-over:${id}`, id, { confirm });
-}
-
-export function resumeButton(id: string): Button {
-  return button('Resume', 'digests:resume', id);
-}
-
-function deleteButton(id: string): Button {
-  return button('Delete', 'digests:delete', id);
-}
-
 /** Under every post: for everybody, and in the menu for its owner and admins. */
 function runButtons(id: string): ActionsBlock {
-  return actions(button('Look for myself', 'digests:look', id), manageMenu({ id, paused: undefined }));
-}
-
-/** What its owner and admins may do with a digest. */
-export function manageMenu(digest: Pick<Digest, 'id' | 'paused'>): Maybe<Overflow | Button> {
-  return overflow(...manageButtons(digest));
-}
-
-export function manageButtons({ id, paused }: Pick<Digest, 'id' | 'paused'>): Button[] {
-  return [
-    button('Run now', 'digests:run', id),
-    paused ? resumeButton(id) : button('Pause', 'digests:pause', id),
-    button('Edit', 'digests:edit', id),
-    deleteButton(id),
-  ];
+  return actions(
+    button('Look for myself', 'digests:look', id),
+    digestCustody.manageMenu({ id, paused: undefined }),
+  );
 }
 
 const firstRun = 'first run: the next one tells what changed';

@@ -1,5 +1,5 @@
 import { type DigestKindName, digestKinds, findDigestKind } from '../../digests/kinds/list.ts';
-import type { DigestOrder, PauseReason, Threshold } from '../../digests/model.ts';
+import type { DigestOrder, Threshold } from '../../digests/model.ts';
 import { formatInteger } from '../blocks/format.ts';
 import { join } from '../blocks/text.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
@@ -35,23 +35,3 @@ function listTroubles(kinds: readonly DigestKindName[], joint: 'and' | 'or'): st
   const words = digestKinds.filter(({ name }) => kinds.includes(name)).map(({ troubles }) => troubles);
   return joinWords(words, joint) || 'troubles';
 }
-
-/** Why a digest is paused, in mrkdwn. */
-export function describePause(reason: PauseReason, by?: string): string {
-  return reason === 'by-hand' && by !== undefined ? `paused by <@${by}>` : pauseReasons[reason];
-}
-
-const pauseReasons: Readonly<Record<PauseReason, string>> = {
-  'by-hand': 'paused',
-  new: 'its channel was not told yet',
-  'owner-gone': 'its owner has left',
-  'key-missing': 'its owner has no CDN key connected any more',
-  'key-refused': 'the CDN refuses its owner’s key',
-  'right-lost': 'its owner may not read there any more',
-  'channel-not-allowed': 'digests may not go into its channel any more',
-  'channel-archived': 'its channel is archived',
-  'channel-gone': 'its channel is gone, or the bot cannot see it',
-  'bot-removed': 'the bot was removed from its channel',
-  uninstalled: 'the bot was removed from the workspace',
-  failing: 'it failed three times in a row',
-};

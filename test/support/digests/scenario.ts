@@ -6,7 +6,7 @@ import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
 import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../../../src/digests/model.ts';
 import { baselineAfterSilence, prepareDigest, writeFigures } from '../../../src/digests/prepare.ts';
-import { parseStored } from '../../../src/digests/queries/runs.ts';
+import { parseStored } from '../../../src/digests/runs.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';

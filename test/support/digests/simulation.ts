@@ -8,12 +8,13 @@ import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import { digestDueJob, digestRunJob } from '../../../src/digests/jobs.ts';
 import { digestMessages } from '../../../src/digests/messages.ts';
 import type { DigestPorts } from '../../../src/digests/model.ts';
-import { insertDigest } from '../../../src/digests/queries/digests.ts';
 import { createDigestService } from '../../../src/digests/service.ts';
+import { digestTable } from '../../../src/digests/table.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';
 import type { DeliverPorts } from '../../../src/outbox/delivery.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import type { SlackPort } from '../../../src/outbox/slack-port.ts';
+import { insertScheduled } from '../../../src/schedules/rows.ts';
 import { findNextRuns, type Schedule } from '../../../src/schedules/schedule.ts';
 import type { Job, JobContext } from '../../../src/store/queue/define-job.ts';
 import type { Schema } from '../../../src/store/schema.ts';
@@ -63,10 +64,10 @@ export class DigestSimulation {
     // A workspace each: within one, posts wait for each other, and this clock goes in minutes.
     const owner = { teamId: `T${id}`, userId: 'U0ALICE00' };
     const channel = `C${id}`;
-    const digest = await insertDigest(this.#db, {
+    const digest = await insertScheduled(this.#db, digestTable, {
       id,
       owner,
-      order: { subject, schedule, channel },
+      order: { channel, body: JSON.stringify({ subject, schedule }) },
       at: this.now(),
     });
     const { now } = this;

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
-import type { Db, Schema, Trx } from '../../store/schema.ts';
-import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from '../model.ts';
+import type { Db, Schema, Trx } from '../store/schema.ts';
+import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from './model.ts';
 
 export type RunRow = Selectable<Schema['digest_runs']>;
 export type RunKey = Pick<RunRow, 'digest_id' | 'due'>;
