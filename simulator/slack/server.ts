@@ -20,6 +20,7 @@ import { createResponseUrls } from './response-urls.ts';
 import { createScript, type ScriptControls } from './script.ts';
 import { createShortcuts, type DeclaredShortcut } from './shortcuts.ts';
 import type { Call, Simulation } from './simulation.ts';
+import { createSteps, type DeclaredSteps, runStep, type StepOptions, type StepRun } from './steps.ts';
 import { createTriggers } from './triggers.ts';
 import { createUi, type PageWords } from './ui.ts';
 import { createViews } from './views.ts';
@@ -59,16 +60,24 @@ export interface SlackSimulator {
     waitFor(connections: number, timeoutMs?: number): Promise<void>;
   };
   event(event: object, options?: EventOptions): Promise<Exchange>;
+  /** Runs a step of Workflow Builder; resolves when the app has acknowledged it, or not. */
+  step(callbackId: string, inputs: object, options?: StepOptions): Promise<Step>;
   /** Sends the last delivery once more, the same to the letter, as Slack does when an acknowledgement got lost. */
   redeliver(): Promise<Exchange>;
   close(): Promise<void>;
+}
+
+export interface Step extends StepRun {
+  readonly exchange: Exchange;
+  /** How the app ended it, once it has. */
+  ended(timeoutMs?: number): Promise<NonNullable<StepRun['end']>>;
 }
 
 /**
  * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules.
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
  * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it. With the `shortcuts` of the
- * manifest nobody finds another; its `scopes` are in the header of every answer, but for those that are withheld. In the
+ * manifest nobody finds another, and with its `steps` nobody runs another; its `scopes` are in the header of every answer, but for those that are withheld. In the
  * directory `keep` messages and files survive an end.
  */
 export async function startSlack(
@@ -79,6 +88,7 @@ export async function startSlack(
     page?: string;
     keep?: string;
     shortcuts?: readonly DeclaredShortcut[];
+    steps?: DeclaredSteps;
     scopes?: readonly string[];
   } & PageWords = {},
 ): Promise<SlackSimulator> {
@@ -161,6 +171,7 @@ export async function startSlack(
     triggers: createTriggers(now),
     responseUrls,
     files,
+    steps: createSteps(options.steps),
     script,
     socket,
     deliverer,
@@ -219,6 +230,10 @@ export async function startSlack(
       kill: socket.kill,
       waitFor: (wanted, timeoutMs = 5000) => waitForConnections(sim, wanted, timeoutMs),
     },
+    async step(callbackId, inputs, stepOptions) {
+      const run = await runStep(sim, callbackId, inputs as Json, stepOptions);
+      return Object.assign(run, { ended: (timeoutMs = 5000) => waitForEnd(sim, run, timeoutMs) });
+    },
     event: (event, eventOptions) => deliverEvent(sim, event as Json, eventOptions),
     redeliver: deliverer.redeliver,
     async close() {
@@ -252,41 +267,47 @@ async function serve(
 }
 
 function waitForCall(sim: Simulation, method: string, timeoutMs: number): Promise<Call> {
+  const find = () => sim.calls.find((call) => call.method === method);
+  return waitFor(sim, find, timeoutMs, () => `nobody called ${method}`);
+}
+
+function waitForConnections(sim: Simulation, wanted: number, timeoutMs: number): Promise<void> {
+  const find = () => (sim.socket.connections() >= wanted ? true : undefined);
+  const say = () => `${sim.socket.connections()} of ${wanted} Socket Mode connections are open`;
+  return waitFor(sim, find, timeoutMs, say).then(() => undefined);
+}
+
+function waitForEnd(sim: Simulation, run: StepRun, timeoutMs: number): ReturnType<Step['ended']> {
+  return waitFor(
+    sim,
+    () => run.end,
+    timeoutMs,
+    () => `nobody completed the step ${run.callbackId}`,
+  );
+}
+
+/** Looks now and after every change, until the time is over. */
+function waitFor<T>(
+  sim: Simulation,
+  find: () => T | undefined,
+  timeoutMs: number,
+  say: () => string,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const look = (): boolean => {
-      const found = sim.calls.find((call) => call.method === method);
-      if (found) resolve(found);
+      const found = find();
+      if (found !== undefined) resolve(found);
       return found !== undefined;
     };
     if (look()) return;
     const timer = setTimeout(() => {
       stop();
-      reject(new Error(`nobody called ${method} within ${timeoutMs} ms`));
+      reject(new Error(`${say()} after ${timeoutMs} ms`));
     }, timeoutMs);
     const stop = sim.onChange(() => {
       if (!look()) return;
       clearTimeout(timer);
       stop();
-    });
-  });
-}
-
-function waitForConnections(sim: Simulation, wanted: number, timeoutMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (sim.socket.connections() >= wanted) return resolve();
-    const timer = setTimeout(() => {
-      stop();
-      reject(
-        new Error(
-          `${sim.socket.connections()} Socket Mode connections are open after ${timeoutMs} ms, ${wanted} were awaited`,
-        ),
-      );
-    }, timeoutMs);
-    const stop = sim.onChange(() => {
-      if (sim.socket.connections() < wanted) return;
-      clearTimeout(timer);
-      stop();
-      resolve();
     });
   });
 }

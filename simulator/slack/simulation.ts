@@ -5,6 +5,7 @@ import type { Installs } from './installs.ts';
 import type { Messages } from './messages.ts';
 import type { ResponseUrls } from './response-urls.ts';
 import type { Script } from './script.ts';
+import type { Steps } from './steps.ts';
 import type { Triggers } from './triggers.ts';
 import type { Views } from './views.ts';
 import type { World } from './world.ts';
@@ -37,6 +38,7 @@ export interface Simulation {
   readonly triggers: Triggers;
   readonly responseUrls: ResponseUrls;
   readonly files: Files;
+  readonly steps: Steps;
   readonly script: Script;
   readonly socket: SocketTransport;
   readonly deliverer: Deliverer;

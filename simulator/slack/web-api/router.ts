@@ -8,13 +8,14 @@ import { appMethods } from './app.ts';
 import { type Method, Refused } from './call.ts';
 import { chatMethods, historyMethods } from './chat.ts';
 import { fileMethods } from './files.ts';
+import { functionMethods } from './functions.ts';
 import { peopleMethods } from './people.ts';
 import { createTiers } from './tiers.ts';
 import { viewMethods } from './views.ts';
 
 const methods = new Map<string, Method>(
-  [appMethods, chatMethods, fileMethods, historyMethods, peopleMethods, viewMethods].flatMap((family) =>
-    Object.entries(family),
+  [appMethods, chatMethods, fileMethods, functionMethods, historyMethods, peopleMethods, viewMethods].flatMap(
+    (family) => Object.entries(family),
   ),
 );
 

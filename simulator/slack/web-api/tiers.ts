@@ -13,6 +13,8 @@ const tiers: Readonly<Record<number, readonly string[]>> = {
     'conversations.open',
     'conversations.replies',
     'files.delete',
+    'functions.completeError',
+    'functions.completeSuccess',
   ],
   100: [
     'chat.postEphemeral',
