@@ -30,7 +30,12 @@ export type Stores = Awaited<ReturnType<typeof openStores>>;
 export async function openStores({ config, log, now }: Base, database: Database) {
   const { db, withLock } = database;
   await database.migrate();
-  const queue = createQueue({ database, log, now });
+  const queue = createQueue({
+    database,
+    log,
+    now,
+    manyTenants: config.slack.installing.kind === 'oauth',
+  });
   const keyring = await openKeyringService(config, database, log);
   const sealer = createSealer(keyring.keyring);
   const audit = createAudit({ db, now });

@@ -15,7 +15,7 @@ import {
   tryAgain,
 } from './delivery.ts';
 import { showEdit } from './edit.ts';
-import { deliverMessage, type MessageKind } from './outbox.ts';
+import { deliverMessage, enqueueDelivery, type MessageKind } from './outbox.ts';
 import type { Posted } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
@@ -43,7 +43,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       if (!kind) throw new Error(`the outbox has no message kind ${row.kind}`);
       // Woken early: by an edit, or by a clock that is ahead of this one.
       if (row.next_at.getTime() - now().getTime() > 1_000)
-        return void (await ports.enqueue(deliverMessage, { id }, { key: id, at: row.next_at }));
+        return enqueueDelivery(ports.enqueue, row, { at: row.next_at });
       const installation = { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id };
       const slack = ports.slack(installation, signal);
       const places = JSON.parse(row.places) as string[];
@@ -68,12 +68,12 @@ export const sweepOutboxJob = defineJob({
   async run(_data, { db, ports, now, log }: JobContext<DeliverPorts>) {
     const late = await db
       .selectFrom('outbox')
-      .select('id')
+      .select(['id', 'tenant'])
       .where('next_at', '<', new Date(now().getTime() - 3 * lostMs))
       .orderBy('next_at')
       .limit(500)
       .execute();
-    for (const { id } of late) await ports.enqueue(deliverMessage, { id }, { key: id });
+    for (const row of late) await enqueueDelivery(ports.enqueue, row);
     if (late.length > 0) log.info({ messages: late.length }, 'outbox messages enqueued again');
   },
 });

@@ -5,7 +5,7 @@ import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import type { FailureClass } from './classify-failure.ts';
-import { deliverMessage, type Ended, type MessageKind, type Refusal } from './outbox.ts';
+import { type Ended, enqueueDelivery, type MessageKind, type Refusal } from './outbox.ts';
 import { type Method, pauseMethod, reserveSlot } from './pace.ts';
 import type { OpenSlack, SlackPort } from './slack-port.ts';
 
@@ -68,7 +68,7 @@ export async function tryAgain({ row, context }: Delivery, at: Date, change: Cha
       .where(sql<boolean>`claim is not distinct from ${row.claim}`)
       .returning('id')
       .executeTakeFirst();
-    if (moved) await ports.enqueue(deliverMessage, { id: row.id }, { in: trx, key: row.id, at });
+    if (moved) await enqueueDelivery(ports.enqueue, row, { in: trx, at });
   });
 }
 
@@ -140,7 +140,7 @@ export async function end(
     await kind.ended?.(trx, ended, context);
     const waiting = await findFollowers(trx, row);
     for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
-      await ports.enqueue(deliverMessage, { id }, { in: trx, key: id });
+      await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
   };
   // Slack has answered: without patience with the database (a deadlock, a restart) that answer would be lost.
   for (let tries = 1; ; tries += 1) {

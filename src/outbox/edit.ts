@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Trx } from '../store/schema.ts';
 import { classifySlackFailure } from './classify-failure.ts';
 import { backOff, type Delivery, render, retryOrReplace, takeSlot, tryAgain } from './delivery.ts';
-import { deliverMessage } from './outbox.ts';
+import { enqueueDelivery } from './outbox.ts';
 
 const mostEditAttempts = 16;
 
@@ -52,5 +52,5 @@ async function storeEdit({ row, context }: Delivery, trx: Trx): Promise<void> {
     .where('shown', '<', row.wanted)
     .returning('next_at')
     .executeTakeFirst();
-  if (stored?.next_at) await ports.enqueue(deliverMessage, { id: row.id }, { in: trx, key: row.id });
+  if (stored?.next_at) await enqueueDelivery(ports.enqueue, row, { in: trx });
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
 import { dayMs } from '../lib/time.ts';
 import type { JobContext, JobRef } from '../store/queue/define-job.ts';
-import type { Enqueue } from '../store/queue/queue.ts';
+import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import type { Posted } from './slack-port.ts';
@@ -126,17 +126,27 @@ export const deliverMessage: JobRef<{ id: string }> = {
   encode: (data) => z.object({ id: z.string() }).parse(data),
 };
 
+/** Enqueues the job that brings a row to Slack, in the share of its tenant. */
+export async function enqueueDelivery(
+  enqueue: Enqueue,
+  { id, tenant }: { readonly id: string; readonly tenant: string },
+  options: Pick<EnqueueOptions, 'in' | 'at'> = {},
+): Promise<void> {
+  await enqueue(deliverMessage, { id }, { ...options, key: id, tenant });
+}
+
 export function createOutbox(options: { readonly enqueue: Enqueue; readonly now: () => Date }): Outbox {
   const { enqueue, now } = options;
   return {
     async put(trx, message) {
       const { id, kind, about, installation, to, body, doubt, notBefore, expiresAt } = message;
       const at = now();
+      const tenant = tenantId(installation);
       const { numInsertedOrUpdatedRows = 0n } = await trx
         .insertInto('outbox')
         .values({
           id,
-          tenant: tenantId(installation),
+          tenant,
           enterprise_id: installation.enterpriseId ?? null,
           team_id: installation.teamId,
           kind: kind.kind,
@@ -153,7 +163,7 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows === 0n) return false;
-      await enqueue(deliverMessage, { id }, { in: trx, key: id, at: notBefore });
+      await enqueueDelivery(enqueue, { id, tenant }, { in: trx, at: notBefore });
       return true;
     },
     async edit(trx, id, body) {
@@ -168,9 +178,9 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
         })
         .where('id', '=', id)
         .where('state', 'in', ['due', 'sending', 'sent'])
-        .returning('state')
+        .returning(['id', 'tenant', 'state'])
         .executeTakeFirst();
-      if (row?.state === 'sent') await enqueue(deliverMessage, { id }, { in: trx, key: id });
+      if (row?.state === 'sent') await enqueueDelivery(enqueue, row, { in: trx });
       return row !== undefined;
     },
     async cancel(trx, id) {

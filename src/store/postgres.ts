@@ -1,6 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
+import { createFairQueue, tenantScope } from '../lib/fair-queue.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createPool, endPool } from './pool.ts';
@@ -9,6 +10,7 @@ import type { Schema } from './schema.ts';
 // Small servers allow 20 to 100 connections in all, and every process of the bot has these two pools and the queue's.
 const maxConnections = 8;
 const maxUnlimited = 3;
+const connectTimeoutMs = 5_000;
 // A person waits for each of these queries; the longest takes milliseconds.
 const statementTimeoutMs = 15_000;
 
@@ -28,7 +30,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
   try {
     const pool = create({
       max: maxConnections,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: 60_000,
     });
@@ -36,7 +38,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
     const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
     return {
       native: { kind: 'postgres' as const, url: databaseUrl },
-      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
+      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: shareConnections(pool) }) }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       async close(): Promise<void> {
@@ -46,6 +48,52 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
   } catch (error) {
     throw toUserError(error, describeAddress(databaseUrl.reveal()));
   }
+}
+
+/**
+ * Connections of the pool, shared by tenants: the slow queries of one leave some for the others. Whoever waits for longer
+ * than the pool lets them is refused as by the pool.
+ */
+function shareConnections(pool: Pool): PostgresPool {
+  const queue = createFairQueue({ max: maxConnections });
+  const startAll = (): void => {
+    while (queue.startNext());
+  };
+  const take = (tenant: string): Promise<() => void> =>
+    new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(new Error('no database connection was free in time'));
+      }, connectTimeoutMs);
+      queue.add({ tenant }, (end) => {
+        clearTimeout(timer);
+        const release = (): void => {
+          end();
+          startAll();
+        };
+        if (isLate) queueMicrotask(release);
+        else resolve(release);
+      });
+      startAll();
+    });
+  return {
+    options: pool.options,
+    async connect() {
+      const end = await take(tenantScope.getStore() ?? '');
+      const client = await pool.connect().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      const release = client.release.bind(client);
+      client.release = (broken) => {
+        end();
+        release(broken);
+      };
+      return client;
+    },
+    end: () => endPool(pool),
+  };
 }
 
 /** The server's address without user and password. */

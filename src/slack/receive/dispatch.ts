@@ -1,5 +1,4 @@
 import type { WebClient } from '@slack/web-api';
-import { personKey } from '../../auth/identity.ts';
 import type { Answer, Service, Setup, With } from '../../commands/define.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
@@ -74,7 +73,7 @@ export async function performFound(
     const { delivery, flow } = await find(sender);
     const outcome = await performOnce(deps, { ...delivery, sender, signal }, flow);
     return { outcome, feature: delivery.feature, afterwards: flow.afterwards };
-  }, personKey(sender.person));
+  }, sender.person);
   const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);
   deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');

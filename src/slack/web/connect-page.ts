@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Person, personKey, tenantId } from '../../auth/identity.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
 import {
   createFormToken,
   isFormToken,
@@ -123,8 +123,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     const typed = accessKey.safeParse(fields.get('accessKey') ?? '');
     if (!typed.success)
       return show(here, { message: typed.error.issues[0]?.message ?? 'Paste the key here.' });
-    const owner = personKey(here.link.person);
-    return options.inFlight.run((signal) => connect(here, typed.data, signal), owner);
+    return options.inFlight.run((signal) => connect(here, typed.data, signal), here.link.person);
   };
 
   const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Page> => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
+import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Database, Engine } from '../database.ts';
@@ -29,6 +30,8 @@ export interface EnqueueOptions {
   readonly at?: Date | undefined;
   /** See `onePerKey`. */
   readonly key?: string | undefined;
+  /** The tenant that it is for, and whose share it takes. Of the command or job that enqueues it unless given. */
+  readonly tenant?: string | undefined;
 }
 
 interface StartOptions<Ports> {
@@ -42,8 +45,14 @@ interface StartOptions<Ports> {
 // Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
 
-export function createQueue(options: { database: Database; log: Log; now: () => Date }): Queue {
-  const { database, log, now } = options;
+export function createQueue(options: {
+  database: Database;
+  log: Log;
+  now: () => Date;
+  /** Tenants share the workers: none takes the last one of a job. With a single one there is nothing to share. */
+  manyTenants?: boolean;
+}): Queue {
+  const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
   let started:
     | { readonly boss: PgBoss; readonly fromKysely: typeof import('pg-boss').fromKysely }
@@ -52,12 +61,13 @@ export function createQueue(options: { database: Database; log: Log; now: () => 
   const run = async <Ports>(
     job: Job<never, Ports>,
     ports: Ports,
-    { id, data, retryCount, signal: lost }: StoredJob<unknown>,
+    { id, data, retryCount, signal: lost, groupId }: StoredJob<unknown>,
   ): Promise<void> => {
+    const work = () => withSecrets(() => job.run(data, context));
     const signal = AbortSignal.any([lost, ending.signal]);
     const attempt = retryCount + 1;
     const context = { db: database.db, ports, log, now, signal, attempt };
-    const failure = await withSecrets(() => job.run(data, context)).then(
+    const failure = await (groupId ? tenantScope.run(groupId, work) : work()).then(
       () => undefined,
       (error: unknown) => ({ error }),
     );
@@ -82,6 +92,7 @@ export function createQueue(options: { database: Database; log: Log; now: () => 
           pollingIntervalSeconds: pollSeconds,
           notifyPollingIntervalSeconds: index === 0 ? pollSeconds : 30,
           heartbeatRefreshSeconds: 3,
+          ...(manyTenants && atOnce > 1 && { groupConcurrency: atOnce - 1 }),
         },
         async ([stored]) => {
           if (!stored) return;
@@ -149,13 +160,14 @@ export function createQueue(options: { database: Database; log: Log; now: () => 
       clearTimeout(timer);
       started = undefined;
     },
-    async enqueue(job, data, { in: trx, at, key } = {}) {
+    async enqueue(job, data, { in: trx, at, key, tenant = tenantScope.getStore() } = {}) {
       if (!started) throw new Error('The job queue is not started');
       const { boss, fromKysely } = started;
       const stored = job.encode(data);
       const options = {
         ...(trx && { db: fromKysely(trx) }),
         ...(key !== undefined && { singletonKey: key }),
+        ...(tenant !== undefined && { group: { id: tenant } }),
       };
       if (job.onePerKey === 'waiting' && key !== undefined) {
         const { jobs } = await boss.upsert(job.name, stored, { ...options, startAfter: at ?? new Date(0) });

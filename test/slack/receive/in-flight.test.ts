@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { createAckFirstQueue } from '../../../src/slack/receive/in-flight.ts';
 
+const alice = { tenant: 'acme', person: 'alice' };
+const bob = { tenant: 'acme', person: 'bob' };
+
 const loop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('work begins in the order it came, and all of it does', async () => {
@@ -8,7 +11,7 @@ test('work begins in the order it came, and all of it does', async () => {
   const begun: number[] = [];
   await Promise.all(
     Array.from({ length: 500 }, async (_, nth) => {
-      const done = await turns.take();
+      const done = await turns.take(alice);
       begun.push(nth);
       await loop();
       done();
@@ -20,7 +23,7 @@ test('work begins in the order it came, and all of it does', async () => {
 test('work starts after the acknowledgement, never in the same turn of the event loop', async () => {
   const turns = createAckFirstQueue();
   let begun = 0;
-  void turns.take().then(() => (begun += 1));
+  void turns.take(alice).then(() => (begun += 1));
   await Promise.resolve();
   expect(begun).toBe(0);
 });
@@ -28,8 +31,8 @@ test('work starts after the acknowledgement, never in the same turn of the event
 test('one person’s slow work leaves the turns of others, and their own later ones follow', async () => {
   const turns = createAckFirstQueue();
   const slow: (() => void)[] = [];
-  for (let nth = 0; nth < 300; nth += 1) void turns.take('alice').then((end) => slow.push(end));
-  for (let nth = 0; nth < 20; nth += 1) (await turns.take('bob'))();
+  for (let nth = 0; nth < 300; nth += 1) void turns.take(alice).then((end) => slow.push(end));
+  for (let nth = 0; nth < 20; nth += 1) (await turns.take(bob))();
   expect(slow.length).toBeLessThan(50);
   for (let ended = 0; ended < 300; ended += 1) {
     await expect.poll(() => slow.length).toBeGreaterThan(ended);
@@ -40,17 +43,43 @@ test('one person’s slow work leaves the turns of others, and their own later o
 test('people take turns, however many pieces of work one of them brought first', async () => {
   const turns = createAckFirstQueue();
   const begun: string[] = [];
-  const take = async (owner: string): Promise<void> => {
-    const end = await turns.take(owner);
-    begun.push(owner);
+  const take = async (person: string): Promise<void> => {
+    const end = await turns.take({ tenant: 'acme', person });
+    begun.push(person);
     end();
   };
   await Promise.all(['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(take));
   expect(begun).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
 });
 
-test('work that never ends leaves room for the next', async () => {
+test('a workspace of thousands leaves a quarter to the next, and two leave a seventh', async () => {
   const turns = createAckFirstQueue();
-  for (let nth = 0; nth < 200; nth += 1) void turns.take(`person ${nth}`);
-  await expect(turns.take()).resolves.toBeTypeOf('function');
+  const running = new Map<string, number>();
+  const flood = (tenant: string): void => {
+    for (let nth = 0; nth < 5_000; nth += 1) {
+      const taken = turns.take({ tenant, person: `person ${nth}` });
+      void taken.then(() => running.set(tenant, (running.get(tenant) ?? 0) + 1));
+    }
+  };
+  flood('acme');
+  await expect.poll(() => running.get('acme')).toBe(192);
+  flood('bcorp');
+  await expect.poll(() => running.get('bcorp')).toBe(48);
+  for (let nth = 0; nth < 8; nth += 1) await turns.take({ tenant: 'small', person: 'one' });
+  expect(Object.fromEntries(running)).toEqual({ acme: 192, bcorp: 48 });
+});
+
+test('workspaces take turns, however many people one of them has', async () => {
+  const turns = createAckFirstQueue();
+  const begun: string[] = [];
+  const take = async (tenant: string, person: string): Promise<void> => {
+    const end = await turns.take({ tenant, person });
+    begun.push(person);
+    end();
+  };
+  await Promise.all([
+    ...['a1', 'a2', 'a3', 'a4'].map((person) => take('acme', person)),
+    ...['b1', 'b2'].map((person) => take('bcorp', person)),
+  ]);
+  expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
 });
