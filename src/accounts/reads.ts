@@ -8,6 +8,7 @@ import { registerShown } from '../secrets/secret.ts';
 import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createBudgets } from './budget.ts';
+import { countErrors, type ErrorCounts } from './error-counts.ts';
 import { createSharedReads } from './shared-reads.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface AccountReads {
   readonly apps: Pick<CdnClient['apps'], 'summary'>;
   readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
   readonly originErrors: CdnClient['originErrors'];
+  /** Origin errors of a zone, counted up to now: entries that were counted before are not counted again. */
+  readonly errors: (zoneId: string) => Promise<ErrorCounts>;
 }
 
 interface ZoneList {
@@ -43,12 +46,8 @@ export function createAccountReads(options: {
   readonly now: () => Date;
   readonly log: Log;
 }) {
-  const { cdn, keyStore, now } = options;
-  const shared = createSharedReads({
-    now,
-    maxSize,
-    sizeOf: (value) => (value as Partial<ZoneList>).zones?.length ?? smallSize,
-  });
+  const { cdn, keyStore, db, now } = options;
+  const shared = createSharedReads({ now, maxSize });
   const budgets = createBudgets(options);
 
   /**
@@ -56,7 +55,7 @@ export function createAccountReads(options: {
    * requests. Throws a UserError where no key is connected, and LinkedKeyError.
    */
   async function open(person: Person, signal: AbortSignal, budget?: ErrorBudget): Promise<AccountReads> {
-    const { key, version } = await requireKey(keyStore, person);
+    const { key, version, fingerprint } = await requireKey(keyStore, person);
     const count = await budgets.open(person);
     const counted: ErrorBudget = {
       spent: () => budget?.spent() ?? 0,
@@ -69,19 +68,30 @@ export function createAccountReads(options: {
       },
     };
     const client = (until: AbortSignal): CdnClient => cdn.withKey(key, until, counted);
-    const read = <T>(operation: string, id: string, start: (client: CdnClient) => Promise<T>): Promise<T> =>
+    const read = <T>(
+      operation: string,
+      id: string,
+      start: (client: CdnClient) => Promise<T>,
+      sizeOf: (value: T) => number = () => smallSize,
+    ): Promise<T> =>
       shared.read(
         {
           key: [personKey(person), version, operation, id].join('\n'),
           operation,
           start: (until) => start(client(until)),
+          sizeOf,
         },
         signal,
       );
     return {
       pullZones: {
         async all() {
-          const list = await read('List Pull Zones', '', ({ pullZones }) => pullZones.all());
+          const list = await read(
+            'List Pull Zones',
+            '',
+            ({ pullZones }) => pullZones.all(),
+            ({ zones }) => zones.length,
+          );
           // Also in a job that did not request it.
           registerShown(list.zones);
           return list;
@@ -95,13 +105,25 @@ export function createAccountReads(options: {
           read('Get upload scanning metrics', id, ({ uploadScanning }) => uploadScanning.metrics(id)),
       },
       originErrors: client(signal).originErrors,
+      errors: (zoneId) =>
+        read(
+          'Get origin error logs',
+          zoneId,
+          ({ originErrors }) => countErrors({ db, now, person, fingerprint, originErrors }, zoneId),
+          ({ size }) => size,
+        ),
     };
   }
 
-  /** Forgets what was read with keys that are gone. */
+  /** Forgets all that was read with keys that are gone. */
   const drop: OffboardingHook = async ({ person, tenant }) => {
     const owner = person ? `${personKey(person)}\n` : `${tenant}/`;
     shared.drop((key) => key.startsWith(owner));
+    const whose = person ? { tenant, user_id: person.userId } : { tenant };
+    await db
+      .deleteFrom('error_counts')
+      .where((is) => is.and(whose))
+      .execute();
   };
 
   return { open, drop, stop: budgets.flush };

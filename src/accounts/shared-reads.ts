@@ -11,10 +11,13 @@ export interface SharedRead<T> {
   /** The specification's name, for the error of a reader that gave up. */
   readonly operation: string;
   readonly start: (signal: AbortSignal) => Promise<T>;
+  /** The weight of its result. */
+  readonly sizeOf: (value: T) => number;
 }
 
 interface Kept {
   readonly value: unknown;
+  readonly size: number;
   readonly begun: number;
 }
 
@@ -27,29 +30,25 @@ interface Running {
 /**
  * Reads that several jobs want at about the same time: one request for all who ask while it runs and for a minute after. A
  * reader that is aborted leaves the request to the others; the last one takes it along. A failure goes to those who wait
- * and is not kept. `sizeOf` weighs results, of which `maxSize` are kept in all.
+ * and is not kept. Results weigh `maxSize` at most together.
  */
-export function createSharedReads(options: {
-  readonly now: () => Date;
-  readonly maxSize: number;
-  readonly sizeOf: (value: unknown) => number;
-}) {
+export function createSharedReads(options: { readonly now: () => Date; readonly maxSize: number }) {
   const time = (): number => options.now().getTime();
   const kept: Cache<Kept> = createCache<Kept>({
     now: options.now,
     maxSize: options.maxSize,
-    sizeOf: ({ value }) => options.sizeOf(value),
+    sizeOf: ({ size }) => size,
     ttlMs: ({ begun }) => begun + recentMs - time(),
   });
   const running = new Map<string, Running>();
 
-  function begin<T>({ key, start }: SharedRead<T>): Running {
+  function begin<T>({ key, start, sizeOf }: SharedRead<T>): Running {
     const controller = new AbortController();
     const begun = time();
     const result = start(controller.signal)
       .then((value) => {
         // Unless it was dropped meanwhile.
-        if (running.get(key) === load) kept.set(key, { value, begun });
+        if (running.get(key) === load) kept.set(key, { value, size: sizeOf(value), begun });
         return value;
       })
       .finally(() => {

@@ -59,6 +59,8 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
       .where('next_at', 'is', null),
     db.deleteFrom('pending_policies').where('expires_at', '<', before(100 * dayMs)),
     // The hour that counts, and one for clocks that disagree.
+    // Counting begins anew after a gap of seven days.
+    db.deleteFrom('error_counts').where('looked_at', '<', before(8 * dayMs)),
     db.deleteFrom('read_budgets').where('hour', '<', before(dayMs)),
     db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
   ];

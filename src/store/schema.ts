@@ -4,6 +4,7 @@ import { accountTables } from './schema/accounts.ts';
 import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
 import { engineTables } from './schema/engines.ts';
+import { errorCountTables } from './schema/error-counts.ts';
 import { nameTables } from './schema/names.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
@@ -13,7 +14,8 @@ type Tables = typeof authTables.tables &
   typeof engineTables.tables &
   typeof settingsTables.tables &
   typeof nameTables.tables &
-  typeof accountTables.tables;
+  typeof accountTables.tables &
+  typeof errorCountTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -39,6 +41,7 @@ const migrations: Record<string, Migration> = {
   '0004-settings': settingsTables,
   '0005-names': nameTables,
   '0006-accounts': accountTables,
+  '0007-error-counts': errorCountTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

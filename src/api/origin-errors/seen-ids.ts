@@ -2,6 +2,8 @@
 export interface SeenIds {
   /** True the first time an id is given. */
   readonly isNew: (id: string) => boolean;
+  /** The same for what `hashId` gave. */
+  readonly isNewHash: (hash: number) => boolean;
 }
 
 /** Each grows on its own: doubling one large table would block the event loop for 100 ms. */
@@ -17,29 +19,12 @@ export function createSeenIds(most = 4_000_000): SeenIds {
   const used = new Int32Array(tables);
   let size = 0;
   return {
-    isNew(id) {
-      // Two hashes side by side: multiply and mix, by primes near 2^32 divided by the golden ratio.
-      let high = 0xdeadbeef;
-      let low = 0x41c6ce57;
-      const { length } = id;
-      // Two characters at a time. The length completes an odd one, so that a zero is not ambiguous.
-      for (let index = 0; index < length; index += 2) {
-        const next = index + 1 < length ? id.charCodeAt(index + 1) : length;
-        const pair = id.charCodeAt(index) | (next << 16);
-        high = Math.imul(high ^ pair, 0x9e3779b1);
-        high ^= high >>> 15;
-        low = Math.imul(low ^ pair, 0x5f356495);
-        low ^= low >>> 13;
-      }
-      high ^= length;
-      high = mixHash(high) ^ mixHash(low ^ 0x85ebca6b);
-      return remember(high, (mixHash(low) ^ Math.imul(high, 0xc2b2ae35)) >>> 0);
-    },
+    isNew: (id) => remember(hashId(id)),
+    isNewHash: remember,
   };
 
-  function remember(high: number, low: number): boolean {
-    const table = high & (tables - 1);
-    const hash = (high & 0x1fffff) * 2 ** 32 + low || 1;
+  function remember(hash: number): boolean {
+    const table = (hash / 2 ** 32) & (tables - 1);
     let hashes = (slots[table] ??= new Float64Array(16));
     if (hashes[findSlot(hashes, hash)] === hash) return false;
     if (size >= most) return true;
@@ -54,6 +39,27 @@ export function createSeenIds(most = 4_000_000): SeenIds {
     hashes[findSlot(hashes, hash)] = hash;
     return true;
   }
+}
+
+/** 53 bits, never 0. */
+export function hashId(id: string): number {
+  // Two hashes side by side: multiply and mix, by primes near 2^32 divided by the golden ratio.
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  const { length } = id;
+  // Two characters at a time. The length completes an odd one, so that a zero is not ambiguous.
+  for (let index = 0; index < length; index += 2) {
+    const next = index + 1 < length ? id.charCodeAt(index + 1) : length;
+    const pair = id.charCodeAt(index) | (next << 16);
+    high = Math.imul(high ^ pair, 0x9e3779b1);
+    high ^= high >>> 15;
+    low = Math.imul(low ^ pair, 0x5f356495);
+    low ^= low >>> 13;
+  }
+  high ^= length;
+  high = mixHash(high) ^ mixHash(low ^ 0x85ebca6b);
+  low = (mixHash(low) ^ Math.imul(high, 0xc2b2ae35)) >>> 0;
+  return (high & 0x1fffff) * 2 ** 32 + low || 1;
 }
 
 /** Where the hash is, or the empty slot for it. `slots.length` is a power of two. */
