@@ -14,7 +14,7 @@ if (ownNode !== undefined)
 // after the compile cache is on: a quarter of a start is compiling.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
 
-const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit | smoke | doctor';
+const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit | db | smoke | doctor';
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
@@ -28,6 +28,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
       return keys(rest);
     case 'audit':
       return audit(rest);
+    case 'db':
+      return db(rest);
     case 'smoke':
       return smoke(rest);
     case 'doctor':
@@ -107,6 +109,18 @@ async function audit(words: readonly string[]): Promise<void> {
   const options = { config, log: createLogger('warn'), print: console.log };
   const verdict = await auditCommand(words, options).catch((error: unknown) => fail(error, 2));
   process.exitCode = verdict === 'whole' ? 0 : 1;
+}
+
+/** Exit code 0 where it is done, 1 where what was imported has faults, 2 where it is refused. */
+async function db(words: readonly string[]): Promise<void> {
+  const { readStoreConfig } = await import('./app/config.ts');
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { dbCommand } = await import('./cli/db.ts');
+  const options = { log: createLogger('warn'), print: console.log };
+  const run = async () =>
+    dbCommand(words, { ...options, config: readStoreConfig(process.env, { needsKeyring: false }) });
+  const verdict = await run().catch((error: unknown) => fail(error, 2));
+  process.exitCode = verdict === 'done' ? 0 : 1;
 }
 
 /** Exit code 0 where every answer is as specified, 1 where one differs or failed, 2 where it cannot begin. */

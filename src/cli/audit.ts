@@ -1,7 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { StoreConfig } from '../app/config.ts';
 import { keyringSource } from '../app/keyring-service.ts';
@@ -17,10 +15,11 @@ import { type AuditReport, checkDatabase, checkFile } from '../auth/audit/verify
 import { readKeyring } from '../auth/keyring/keyring.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
-import { type Database, hasTable, openDatabase } from '../store/database.ts';
+import { type Database, hasTable } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { describeBroken } from '../views/audit/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
+import { openExisting } from './open-existing.ts';
 
 const usage = [
   'Usage: npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',
@@ -61,7 +60,10 @@ export async function auditCommand(words: readonly string[], options: Options): 
     return printReports([await checkFile(file, { tenant, checkpoints, key })], options.print);
   }
   const config = options.config();
-  const database = await openExisting(config, options.log);
+  const database = await openExisting(config, options.log, {
+    missing: 'check an exported file with --file',
+    taken: 'stop the bot, check, start it again. Or check a file that /cdn audit exports',
+  });
   try {
     const ownKey = loadOwnKey(database, config);
     if (given['public-key']) return printKey(await ownKey, options.print);
@@ -153,24 +155,6 @@ async function readKey(word: string): Promise<KeyObject> {
     'That is no Ed25519 public key.',
     'Give a PEM file, or the 44 characters that stand in each checkpoint’s message.',
   );
-}
-
-/** Opens the database as it is: no migrations, and no new database where there is none. */
-async function openExisting({ store }: StoreConfig, log: Log): Promise<Database> {
-  const { databaseUrl, dataDir } = store;
-  if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
-    throw new UserError(
-      `There is no database in ${dataDir}.`,
-      'Set DATA_DIR or DATABASE_URL as the bot has them, or check an exported file with --file.',
-    );
-  }
-  return openDatabase({ ...store, log }).catch((error: unknown) => {
-    if (databaseUrl || !(error instanceof UserError)) throw error;
-    throw new UserError(
-      error.message,
-      'The embedded database serves one process: stop the bot, check, start it again. Or check a file that /cdn audit exports.',
-    );
-  });
 }
 
 async function loadOwnKey({ db }: Database, config: StoreConfig): Promise<KeyObject | undefined> {

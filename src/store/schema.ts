@@ -34,7 +34,7 @@ export type Trx = Transaction<Schema>;
  * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the
  * next change is a new file and a new line. Going back is restoring a backup, so there is no `down`.
  */
-const migrations: Record<string, Migration> = {
+const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0001-auth': authTables,
   '0002-slack': slackTables,
   '0003-engines': engineTables,
@@ -45,3 +45,8 @@ const migrations: Record<string, Migration> = {
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };
+
+/** The tables of this version, without the queue's. */
+export const tableNames: readonly string[] = [
+  ...new Set(Object.values(migrations).flatMap(({ tables }) => Object.keys(tables))),
+];

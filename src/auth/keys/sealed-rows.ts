@@ -30,7 +30,7 @@ interface NewestVersion extends Signature {
 }
 
 /** Expects a selected row with the column of `newestVersion`. */
-interface VersionedRow {
+export interface VersionedRow {
   readonly sealed: string;
   readonly version: number;
   readonly newest: NewestVersion | null;

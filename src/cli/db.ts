@@ -1,0 +1,129 @@
+import { parseArgs } from 'node:util';
+import type { StoreConfig } from '../app/config.ts';
+import { keyringSource, sealedTables } from '../app/keyring-service.ts';
+import { checkDatabase } from '../auth/audit/verify.ts';
+import { readKeyring } from '../auth/keyring/keyring.ts';
+import { countUnopened } from '../auth/keyring/unopened.ts';
+import { findLiveMembers } from '../auth/keyring/watch.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
+import { UserError } from '../errors.ts';
+import { type Database, hasTable, openDatabase } from '../store/database.ts';
+import { exportDatabase } from '../store/move/export.ts';
+import type { Header } from '../store/move/format.ts';
+import { importDatabase } from '../store/move/import.ts';
+import type { Log } from '../telemetry/log.ts';
+import { formatInteger, pluralize } from '../views/blocks/format.ts';
+import { openExisting } from './open-existing.ts';
+
+const usage = 'Usage: npm run db -- export <file>\n       npm run db -- import <file>';
+
+interface Options {
+  readonly config: StoreConfig;
+  readonly log: Log;
+  readonly print: (line: string) => void;
+}
+
+/**
+ * `npm run db`: moves everything between databases by a file. `faults`: all of it was imported, but the audit is not whole or
+ * rows do not open.
+ *
+ * @throws UserError where it is refused; then nothing was changed.
+ */
+export async function dbCommand(words: readonly string[], options: Options): Promise<'done' | 'faults'> {
+  const [verb, file, ...more] = readWords(words);
+  if (file === undefined || more.length > 0)
+    throw new UserError('Say what to do, and with which file.', usage);
+  if (verb === 'export') return exportTo(file, options);
+  if (verb === 'import') return importFrom(file, options);
+  throw new UserError(`There is no “${verb}”.`, usage);
+}
+
+function readWords(words: readonly string[]): string[] {
+  try {
+    return parseArgs({ args: [...words], allowPositionals: true, options: {} }).positionals;
+  } catch (error) {
+    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
+  }
+}
+
+async function exportTo(file: string, { config, log, print }: Options): Promise<'done'> {
+  const database = await openExisting(config, log, { taken: 'stop the bot, export, start it again' });
+  try {
+    const header = await exportDatabase(database, file);
+    print(`Exported ${describe(header)}.`);
+    print(
+      `${file} holds personal data and sealed keys: keep it as you keep the database, apart from the keyring.`,
+    );
+    const running = (await hasTable(database.db, 'keyring_members'))
+      ? await findLiveMembers(database.db)
+      : [];
+    if (running.length > 0) {
+      print(
+        `The bot is running (${running.map(({ label }) => label).join(', ')}): what it does from now on is not in it.`,
+      );
+      print('To move to another database, stop every process first and export again.');
+    }
+    return 'done';
+  } finally {
+    await database.close();
+  }
+}
+
+async function importFrom(file: string, { config, log, print }: Options): Promise<'done' | 'faults'> {
+  const database = await openDatabase({ ...config.store, log });
+  try {
+    const header = await importDatabase(database, file);
+    print(`Imported ${describe(header)}. Every table was read again and is as in the file.`);
+    const whole = await checkAudit(database, print);
+    const opens = await checkSealed(database, config, print);
+    return whole && opens ? 'done' : 'faults';
+  } finally {
+    await database.close();
+  }
+}
+
+function describe({ tables, schema, made, engine, bot }: Header): string {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const source = engine === 'embedded' ? 'an embedded database' : 'PostgreSQL';
+  return `${formatInteger(rows)} rows of ${tables.length} tables (${source}, ${schema}, version ${bot}, as of ${made})`;
+}
+
+async function checkAudit({ db }: Database, print: Options['print']): Promise<boolean> {
+  const reports = await checkDatabase(db, { checkpoints: [], key: undefined });
+  const broken = reports.filter((report) => report.broken);
+  if (broken.length === 0) {
+    print(`The audit record is whole: ${pluralize(reports.length, 'chain')}.`);
+    return true;
+  }
+  print(`The audit record is NOT whole, as it was before: ${broken.map(({ tenant }) => tenant).join(', ')}.`);
+  print('npm run audit:verify names the first wrong record of each.');
+  return false;
+}
+
+async function checkSealed({ db }: Database, config: StoreConfig, print: Options['print']): Promise<boolean> {
+  const sealed = await db.selectFrom('sealed_versions').select('kind').limit(1).execute();
+  if (sealed.length === 0) return true;
+  const read = await readKeyring({ ...keyringSource(config), inUse: true }).catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    print(`Sealed rows were NOT tried: ${error.message}`);
+    print('Put the keyring there that the other database had, then: npm run keys -- status');
+    return undefined;
+  });
+  if (!read) return false;
+  const sealer = createSealer(read.keyring);
+  let rows = 0;
+  let unopened = 0;
+  for (const table of sealedTables) {
+    const counted = await countUnopened(db, sealer, table);
+    rows += counted.rows;
+    unopened += counted.unopened;
+  }
+  if (unopened === 0) print(`The keyring opens every sealed row: ${formatInteger(rows)}.`);
+  else {
+    print(`The keyring does NOT open ${formatInteger(unopened)} of ${formatInteger(rows)} sealed rows.`);
+    print(
+      'Put the keyring there that the other database had; npm run keys -- status shows which keys they need.',
+    );
+  }
+  return unopened === 0;
+}

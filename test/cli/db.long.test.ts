@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { insertRecords } from '../auth/audit/tampering.ts';
+import { environment } from '../support/bot.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
+import { createMemoryLog, deleteRows } from '../support/engines.ts';
+import { findPostgres, type PostgresServer } from '../support/postgres.ts';
+import { type BotProcess, startBotProcess } from '../support/process.ts';
+
+// The real processes, as an operator starts them.
+
+const ops = 'C0OPS0000';
+const found = await findPostgres();
+const skip = typeof found === 'string';
+let server: PostgresServer;
+let slack: SlackSimulator;
+let cdn: CdnSimulator;
+let directory: string;
+const running: BotProcess[] = [];
+
+beforeAll(async () => {
+  if (typeof found !== 'string') server = await found.start();
+  [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 12 })]);
+  directory = await mkdtemp(join(tmpdir(), 'chatops-move-'));
+});
+afterEach(async () => {
+  for (const bot of running.splice(0)) await bot.kill('SIGKILL');
+});
+afterAll(async () => {
+  await Promise.all([slack.close(), cdn.close(), server?.stop()]);
+  await rm(directory, { recursive: true, force: true });
+});
+
+type Env = Record<string, string>;
+
+async function start(env: Env, word = 'all', ...more: string[]): Promise<BotProcess> {
+  const bot = startBotProcess(env, word, more);
+  running.push(bot);
+  if (word === 'all') await bot.waitForOutput('ready');
+  return bot;
+}
+
+async function run(env: Env, ...words: string[]): Promise<{ said: string; code: number | null }> {
+  const command = await start(env, 'db', ...words);
+  const code = await command.exited;
+  return { said: command.output(), code };
+}
+
+async function newDirectory(name: string): Promise<string> {
+  return mkdtemp(join(directory, `${name}-`));
+}
+
+async function listsZones(userId: string): Promise<void> {
+  const person = slack.as(userId, ops);
+  await person.slash('zones');
+  await person.waitForMessage(({ reads }) => reads.includes('12 zones'));
+}
+
+const open = (databaseUrl: Secret | undefined, dataDir = ''): Promise<Database> =>
+  openDatabase({ databaseUrl, dataDir, log: createMemoryLog() });
+
+/** The rows of a table that holds much, written as text of this many characters. */
+async function insertMany({ db }: Database, rows: number, length: number): Promise<void> {
+  await sql`insert into deliveries
+    select n || repeat('x', ${length}::int), now() from generate_series(1, ${rows}::int) n`.execute(db);
+}
+
+const hasTables = async ({ db }: Database): Promise<unknown> =>
+  (await sql`select to_regclass('deliveries') as ours, to_regclass('pgboss.job') as queue`.execute(db))
+    .rows[0];
+
+describe.skipIf(skip)('npm run db', () => {
+  test('a bot moves to PostgreSQL and goes on with its keys; beside it nothing is exported from its directory', async () => {
+    const dataDir = await newDirectory('data');
+    await copyEmbeddedDatabase(dataDir);
+    const env = environment({ slack, cdn, dataDir });
+    const bot = await start(env);
+    const person = slack.as('U0ALICE00', ops);
+    await person.slash('connect');
+    await person.waitForModal(/key/i);
+    await person.submit({ accessKey: cdn.key });
+    await person.waitForModal(/connected/i);
+    await person.closeModal();
+    const file = join(directory, 'moved.ndjson');
+    const refused = await run(env, 'export', file);
+    expect(refused).toEqual({
+      code: 2,
+      said: expect.stringContaining('stop the bot, export, start it again'),
+    });
+    await bot.kill('SIGTERM');
+    const exported = await run(env, 'export', file);
+    expect(exported).toEqual({ code: 0, said: expect.stringMatching(/^Exported \d+ rows of \d+ tables/) });
+
+    const url = await server.createDatabase({ empty: true });
+    const there: Env = { ...env, DATABASE_URL: url.reveal(), DATA_DIR: await newDirectory('none') };
+    const unkeyed = await run({ ...there, ENCRYPTION_KEYS: '' }, 'import', file);
+    expect(unkeyed).toEqual({ code: 1, said: expect.stringContaining('Sealed rows were NOT tried') });
+    const again = await run(there, 'import', file);
+    expect(again).toEqual({ code: 2, said: expect.stringContaining('public.linked_keys: 1') });
+
+    const keyed: Env = { ...there, ENCRYPTION_KEYS_FILE: join(dataDir, 'encryption-keys') };
+    keyed['DATABASE_URL'] = (await server.createDatabase({ empty: true })).reveal();
+    const imported = await run(keyed, 'import', file);
+    expect(imported.said).toContain('The keyring opens every sealed row: 1.');
+    expect(imported.said).toMatch(/The audit record is whole: \d chain/);
+    expect(imported.code).toBe(0);
+    await start(keyed);
+    await listsZones('U0ALICE00');
+
+    // And back, beside the bot: PostgreSQL serves both.
+    const beside = join(directory, 'beside.ndjson');
+    expect((await run(keyed, 'export', beside)).said).toContain('The bot is running');
+    const backDir = await newDirectory('back');
+    await copyFile(join(dataDir, 'encryption-keys'), join(backDir, 'encryption-keys'));
+    const back = await run({ ...env, DATA_DIR: backDir }, 'import', beside);
+    expect(back).toEqual({ code: 0, said: expect.stringContaining('opens every sealed row: 1.') });
+  });
+
+  test('killed during an import, both engines are as empty as before', async () => {
+    const file = join(directory, 'large.ndjson');
+    const source = await server.createDatabase();
+    const filled = await open(source);
+    await deleteRows(filled);
+    await insertMany(filled, 60_000, 1_000);
+    await insertRecords(filled, 100);
+    await filled.close();
+    expect((await run({ DATABASE_URL: source.reveal() }, 'export', file)).code).toBe(0);
+
+    const url = await server.createDatabase({ empty: true });
+    const importing = await start({ DATABASE_URL: url.reveal() }, 'db', 'import', file);
+    const target = await open(url);
+    const inserts = sql`select 1 from pg_stat_activity
+      where datname = current_database() and query like 'insert into public.deliveries%'`;
+    await expect.poll(async () => (await inserts.execute(target.db)).rows.length).toBe(1);
+    await importing.kill('SIGKILL');
+    expect(await hasTables(target)).toEqual({ ours: null, queue: null });
+    await target.close();
+
+    const dataDir = await newDirectory('data');
+    const embedded = await start({ DATA_DIR: dataDir }, 'db', 'import', file);
+    const size = async (): Promise<number> => {
+      const { stdout } = await promisify(execFile)('du', ['-sk', join(dataDir, 'database')]).catch(() => ({
+        stdout: '0',
+      }));
+      return Number.parseInt(stdout, 10);
+    };
+    // An empty one has 40 MB.
+    await expect.poll(size, { timeout: 60_000 }).toBeGreaterThan(70_000);
+    await embedded.kill('SIGKILL');
+    const left = await open(undefined, dataDir);
+    expect(await hasTables(left)).toEqual({ ours: null, queue: null });
+    await left.close();
+    // What is left takes the import the next time.
+    expect(await run({ DATA_DIR: dataDir }, 'import', file)).toMatchObject({ code: 0 });
+  });
+
+  test('where the file finds no room, it is said and nothing is left', async () => {
+    const url = await server.createDatabase();
+    const database = await open(url);
+    await insertMany(database, 2_000, 1_000);
+    await database.close();
+    const to = await newDirectory('full');
+    const script = 'ulimit -f 64; exec "$0" src/main.ts db export "$1/moved.ndjson"';
+    const ended = await promisify(execFile)('sh', ['-c', script, process.execPath, to], {
+      env: { DATABASE_URL: url.reveal(), PATH: process.env['PATH'] },
+    }).catch((error: { code: number; stderr: string }) => error);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be written (EFBIG)') });
+    expect(await readdir(to)).toEqual([]);
+    const none = await run({ DATABASE_URL: url.reveal() }, 'export', join(to, 'none', 'moved.ndjson'));
+    expect(none).toEqual({ code: 2, said: expect.stringContaining('There is no such directory') });
+    await expect(stat(join(to, 'none'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { checkDatabase } from '../../../src/auth/audit/verify.ts';
+import { UserError } from '../../../src/errors.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { exportDatabase } from '../../../src/store/move/export.ts';
+import { importDatabase } from '../../../src/store/move/import.ts';
+import { defineJob } from '../../../src/store/queue/define-job.ts';
+import { createQueue } from '../../../src/store/queue/queue.ts';
+import { migrationProvider } from '../../../src/store/schema.ts';
+import { acme, beta, insertRecords } from '../../auth/audit/tampering.ts';
+import { createMemoryLog, deleteRows, prepareEngines } from '../../support/engines.ts';
+import { fillTables } from '../../support/fill-tables.ts';
+import { createTempDirectory } from '../../support/temp-directory.ts';
+
+const { embedded, postgres, both } = await prepareEngines();
+const job = defineJob({
+  name: 'moved',
+  cron: '1 2 3 4 *',
+  data: z.object({ n: z.number() }),
+  run: async () => {},
+});
+
+async function openQueue(database: Database) {
+  const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+  await queue.start({ jobs: [job], ports: {}, work: false });
+  return queue;
+}
+
+/** A database with a row in every table, two chains, and jobs: waiting, deferred and on a schedule. */
+async function fill(database: Database): Promise<void> {
+  await fillTables(database, acme);
+  await fillTables(database, beta);
+  await insertRecords(database, 1_200);
+  await insertRecords(database, 3, beta);
+  const queue = await openQueue(database);
+  await queue.enqueue(job, { n: 1 });
+  await queue.enqueue(job, { n: 2 }, { at: new Date('2030-01-01T00:00:00.123Z') });
+  await queue.stop();
+  await sql`insert into pgboss.schedule (name, cron) values (${job.name}, '1 2 3 4 *')`.execute(database.db);
+  await sql`update outbox set seq = default`.execute(database.db);
+}
+
+/** Without tables; `prepared`: with those of this version, and no rows. */
+async function openEmpty({ createLocation }: typeof embedded, prepared?: 'prepared'): Promise<Database> {
+  if (prepared) {
+    const database = await (await createLocation()).open();
+    await deleteRows(database);
+    return database;
+  }
+  const { dataDir, databaseUrl } = await createLocation({ empty: true });
+  return openDatabase({ dataDir, databaseUrl, log: createMemoryLog() });
+}
+
+/** The file without what tells when and where it was made. */
+async function readBody(path: string): Promise<string> {
+  const [header = '', ...lines] = (await readFile(path, 'utf8')).split('\n');
+  const { made: _, engine: __, ...rest } = JSON.parse(header) as Record<string, unknown>;
+  return [JSON.stringify(rest), ...lines.slice(0, -2)].join('\n');
+}
+
+async function newFile(): Promise<string> {
+  return join(await createTempDirectory(), 'moved.ndjson');
+}
+
+const refusal = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'not refused',
+    (error: unknown) => {
+      if (!(error instanceof UserError)) throw error;
+      return `${error.message}\n${error.hint}`;
+    },
+  );
+
+describe.skipIf(postgres.skip)('a database', () => {
+  test('moved to the other engine and back is the same in every byte, jobs and audit included', async () => {
+    const source = await embedded.emptyDatabase();
+    await fill(source);
+    const paths = [await newFile(), await newFile(), await newFile()] as const;
+    await exportDatabase(source, paths[0]);
+    expect((await stat(paths[0])).mode & 0o777).toBe(0o600);
+
+    const there = await openEmpty(postgres);
+    await importDatabase(there, paths[0]);
+    await exportDatabase(there, paths[1]);
+    const back = await openEmpty(embedded, 'prepared');
+    await importDatabase(back, paths[1]);
+    await exportDatabase(back, paths[2]);
+
+    const body = await readBody(paths[0]);
+    expect(body).toContain('2026-11-21 02:30:00.123457+00');
+    expect(await readBody(paths[1])).toBe(body);
+    expect(await readBody(paths[2])).toBe(body);
+    for (const { db } of [there, back]) {
+      const reports = await checkDatabase(db, { checkpoints: [], key: undefined });
+      expect(reports.map(({ tenant, records, broken }) => ({ tenant, records, broken }))).toEqual([
+        { tenant: acme, records: 1_200, broken: undefined },
+        { tenant: beta, records: 3, broken: undefined },
+      ]);
+      await expect(sql`delete from audit_records`.execute(db)).rejects.toThrow('append-only');
+      // The identity goes on behind the rows that came.
+      const { rows } = await sql<{ seq: number }>`
+        insert into outbox (id, tenant, team_id, kind, about, places, doubt, state, expires_at, changed_at)
+        values ('next', 'T1', 'T1', 'k', '{}', '[]', 'look', 'due', now(), now()) returning seq`.execute(db);
+      const newest = await sql<{
+        seq: number;
+      }>`select max(seq) as seq from outbox where id <> 'next'`.execute(db);
+      expect(rows[0]?.seq).toBeGreaterThan(newest.rows[0]?.seq ?? Number.NaN);
+    }
+    // The bot's queue starts on it, and its jobs are the ones that were waiting.
+    const queue = await openQueue(there);
+    await queue.stop();
+    const jobs = sql`select data, start_after from pgboss.job where name = ${job.name} order by start_after`;
+    expect((await jobs.execute(there.db)).rows).toMatchObject([
+      { data: { n: 1 } },
+      { data: { n: 2 }, start_after: new Date('2030-01-01T00:00:00.123Z') },
+    ]);
+    await there.close();
+    await back.close();
+  });
+});
+
+describe.each(both)('on $name', (engine) => {
+  const { skip, emptyDatabase } = engine;
+
+  test.skipIf(skip)('a file of an older version is brought to this one', async () => {
+    const source = await openEmpty(engine);
+    await new Migrator({ db: source.db, provider: migrationProvider }).migrateTo('0003-engines');
+    const body = JSON.stringify({ digestChannels: ['C1'] });
+    await sql`insert into policies values ('T1', 1, ${body}, 'U1', now())`.execute(source.db);
+    const path = await newFile();
+    const { schema } = await exportDatabase(source, path);
+    expect(schema).toBe('0003-engines');
+    await source.close();
+    const target = await openEmpty(engine);
+    await importDatabase(target, path);
+    const { rows } = await sql`select name from kysely_migration`.execute(target.db);
+    expect(rows).toHaveLength(Object.keys(await migrationProvider.getMigrations()).length);
+    const saved = await target.db.selectFrom('policies').select('body').executeTakeFirstOrThrow();
+    expect(JSON.parse(saved.body)).toEqual({ postChannels: ['C1'] });
+    await target.close();
+  });
+
+  test.skipIf(skip)(
+    'what is not whole, newer, or goes onto rows is refused, and changes nothing',
+    async () => {
+      const source = await emptyDatabase();
+      await insertRecords(source, 30);
+      const path = await newFile();
+      await exportDatabase(source, path);
+      const onto = await refusal(importDatabase(source, path));
+      expect(onto).toContain('public.audit_records: 30');
+      expect(onto).toContain('Nothing was changed');
+
+      const target = await openEmpty(engine);
+      const whole = await readFile(path, 'utf8');
+      const spoilt = async (text: string): Promise<string> => {
+        const other = await newFile();
+        await writeFile(other, text);
+        return refusal(importDatabase(target, other));
+      };
+      const lines = whole.split('\n');
+      const row = lines.findIndex((line) => line.startsWith('["T0ACME000"'));
+      expect(await spoilt(whole.slice(0, -1))).toContain('cut off');
+      expect(await spoilt(lines.slice(0, -2).join('\n'))).toContain('cut off');
+      expect(await spoilt(whole.slice(0, whole.length / 2))).toContain('cut off');
+      expect(await spoilt(whole.replace('"U7"', '"U8"'))).toContain('is damaged: line');
+      expect(await spoilt(lines.toSpliced(row, 1).join('\n'))).toContain('is damaged: line');
+      expect(await spoilt(lines.toSpliced(row, 0, lines[row] ?? '').join('\n'))).toContain(
+        'is damaged: line',
+      );
+      expect(await spoilt(whole.replace('public.digests', 'public.digestz'))).toContain('is damaged');
+      expect(await spoilt('{}\n')).toContain('was not written by');
+      expect(await spoilt(whole.replace('"version":1', '"version":2'))).toContain('does not know');
+      expect(await refusal(importDatabase(target, `${path}.none`))).toContain('cannot be read (ENOENT)');
+      expect((await sql`select to_regclass('policies') as made`.execute(target.db)).rows).toEqual([
+        { made: null },
+      ]);
+
+      expect(await refusal(exportDatabase(target, await newFile()))).toContain('The database is empty');
+      expect(await refusal(exportDatabase(source, path))).toContain('exists already');
+      await target.close();
+    },
+  );
+
+  test.skipIf(skip)('a newer database, file or queue is refused', async () => {
+    const source = await (await engine.createLocation()).open();
+    await sql`update pgboss.version set version = 999`.execute(source.db);
+    const path = await newFile();
+    await exportDatabase(source, path);
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(source.db);
+    expect(await refusal(exportDatabase(source, await newFile()))).toContain('a newer version');
+    await source.close();
+
+    const target = await openEmpty(engine, 'prepared');
+    expect(await refusal(importDatabase(target, path))).toContain('version 999 of the queue');
+    const newest =
+      Object.keys(await migrationProvider.getMigrations())
+        .sort()
+        .at(-1) ?? '';
+    await writeFile(path, replaceIn(await readFile(path, 'utf8'), newest, '9999-later'));
+    expect(await refusal(importDatabase(target, path))).toContain('(9999-later) are newer');
+    await writeFile(path, replaceIn(await readFile(path, 'utf8'), '9999-later', '0001-auth'));
+    expect(await refusal(importDatabase(target, path))).toContain(`its tables are of ${newest}`);
+    expect((await sql`select 1 from pgboss.queue`.execute(target.db)).rows).toEqual([]);
+    await target.close();
+  });
+});
+
+/** Another file that is whole in itself. */
+function replaceIn(text: string, old: string, other: string): string {
+  const lines = text.replace(old, other).split('\n').slice(0, -2);
+  const body = lines.map((line) => `${line}\n`).join('');
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return `${body}${JSON.stringify({ endOf: 'file', rows: 0, sha256 })}\n`;
+}
