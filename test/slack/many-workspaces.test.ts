@@ -1,34 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, createPublicUrl, startBot } from '../support/bot.ts';
+import { type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
 import { offers } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
 const alice = 'U0ALICE00';
 const acmeOps = 'C0OPS0000';
 let bot: Bot;
-let address: string;
 
 beforeAll(async () => {
   const env = await createPublicUrl();
-  address = env.PUBLIC_URL;
   bot = await startBot({ transport: 'http', install: 'oauth', env });
 });
 afterAll(async () => {
   await bot.stop();
 });
-
-/** Installs the app as an admin does in a browser: our page, Slack's, and back with a code. */
-async function install(team: string): Promise<Response> {
-  const page = await fetch(`${address}/slack/install`);
-  const cookie = page.headers
-    .getSetCookie()
-    .map((value) => value.split(';', 1)[0])
-    .join('; ');
-  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
-  expect(link.startsWith(`${bot.slack.url}/oauth/v2/authorize?`)).toBe(true);
-  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
-  return fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
-}
 
 test('a delivery of a workspace without the app is ignored', async () => {
   const person = bot.slack.as(alice, acmeOps);
@@ -39,7 +24,7 @@ test('a delivery of a workspace without the app is ignored', async () => {
 
 test('each workspace is answered with its own token, also when they interleave', async () => {
   const { acme, beta } = bot.slack.workspaces;
-  for (const { id } of [acme, beta]) expect((await install(id)).status).toBe(200);
+  for (const { id } of [acme, beta]) expect((await install(bot, id)).status).toBe(200);
   const inAcme = bot.slack.as(alice, acmeOps, acme.id);
   const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);
   // Drawing the Home tab needs the token of the workspace it is in.

@@ -148,6 +148,18 @@ export async function connect(
   await person.closeModal();
 }
 
+/** Installs the app as an admin does in a browser: our page, Slack's, and back with a code. */
+export async function install(bot: Bot, team: string): Promise<Response> {
+  const page = await fetch(`${bot.env['PUBLIC_URL']}/slack/install`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((value) => value.split(';', 1)[0])
+    .join('; ');
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  return fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
+}
+
 /** Types a command and returns the next message that its person sees. */
 export async function ask(
   person: ReturnType<SlackSimulator['as']>,

@@ -12,6 +12,23 @@ const engines = await prepareEngines();
 let queue: Queue | undefined;
 afterEach(() => queue?.stop({ graceMs: 0 }));
 
+/** A job of four workers that ends when its tenant is let go. */
+function createSlowJob() {
+  const begun: string[] = [];
+  const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
+  const job = defineJob({
+    name: 'slow',
+    data: z.object({ of: z.string() }),
+    atOnce: 4,
+    pollSeconds: 0.5,
+    async run({ of }) {
+      begun.push(of);
+      if (of === 'busy') await free;
+    },
+  });
+  return { job, begun, letGo };
+}
+
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   const start = async (jobs: readonly Job<never, Ports>[], manyTenants: boolean) => {
     const database = await emptyDatabase();
@@ -20,24 +37,8 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     return { queue, database };
   };
 
-  /** A job of four workers that ends when its tenant is let go. */
-  const createSlowJob = () => {
-    const begun: string[] = [];
-    const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
-    const job = defineJob({
-      name: 'slow',
-      data: z.object({ of: z.string() }),
-      atOnce: 4,
-      pollSeconds: 0.5,
-      async run({ of }) {
-        begun.push(of);
-        if (of === 'busy') await free;
-      },
-    });
-    return { job, begun, letGo };
-  };
-
   const flood = 300;
+  const patient = { timeout: 20_000 };
 
   test.skipIf(skip)('a tenant whose jobs never end leaves a worker to the next', async () => {
     const { job, begun, letGo } = createSlowJob();
@@ -52,16 +53,16 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     }
     expect(begun.filter((of) => of === 'busy')).toHaveLength(3);
     letGo();
-    await expect.poll(() => begun.length, { timeout: 60_000 }).toBe(flood + 5);
+    await expect.poll(() => begun.length, patient).toBe(flood + 5);
   });
 
   test.skipIf(skip)('where there is one tenant only it has every worker', async () => {
     const { job, begun, letGo } = createSlowJob();
     const { queue: started } = await start([job], false);
     for (let nth = 0; nth < 6; nth += 1) await started.enqueue(job, { of: 'busy' }, { tenant: 'T0BUSY000' });
-    await expect.poll(() => begun.length).toBe(4);
+    await expect.poll(() => begun.length, patient).toBe(4);
     letGo();
-    await expect.poll(() => begun.length).toBe(6);
+    await expect.poll(() => begun.length, patient).toBe(6);
   });
 
   test.skipIf(skip)('what a command or a job enqueues is for the tenant it works for', async () => {
@@ -75,6 +76,6 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     await tenantScope.run('T0ACME000', () => started.enqueue(first, {}));
     const findGroups = async () =>
       (await sql<{ group_id: string }>`select group_id from pgboss.job`.execute(database.db)).rows;
-    await expect.poll(findGroups).toEqual([{ group_id: 'T0ACME000' }, { group_id: 'T0ACME000' }]);
+    await expect.poll(findGroups, patient).toEqual([{ group_id: 'T0ACME000' }, { group_id: 'T0ACME000' }]);
   });
 });
