@@ -54,6 +54,7 @@ export function createQueue(options: {
 }): Queue {
   const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
+  const polls: NodeJS.Timeout[] = [];
   let started:
     | { readonly boss: PgBoss; readonly fromKysely: typeof import('pg-boss').fromKysely }
     | undefined;
@@ -80,25 +81,30 @@ export function createQueue(options: {
 
   /**
    * A worker takes one job each time it looks. New jobs wake all workers; a job that begins wakes another worker, and its
-   * own again when it is done, until nothing is left. So only one worker per queue has to poll for deferred jobs.
+   * own again when it is done, until nothing is left. So one worker per queue has to poll for deferred jobs: any that is
+   * idle, since all but one may be busy for minutes.
    */
   const startWorkers = async <Ports>(boss: PgBoss, job: Job<never, Ports>, ports: Ports): Promise<void> => {
     const idle = new Set<string>();
     const { atOnce = 2, pollSeconds = 2 } = job;
+    const wakeOne = (): void => {
+      const [next] = idle;
+      if (next) boss.notifyWorker(next);
+    };
+    polls.push(setInterval(wakeOne, pollSeconds * 1000).unref());
     for (let index = 0; index < atOnce; index += 1) {
       const worker: string = await boss.work<unknown>(
         job.name,
         {
           pollingIntervalSeconds: pollSeconds,
-          notifyPollingIntervalSeconds: index === 0 ? pollSeconds : 30,
+          notifyPollingIntervalSeconds: 30,
           heartbeatRefreshSeconds: 3,
           ...(manyTenants && atOnce > 1 && { groupConcurrency: atOnce - 1 }),
         },
         async ([stored]) => {
           if (!stored) return;
           idle.delete(worker);
-          const [next] = idle;
-          if (next) boss.notifyWorker(next);
+          wakeOne();
           boss.notifyWorker(worker);
           try {
             await run(job, ports, stored);
@@ -155,6 +161,7 @@ export function createQueue(options: {
     },
     async stop({ graceMs = 10_000 } = {}) {
       if (!started) return;
+      for (const poll of polls.splice(0)) clearInterval(poll);
       const timer = setTimeout(() => ending.abort(), graceMs);
       await started.boss.stop({ graceful: true, timeout: graceMs + lastMomentMs });
       clearTimeout(timer);

@@ -49,7 +49,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     });
     for (let nth = 0; nth < 5; nth += 1) {
       await started.enqueue(job, { of: 'quiet' }, { tenant: 'T0QUIET00' });
-      await expect.poll(() => begun.filter((of) => of === 'quiet').length).toBe(nth + 1);
+      await expect.poll(() => begun.filter((of) => of === 'quiet').length, patient).toBe(nth + 1);
     }
     expect(begun.filter((of) => of === 'busy')).toHaveLength(3);
     letGo();
