@@ -1,5 +1,6 @@
 import { createEndStore } from '../auth/offboarding.ts';
 import { UserError } from '../errors.ts';
+import type { OnAcknowledged } from '../slack/receive/acknowledgement.ts';
 import { oncePerMinute } from '../slack/receive/authorize.ts';
 import { createBolt } from '../slack/receive/bolt.ts';
 import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
@@ -9,8 +10,9 @@ import { createDirectMessenger } from '../slack/send/job-ports.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
 import { createWeb } from '../slack/web/server.ts';
+import { createBacklogReader } from '../store/backlog.ts';
 import { createClaims, createReleases } from '../store/deliveries.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import type { GaugeSources } from '../telemetry/metrics.ts';
 import type { Role } from './config.ts';
 import type { Features } from './features.ts';
 import type { Services } from './services.ts';
@@ -20,21 +22,30 @@ export type Edges = ReturnType<typeof createEdges>;
 
 /** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
 export function createEdges(base: Base, role: Role, stores: Stores, services: Services, features: Features) {
-  const { config, log, fetch, now } = base;
-  const { access, egress, inFlight, logger, slackFetch } = services;
+  const { config, log, now } = base;
+  const { access, clock, egress, inFlight, logger, metrics, postFetch, slackFetch } = services;
+  const { database } = stores;
   const { apiUrl, appToken, signingSecret } = config.slack;
   const { publicUrl } = config.web;
 
+  const onAcknowledged: OnAcknowledged = (transport, seconds, sentAt) =>
+    metrics.acknowledged(transport, seconds, sentAt && (now().getTime() - sentAt) / 1000);
   const socket = appToken
-    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
+    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, onAcknowledged, fetch: slackFetch })
     : undefined;
-  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
+  const http =
+    !socket && signingSecret
+      ? createHttpReceiver({ signingSecret, egress, log, onAcknowledged, now })
+      : undefined;
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
-  const metrics = createMetrics({
+  const gauges: GaugeSources = {
     inFlight: () => inFlight.count(),
-    slackConnections: () => socket?.connected() ?? 0,
-  });
+    slackConnections: () => (role === 'worker' ? undefined : socket?.connected()),
+    clockSkew: clock.skew,
+    pool: database.poolUse,
+    backlog: createBacklogReader(database.db, now),
+  };
 
   const tell = createDirectMessenger(services);
   const connectPage =
@@ -61,7 +72,7 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     log,
     now,
     panel: config.panel,
-    fetch: egress.fetch('response_url', fetch),
+    fetch: postFetch,
   });
 
   const web = createWeb({
@@ -69,7 +80,7 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     isPublic: publicUrl !== undefined,
     egress,
     log,
-    metrics,
+    metrics: { contentType: metrics.contentType, render: () => metrics.render(gauges) },
     events: http?.handle,
     install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,

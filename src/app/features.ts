@@ -16,7 +16,7 @@ export type Features = ReturnType<typeof createFeatures>;
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
   const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
-  const { zoneCache } = services;
+  const { onAttempt, zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
@@ -27,7 +27,13 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       ...stores,
       ...services,
       exportThread: () =>
-        startExportThread({ cdn: config.cdn, limits: exportLimits, directory: tempDirectory, now }),
+        startExportThread({
+          cdn: config.cdn,
+          limits: exportLimits,
+          directory: tempDirectory,
+          onAttempt,
+          now,
+        }),
       ledger,
       log,
     }),

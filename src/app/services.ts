@@ -1,12 +1,14 @@
 import { createCdn } from '../api/cdn.ts';
 import { createZoneCache } from '../commands/zones/zone-cache.ts';
+import { createSlackClock } from '../slack/clock.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
 import { createPeople } from '../slack/people.ts';
 import { createBoltLog } from '../slack/receive/bolt.ts';
 import { createInFlight } from '../slack/receive/in-flight.ts';
-import { createClients } from '../slack/send/clients.ts';
+import { createClients, observeResponseUrls } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
+import { type Call, createMetrics } from '../telemetry/metrics.ts';
 import type { Base, Stores } from './stores.ts';
 
 export type Services = ReturnType<typeof createServices>;
@@ -15,11 +17,14 @@ export type Services = ReturnType<typeof createServices>;
  * Second stage: Slack, the CDN and what is read from them. Every way out of the process goes through one egress, which
  * lets keys and tokens out to their own origins only.
  */
-export function createServices({ config, log, fetch, now }: Base, { installations }: Stores) {
+export function createServices(base: Base, { installations }: Stores) {
+  const { config, log, now } = base;
   const { apiUrl, installing } = config.slack;
+  const metrics = createMetrics();
   const egress = createEgress({ log });
+  const clock = createSlackClock({ apiUrl, fetch: base.fetch, now });
   const logger = createBoltLog(log);
-  const slackFetch = egress.fetch('slack', fetch, {
+  const slackFetch = egress.fetch('slack', clock.fetch, {
     origins: [new URL(apiUrl).origin],
     header: 'authorization',
     // The client secret.
@@ -35,9 +40,18 @@ export function createServices({ config, log, fetch, now }: Base, { installation
     fetch: slackFetch,
     now,
   });
-  const sendNativeBlocks = createNativeBlocks({ log, now });
-  const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, fetch });
-  const cdnFetch = egress.fetch('cdn', fetch, {
+  const sendNativeBlocks = createNativeBlocks({ log, now, onRefused: metrics.nativeBlocksRefused });
+  const onCall = (call: Call): void => {
+    metrics.slackCall(call);
+    log.debug({ method: call.name, ...describeCall(call) }, 'Slack call');
+  };
+  const { fetch } = clock;
+  const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, onCall, fetch });
+  const onAttempt = (attempt: Call): void => {
+    metrics.cdnRequest(attempt);
+    log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
+  };
+  const cdnFetch = egress.fetch('cdn', base.fetch, {
     origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
     header: 'accesskey',
     // The value of a variable.
@@ -51,7 +65,11 @@ export function createServices({ config, log, fetch, now }: Base, { installation
     access,
     clients,
     sendNativeBlocks,
-    cdn: createCdn({ ...config.cdn, fetch: cdnFetch, now: () => now().getTime() }),
+    metrics,
+    clock,
+    onAttempt,
+    postFetch: observeResponseUrls(onCall, egress.fetch('response_url', base.fetch)),
+    cdn: createCdn({ ...config.cdn, fetch: cdnFetch, now: () => now().getTime(), onAttempt }),
     people: createPeople({
       adminIds: config.adminIds,
       client: async (workspace) => clients.interactive(await access.token(workspace)),
@@ -61,4 +79,8 @@ export function createServices({ config, log, fetch, now }: Base, { installation
     zoneCache: createZoneCache({ now }),
     inFlight: createInFlight(),
   };
+}
+
+function describeCall({ outcome, status, seconds }: Call): object {
+  return { outcome, status, ms: Math.round(seconds * 1000) };
 }

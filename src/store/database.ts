@@ -25,6 +25,8 @@ export interface Database {
   readonly db: Db;
   /** Creates the tables that this version needs. Any number of processes may do so at once. */
   migrate(): Promise<void>;
+  /** The pool of connections: how many are in use, and how many queries wait for one. */
+  readonly poolUse: () => { readonly inUse: number; readonly waiting: number };
   /** Rejects when the database does not answer. */
   ping(): Promise<void>;
   /**
@@ -48,13 +50,14 @@ export async function openDatabase(options: {
 }): Promise<Database> {
   const { databaseUrl, dataDir, log } = options;
   const opened = databaseUrl ? await openPostgres(databaseUrl, log) : await openEmbedded(dataDir, log);
-  const { db, native, unlimited } = opened;
+  const { db, native, poolUse, unlimited } = opened;
   let closing: Promise<void> | undefined;
   return {
     engine: native.kind,
     native,
     db,
     migrate: () => migrate(unlimited ?? db, log),
+    poolUse,
     async ping() {
       await sql`select 1`.execute(db);
     },

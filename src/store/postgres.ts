@@ -36,9 +36,14 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
     });
     await pool.query('select 1');
     const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
+    const shared = shareConnections(pool);
     return {
       native: { kind: 'postgres' as const, url: databaseUrl },
-      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: shareConnections(pool) }) }),
+      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: shared }) }),
+      poolUse: () => ({
+        inUse: pool.totalCount - pool.idleCount,
+        waiting: shared.waiting() + pool.waitingCount,
+      }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       async close(): Promise<void> {
@@ -54,7 +59,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
  * Connections of the pool, shared by tenants: the slow queries of one leave some for the others. Whoever waits for longer
  * than the pool lets them is refused as by the pool.
  */
-function shareConnections(pool: Pool): PostgresPool {
+function shareConnections(pool: Pool): PostgresPool & { readonly waiting: () => number } {
   const queue = createFairQueue({ max: maxConnections });
   const startAll = (): void => {
     while (queue.startNext());
@@ -78,6 +83,7 @@ function shareConnections(pool: Pool): PostgresPool {
       startAll();
     });
   return {
+    waiting: () => queue.waiting(),
     options: pool.options,
     async connect() {
       const end = await take(tenantScope.getStore() ?? '');

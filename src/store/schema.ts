@@ -5,6 +5,7 @@ import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
 import { engineTables } from './schema/engines.ts';
 import { errorCountTables } from './schema/error-counts.ts';
+import { healthTables } from './schema/health.ts';
 import { nameTables } from './schema/names.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
@@ -25,8 +26,13 @@ interface Narrowed {
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' };
 }
 
+/** Columns that a later migration added. */
+interface Added {
+  keyring_keys: { canary: string | null };
+}
+
 /** The tables as queries see them. */
-export type Schema = Rows<Tables> & Narrowed;
+export type Schema = Rows<Tables> & Narrowed & Added;
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
 
@@ -42,6 +48,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0005-names': nameTables,
   '0006-accounts': accountTables,
   '0007-error-counts': errorCountTables,
+  '0008-health': healthTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -3,6 +3,7 @@ import { createFetch } from 'ofetch';
 import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import { type Attempt, observeAttempt } from './attempt.ts';
 import {
   ApiError,
   type ApiErrorCode,
@@ -28,6 +29,8 @@ export interface CdnOptions {
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random?: () => number;
+  /** Called when a try has ended, however it did. Keep it cheap. */
+  readonly onAttempt?: (attempt: Attempt) => void;
   /** Called for answers that differ from the specification, with member names and no values. Keep it cheap. */
   readonly onDrift?: (drift: Drift) => void;
 }
@@ -63,6 +66,7 @@ export interface ApiRequest {
 
 /** A 2xx answer whose body has not been read. */
 export interface Reply {
+  readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
   /** Read it once, to its end or leave it early: the connection stays open until then. */
@@ -103,7 +107,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       if (signal?.aborted)
         throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
       try {
-        const attempt = async () => consume(await once(request));
+        const attempt = () => observeAttempt(cdn, request, once, consume);
         return await (budget ? budget.spend(attempt) : attempt());
       } catch (error) {
         if (!(error instanceof ApiError) || (request.method && !request.isRead)) throw error;
@@ -156,6 +160,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       });
     }
     return {
+      status,
       headers,
       requestId,
       chunks,

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Worker } from 'node:worker_threads';
+import type { Attempt } from '../../api/http/attempt.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import { UserError } from '../../errors.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../secrets/secret.ts';
@@ -28,11 +29,14 @@ export function startExportThread({
   cdn,
   limits,
   directory,
+  onAttempt,
   now,
 }: {
   readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
   readonly limits: ExportLimits;
   readonly directory: string;
+  /** Called in the job that started the thread. */
+  readonly onAttempt?: (attempt: Attempt) => void;
   readonly now: () => Date;
 }) {
   const worker = takeIdleWorker() ?? new Worker(new URL('./worker.ts', import.meta.url));
@@ -61,7 +65,8 @@ export function startExportThread({
         progress = message.progress;
         if (sent > 0) onSent?.(sent);
         sendSecrets();
-      } else if ('result' in message) task?.resolve(message.result);
+      } else if ('attempt' in message) inJob(() => onAttempt?.(message.attempt));
+      else if ('result' in message) task?.resolve(message.result);
       else task?.reject(unpack(message.failure));
     })
     .on('error', fail)

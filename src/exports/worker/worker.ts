@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { createEventLogs } from '../../api/event-logs.ts';
+import type { Attempt } from '../../api/http/attempt.ts';
 import { ApiError, type ApiErrorFacts } from '../../api/http/errors.ts';
 import { type CdnOptions, createSend } from '../../api/http/request.ts';
 import { UserError } from '../../errors.ts';
@@ -45,6 +46,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly progress: ExportProgress }
+  | { readonly attempt: Attempt }
   | { readonly result: GatheredLog | Taken }
   | { readonly failure: PackedFailure };
 
@@ -53,6 +55,8 @@ const progressEveryMs = 100;
 let files: readonly (GatheredFile & { readonly content: EncryptedTempFile })[] = [];
 let forgetSecrets: (() => void)[] = [];
 let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
+
+const onAttempt = (attempt: Attempt): void => tell({ attempt });
 
 function report(change: Partial<ExportProgress>): void {
   progress = { ...progress, ...change };
@@ -67,7 +71,7 @@ async function gather({ cdn, key, request, limits, directory, now }: GatherTask)
     return fetchOverHttp(url, init);
   };
   const { shieldZoneId, ...wanted } = request;
-  const send = createSend({ ...cdn, fetch: toCdn, now: () => now }, new Secret(key, 'cdn-key'));
+  const send = createSend({ ...cdn, fetch: toCdn, now: () => now, onAttempt }, new Secret(key, 'cdn-key'));
   const source = await createEventLogs(send, () => now).export(shieldZoneId, wanted);
   report({ announced: source.length });
   const log = await gatherLog(source, { wanted: request, limits, directory, onProgress: report });

@@ -84,6 +84,7 @@ export async function authorize(
 
   const decision = assertKnown(await authorizer.decide(needs, channelId));
   if (!decision.allowed) {
+    deps.metrics.refused(decision.reason);
     const reference = makeReference();
     await recordDenial(deps, sender, request, decision, reference);
     const { message, hint, offer } = renderRefusal(decision, people.missingScopes());

@@ -5,6 +5,7 @@ import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Egress } from '../send/egress.ts';
 import { readBody } from '../web/limits.ts';
+import { type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
 
 // Bolt's own limit. A modal is at most 250 kB, an event far less.
 const maxBytes = 4 * 1024 * 1024;
@@ -22,6 +23,7 @@ const longestCheck = 1024;
 export function createHttpReceiver(options: {
   signingSecret: Secret;
   egress: Pick<Egress, 'acknowledgement'>;
+  onAcknowledged?: OnAcknowledged;
   log: Log;
   now: () => Date;
 }): Receiver & { readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> } {
@@ -41,8 +43,15 @@ export function createHttpReceiver(options: {
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
 
-  const deliver = async (body: Record<string, unknown>, response: ServerResponse): Promise<void> => {
-    const ack = async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply));
+  const deliver = async (
+    body: Record<string, unknown>,
+    response: ServerResponse,
+    acknowledged: () => void,
+  ): Promise<void> => {
+    const ack = async (reply?: unknown) => {
+      answer(response, 200, egress.acknowledgement(reply));
+      acknowledged();
+    };
     try {
       await withSecrets(async () => app?.processEvent({ body, ack }));
     } catch (error) {
@@ -52,6 +61,7 @@ export function createHttpReceiver(options: {
     }
     // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
     answer(response, 200);
+    acknowledged();
   };
 
   return {
@@ -61,6 +71,7 @@ export function createHttpReceiver(options: {
     start: async () => undefined,
     stop: async () => undefined,
     async handle(request, response) {
+      const acknowledged = watchAcknowledgement(options.onAcknowledged, 'http');
       const isSigned = request.headers['x-slack-signature'] !== undefined && isFresh(request);
       // Of strangers no more is read than the check of a certificate has.
       const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
@@ -83,7 +94,8 @@ export function createHttpReceiver(options: {
         log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
         return answer(response, 200);
       }
-      await deliver(body, response);
+      const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
+      await deliver(body, response, () => acknowledged(sentAt));
     },
   };
 }

@@ -5,6 +5,7 @@ import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
+import { type OnAcknowledged, readSentAt, watchAcknowledgement } from './acknowledgement.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced one at a
 // time lose none. Slack allows ten for each app.
@@ -28,6 +29,7 @@ export function createSocketReceiver(options: {
   appToken: Secret;
   apiUrl: string;
   egress: Pick<Egress, 'acknowledgement'>;
+  onAcknowledged?: OnAcknowledged;
   logger: Logger;
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
@@ -41,11 +43,13 @@ export function createSocketReceiver(options: {
   let app: App | undefined;
 
   const deliver = async ({ body, ack: send }: SlackEvent): Promise<void> => {
-    let acknowledged = false;
+    const acknowledged = watchAcknowledgement(options.onAcknowledged, 'socket');
+    let isAcknowledged = false;
     const ack = async (reply?: unknown): Promise<void> => {
-      if (acknowledged) return;
-      acknowledged = true;
+      if (isAcknowledged) return;
+      isAcknowledged = true;
       await send(egress.acknowledgement(reply));
+      acknowledged(readSentAt(body));
     };
     try {
       await withSecrets(async () => app?.processEvent({ body, ack }));

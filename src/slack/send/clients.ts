@@ -1,6 +1,7 @@
 import {
   type ChatPostMessageArguments,
   type ChatPostMessageResponse,
+  ErrorCode,
   type Logger,
   type WebAPICallResult,
   WebClient,
@@ -9,7 +10,9 @@ import {
 import { createCache } from '../../lib/cache.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
+import type { Call } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import { readSlackError } from '../installations.ts';
 import type { Egress } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 
@@ -18,6 +21,8 @@ interface ClientOptions {
   readonly logger: Logger;
   readonly egress: Pick<Egress, 'check'>;
   readonly sendNativeBlocks: SendNativeBlocks;
+  /** Called when a call has ended, however it did. Keep it cheap. */
+  readonly onCall?: (call: Call) => void;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -71,12 +76,47 @@ class CheckedClient extends WebClient {
   }
 
   override async apiCall(method: string, content: Record<string, unknown> = {}): Promise<WebAPICallResult> {
-    const { egress, sendNativeBlocks } = this.#options;
+    const { egress, onCall, sendNativeBlocks } = this.#options;
     return sendNativeBlocks({ installation: this.#installation, method }, content, (sent) => {
       egress.check('slack', sent, method);
-      return super.apiCall(method, redactDoubtful(sent));
+      return observeCall(onCall, method, () => super.apiCall(method, redactDoubtful(sent)));
     });
   }
+}
+
+/** Runs a call of Slack and reports how it went. */
+async function observeCall<Result>(
+  onCall: ClientOptions['onCall'],
+  name: string,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  const startedAt = Date.now();
+  const started = performance.now();
+  const report = (outcome: string, status?: number): void =>
+    onCall?.({ name, outcome, status, startedAt, seconds: (performance.now() - started) / 1000 });
+  try {
+    const result = await call();
+    if (result instanceof Response) report(result.ok ? 'ok' : 'refused', result.status);
+    else report('ok');
+    return result;
+  } catch (error) {
+    report(classifyError(error));
+    throw error;
+  }
+}
+
+function classifyError(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (code === ErrorCode.RateLimitedError) return 'ratelimited';
+  return readSlackError(error) ?? 'no_answer';
+}
+
+/** A `fetch` for response_urls, which reports each request as a call of that name. */
+export function observeResponseUrls(
+  onCall: NonNullable<ClientOptions['onCall']>,
+  fetch: typeof globalThis.fetch,
+): typeof globalThis.fetch {
+  return (input, init) => observeCall(onCall, 'response_url', () => fetch(input, init));
 }
 
 /** Posts a message in a channel or, by a user's id, in their direct messages. */

@@ -36,7 +36,16 @@ export type SendNativeBlocks = <Content extends object, Sent>(
   send: (content: Content) => Promise<Sent>,
 ) => Promise<Sent>;
 
-export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }): SendNativeBlocks {
+export function createNativeBlocks({
+  log,
+  now,
+  onRefused,
+}: {
+  readonly log: Log;
+  readonly now: () => Date;
+  /** Called with the method by which they were refused. */
+  readonly onRefused?: (method: string) => void;
+}): SendNativeBlocks {
   const refused = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
   const isRefusedThere = async ({ installation }: NativeOffer): Promise<boolean> =>
     refused.get(`chat.postMessage ${await installation()}`) === true;
@@ -60,6 +69,7 @@ export function createNativeBlocks({ log, now }: { log: Log; now: () => Date }):
       const sent = await sendWords();
       // Only now is it known that the native blocks were the reason.
       refused.set(key, true);
+      onRefused?.(method);
       log.warn(
         { method, blocks: native.map(describe), reasons: readReasons(error) },
         'Slack refused native blocks, sent words instead',

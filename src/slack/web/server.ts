@@ -4,7 +4,6 @@ import { UserError } from '../../errors.ts';
 import { version } from '../../lib/version.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Egress } from '../send/egress.ts';
 import type { ConnectPage } from './connect-page.ts';
 import type { InstallPages } from './install.ts';
@@ -19,7 +18,7 @@ interface WebOptions {
   readonly isPublic: boolean;
   readonly egress: Egress;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: { readonly contentType: string; render(): Promise<string> };
   /** Present with signed HTTP: takes `POST /slack/events`. */
   readonly events?: Handler | undefined;
   readonly install?: InstallPages | undefined;

@@ -41,6 +41,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
     const stopMaintenance = startMaintenance({ pool, dump, directory: join(dataDir, 'backups'), log });
     return {
       native: { kind: 'embedded' as const, pool, dump },
+      poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // No query has a time limit.
       unlimited: undefined,
       db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),

@@ -253,7 +253,6 @@ describe('answers of our own endpoints', () => {
     egress,
     log,
     metrics: {
-      delivered: () => undefined,
       contentType: 'text/plain',
       render: async () => noteSecret(says.metrics),
     },

@@ -1,0 +1,97 @@
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createBacklogReader } from '../../src/store/backlog.ts';
+import { defineJob } from '../../src/store/queue/define-job.ts';
+import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
+import type { Db } from '../../src/store/schema.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { noPorts } from './queue/no-ports.ts';
+
+const engines = await prepareEngines();
+let queue: Queue | undefined;
+afterEach(() => queue?.stop());
+
+const minute = 60_000;
+const now = new Date();
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+const job = defineJob({ name: 'digest-run', data: z.object({}), onePerKey: 'waiting', run: async () => {} });
+
+/** An outbox with one message due for five minutes and one later, and a digest and a run that should have begun. */
+async function fill(db: Db): Promise<void> {
+  const message = { tenant: 'T0', team_id: 'T0', kind: 'note', about: '{}', places: '[]', changed_at: now };
+  const due = { ...message, doubt: 'look', state: 'due', expires_at: now } as const;
+  await db
+    .insertInto('outbox')
+    .values([
+      { ...due, id: 'a', next_at: ago(5 * minute) },
+      { ...due, id: 'b', next_at: ago(-minute) },
+      { ...due, id: 'c', next_at: null },
+    ])
+    .execute();
+  const digest = { tenant: 'T0', team_id: 'T0', owner: 'U0', channel: 'C0', body: '{}', revision: 1 };
+  const stored = { ...digest, failures: 0, created_at: now };
+  await db
+    .insertInto('digests')
+    .values([
+      { ...stored, id: 'late', next_due: ago(3 * minute) },
+      { ...stored, id: 'paused', next_due: ago(3 * minute), paused: 'owner' },
+      { ...stored, id: 'soon', next_due: ago(minute) },
+    ])
+    .execute();
+  const run = { missed: 0, attempts: 0, due: ago(9 * minute), run_at: ago(9 * minute) };
+  await db
+    .insertInto('digest_runs')
+    .values([
+      { ...run, digest_id: 'late', state: 'due' },
+      { ...run, digest_id: 'soon', state: 'sent' },
+    ])
+    .execute();
+}
+
+/** How often each table was read whole, and by index. */
+const countScans = (trx: Db) =>
+  sql<{ name: string; whole: number; byIndex: number }>`
+    select relname as name, sum(seq_scan)::int as whole, sum(idx_scan)::int as "byIndex"
+      from pg_stat_xact_user_tables group by relname`.execute(trx);
+
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)('depth and age are of what could start now, and late is what could not', async () => {
+    const database = await emptyDatabase();
+    queue = createQueue({ database, log: createMemoryLog(), now: () => now });
+    await queue.start({ jobs: [job], ports: noPorts, work: false });
+    await queue.enqueue(job, {}, { key: 'one' });
+    await queue.enqueue(job, {}, { key: 'two', at: ago(-minute) });
+    await fill(database.db);
+    const later = new Date(Date.now() + 30_000);
+    const backlog = await createBacklogReader(database.db, () => later)();
+    expect(backlog).toMatchObject({
+      queues: [{ queue: 'digest-run', depth: 1, active: 0 }],
+      outbox: { depth: 1 },
+      late: { digest: 2 },
+      operations: { proposed: 0, unknown: 0 },
+    });
+    expect(backlog?.queues[0]?.oldestSeconds).toBeGreaterThan(25);
+    expect(backlog?.queues[0]?.oldestSeconds).toBeLessThan(60);
+    expect(backlog?.outbox.oldestSeconds).toBeGreaterThan(300);
+  });
+
+  test.skipIf(skip)('it is read by index: nothing is scanned whole that grows', async () => {
+    const { db } = await emptyDatabase();
+    const scanned = await db.transaction().execute(async (trx) => {
+      // Small tables are read whole unless that is forbidden; where there is no index it happens nevertheless.
+      await sql`set local enable_seqscan = off`.execute(trx);
+      const before = new Map((await countScans(trx)).rows.map((row) => [row.name, row]));
+      expect(await createBacklogReader(trx, () => now)()).toBeDefined();
+      return (await countScans(trx)).rows.map(({ name, whole, byIndex }) => ({
+        name,
+        whole: whole - (before.get(name)?.whole ?? 0),
+        byIndex: (byIndex ?? 0) - (before.get(name)?.byIndex ?? 0),
+      }));
+    });
+    const names = scanned.filter(({ byIndex }) => byIndex > 0).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['outbox', 'digests', 'digest_runs', 'operations']));
+    // The queues themselves are a dozen rows.
+    expect(scanned.filter(({ name, whole }) => whole > 0 && name !== 'queue')).toEqual([]);
+  });
+});
