@@ -9,6 +9,7 @@ import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createBudgets } from './budget.ts';
 import { countErrors, type ErrorCounts } from './error-counts.ts';
+import type { ChangeQuery, Look, LookedZone, SettingsHistory } from './settings/history.ts';
 import { createSharedReads } from './shared-reads.ts';
 
 /**
@@ -23,6 +24,12 @@ export interface AccountReads {
   readonly originErrors: CdnClient['originErrors'];
   /** Origin errors of a zone, counted up to now: entries that were counted before are not counted again. */
   readonly errors: (zoneId: string) => Promise<ErrorCounts>;
+  readonly settings: {
+    /** Compares zones (undefined = all) with the person's last look (`settings/history.ts`). */
+    readonly look: (zones?: readonly LookedZone[]) => Promise<Look>;
+    /** What looks found. */
+    readonly list: (query: ChangeQuery) => ReturnType<SettingsHistory['list']>;
+  };
 }
 
 interface ZoneList {
@@ -42,11 +49,12 @@ const smallSize = 10;
 export function createAccountReads(options: {
   readonly cdn: Cdn;
   readonly keyStore: KeyStore;
+  readonly settingsHistory: SettingsHistory;
   readonly db: Db;
   readonly now: () => Date;
   readonly log: Log;
 }) {
-  const { cdn, keyStore, db, now } = options;
+  const { cdn, keyStore, settingsHistory, db, now } = options;
   const shared = createSharedReads({ now, maxSize });
   const budgets = createBudgets(options);
 
@@ -112,6 +120,15 @@ export function createAccountReads(options: {
           ({ originErrors }) => countErrors({ db, now, person, fingerprint, originErrors }, zoneId),
           ({ size }) => size,
         ),
+      settings: {
+        look(zones) {
+          const ids = zones?.map(({ id }) => id).toSorted();
+          return read('Look at settings', ids?.join(' ') ?? '', (client) =>
+            settingsHistory.look(person, client, zones),
+          );
+        },
+        list: (query) => settingsHistory.list(person, query),
+      },
     };
   }
 

@@ -15,12 +15,12 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
-  const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
+  const { audit, installations, keyStore, links, names, outbox, policies, sealer, settingsHistory } = stores;
   const { onAttempt, zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const accounts = createAccountReads({ cdn: services.cdn, keyStore, db, now, log });
+  const accounts = createAccountReads({ cdn: services.cdn, keyStore, settingsHistory, db, now, log });
   const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
   const ports = {
     ...createJobPorts({
@@ -54,6 +54,7 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
       accounts.drop,
       (ended) => names.forget(ended),
+      (ended) => settingsHistory.forget(ended),
       (ended) => exports.endFor(ended),
       digests.pauseFor,
       async (ended) => void (await cancelUnbegun(ledger, ended)),

@@ -62,6 +62,9 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
     // Counting begins anew after a gap of seven days.
     db.deleteFrom('error_counts').where('looked_at', '<', before(8 * dayMs)),
     db.deleteFrom('read_budgets').where('hour', '<', before(dayMs)),
+    db.deleteFrom('zone_changes').where('at', '<', before(100 * dayMs)),
+    // With the settings that nobody has looked at since.
+    db.deleteFrom('zone_looks').where('looked_at', '<', before(100 * dayMs)),
     db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
   ];
   for (const query of old) await query.execute();

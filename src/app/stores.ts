@@ -1,3 +1,4 @@
+import { createSettingsHistory } from '../accounts/settings/history.ts';
 import { createAudit } from '../auth/audit/audit.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
@@ -60,6 +61,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     keyStore: createKeyStore({ db, sealer, now, audit }),
     links: createKeyLinks({ db, sealer, now }),
     names: createNames({ db, audit, now }),
+    settingsHistory: createSettingsHistory({ db, sealer, now }),
     policies: createPolicies({ db, audit, now, messages: createPendingMessages(outbox) }),
   };
 }

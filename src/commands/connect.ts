@@ -31,7 +31,7 @@ export const accessKey = z
   .regex(/^[!-~]+$/u, { error: 'A key has only letters, digits and signs. Copy it once more.', abort: true })
   .transform((key) => new Secret(key, 'cdn-key'));
 
-export const connect: Feature<'cdnWith' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'> = {
+export const connect: Feature<'cdnWith' | ForgetsWith> = {
   name: 'connect',
   commands: [
     {
@@ -108,13 +108,16 @@ async function offerPage({ keyPage }: With<'keyPage'>): Promise<Message> {
   return views.renderPageOffer(await keyPage.offer());
 }
 
+type ForgetsWith = 'keyPage' | 'keyStore' | 'ledger' | 'settingsHistory' | 'zoneCache';
+
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget(context: With<'keyPage' | 'keyStore' | 'ledger' | 'zoneCache'>): Promise<Message> {
-  const { keyStore, keyPage, ledger, person, zoneCache } = context;
+async function forget(context: With<ForgetsWith>): Promise<Message> {
+  const { keyStore, keyPage, ledger, person, settingsHistory, zoneCache } = context;
   // The links first: the key may have come by one of them.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });
   zoneCache.drop(person);
+  await settingsHistory.forget({ person, tenant: tenantId(person) });
   // Nothing can run without the key, so approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
   return views.renderDisconnected(had, cancelled.length);

@@ -1,5 +1,6 @@
 import type { KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
+import type { SettingsHistory } from '../accounts/settings/history.ts';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { People, Person } from '../auth/identity.ts';
@@ -17,7 +18,7 @@ import type { Attachment, FormResult, Message } from '../views/blocks/blocks.ts'
 import type { Failure } from '../views/blocks/failure.ts';
 import type { PanelPages } from '../views/blocks/panel.ts';
 import type { CommandSummary, HelpGroup } from '../views/help.ts';
-import type { SharedFile } from '../views/share.ts';
+import type { SharedFile, ShareOutcome } from '../views/share.ts';
 import type { Words } from './words.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
@@ -59,6 +60,7 @@ export interface Services {
   readonly keyPage: KeyPage | undefined;
   readonly zoneCache: ZoneCache;
   readonly names: Names;
+  readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;
   readonly audit: Audit;
   readonly ledger: Ledger;
@@ -89,9 +91,6 @@ export interface Sharing {
     },
   ) => Promise<ShareOutcome>;
 }
-
-/** `post-only`: without its files. `unknown`: it may have been posted. `refused`: Slack's reason. */
-export type ShareOutcome = 'posted' | 'post-only' | 'repeated' | 'unknown' | { readonly refused: string };
 
 export type Service = keyof Services;
 

@@ -4,7 +4,7 @@ import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
-import type { Answer, Command, Feature, Service, ShareOutcome, With } from './define.ts';
+import type { Answer, Command, Feature, Service, With } from './define.ts';
 import { assertAllowed } from './operations/proposals.ts';
 import { parseWords, type Words } from './words.ts';
 
@@ -158,7 +158,7 @@ async function requireOwnAudience(channel: string, { sharing, authorizer }: With
 }
 
 function explainUnposted(
-  outcome: Exclude<ShareOutcome, 'posted' | 'post-only'>,
+  outcome: Exclude<views.ShareOutcome, 'posted' | 'post-only'>,
   channel: string,
   again: string,
 ): UserError {

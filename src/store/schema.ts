@@ -9,6 +9,7 @@ import { healthTables } from './schema/health.ts';
 import { nameTables } from './schema/names.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
+import { zoneSettingsTables } from './schema/zone-settings.ts';
 
 type Tables = typeof authTables.tables &
   typeof slackTables.tables &
@@ -16,7 +17,8 @@ type Tables = typeof authTables.tables &
   typeof settingsTables.tables &
   typeof nameTables.tables &
   typeof accountTables.tables &
-  typeof errorCountTables.tables;
+  typeof errorCountTables.tables &
+  typeof zoneSettingsTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -49,6 +51,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0006-accounts': accountTables,
   '0007-error-counts': errorCountTables,
   '0008-health': healthTables,
+  '0009-zone-settings': zoneSettingsTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -15,6 +15,9 @@ import { truncate } from './blocks/text.ts';
 export const sharedFiles = ['csv', 'ndjson'] as const;
 export type SharedFile = (typeof sharedFiles)[number];
 
+/** `post-only`: without its files. `unknown`: it may have been posted. `refused`: Slack's reason. */
+export type ShareOutcome = 'posted' | 'post-only' | 'repeated' | 'unknown' | { readonly refused: string };
+
 /** Shows an answer to everybody where it stands. `words`, typed, show the same. */
 export function shareButton(words: string): Button {
   return button('Share', 'share:post', `${words} here`);

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type CdnOptions, startCdn } from '../../simulator/cdn/server.ts';
 import { createAccountReads } from '../../src/accounts/reads.ts';
+import { createSettingsHistory } from '../../src/accounts/settings/history.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
@@ -22,9 +23,10 @@ export async function startAccounts(database: Database, options: CdnOptions = {}
   const { db } = database;
   const sealer = createSealer(await createKeyring(generateKeys('k1')));
   const keyStore = createKeyStore({ db, sealer, now });
+  const settingsHistory = createSettingsHistory({ db, sealer, now });
   const log = createMemoryLog();
   const cdn = createCdn({ ...simulator, apiUrl: simulator.url, sleep: async () => undefined });
-  const another = () => createAccountReads({ cdn, keyStore, db, now, log });
+  const another = () => createAccountReads({ cdn, keyStore, settingsHistory, db, now, log });
   const accounts = another();
   onTestFinished(() => accounts.stop());
   const link = (person = alice) => keyStore.link(person, new Secret(simulator.key, 'cdn-key'));
@@ -32,6 +34,9 @@ export async function startAccounts(database: Database, options: CdnOptions = {}
   return {
     simulator,
     accounts,
+    keyStore,
+    settingsHistory,
+    client: () => cdn.withKey(new Secret(simulator.key, 'cdn-key')),
     another,
     link,
     log,

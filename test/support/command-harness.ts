@@ -97,6 +97,7 @@ export async function createCommandHarness({
         keyPage: undefined,
         zoneCache: zoneCache,
         names: noNames,
+        settingsHistory: unusedHistory,
         tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
@@ -198,6 +199,13 @@ type Drawn = { readonly blocks?: readonly object[] } | undefined;
 const unusedExports = new Proxy({} as Services['exports'], {
   get(_, name) {
     throw new Error(`nothing is exported from this harness, and it was asked for ${String(name)}`);
+  },
+});
+
+/** What changed in settings is tried with a whole bot (`test/commands/zones/changes.test.ts`). */
+const unusedHistory = new Proxy({} as Services['settingsHistory'], {
+  get(_, name) {
+    throw new Error(`nothing is compared in this harness, and it was asked for ${String(name)}`);
   },
 });
 

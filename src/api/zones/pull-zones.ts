@@ -2,6 +2,7 @@ import { registerShown } from '../../secrets/secret.ts';
 import type { Reply, Send } from '../http/request.ts';
 import { createPages } from '../json/lists.ts';
 import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
+import { type DigestKeys, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
 
@@ -34,6 +35,34 @@ export function createPullZones(send: Send) {
       const { kept: zones, skipped } = await pages.readAll(search, createSummaryRow());
       registerShown(zones);
       return { zones, skipped };
+    },
+
+    /**
+     * The settings of zones, projected one by one while they arrive: a zone whose projection is undefined takes no room.
+     * `enough` is asked at each zone; `isWhole`: the list was read to its end.
+     */
+    async settings<T>(options: {
+      readonly search?: string | undefined;
+      readonly digestKeys: DigestKeys;
+      readonly wants: (id: string) => boolean;
+      readonly project: (settings: ZoneSettings) => T | undefined;
+      readonly enough: () => boolean;
+    }): Promise<{ readonly kept: T[]; readonly skipped: number; readonly isWhole: boolean }> {
+      const { search, digestKeys, wants, project, enough } = options;
+      const row = createSummaryRow();
+      const take = (raw: unknown, reply: Reply) => {
+        const summary = row(raw, reply);
+        if (!summary || !wants(summary.id)) return summary && { id: summary.id, kept: undefined };
+        const settings = readZoneSettings(raw, digestKeys);
+        return settings && { id: settings.id, kept: project(settings) };
+      };
+      let isWhole = true;
+      const { kept, skipped } = await pages.readAll(search, take, () => {
+        if (!enough()) return false;
+        isWhole = false;
+        return true;
+      });
+      return { kept, skipped, isWhole };
     },
 
     /** The first matching zone with every member; stops reading when it is found. */

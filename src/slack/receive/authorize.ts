@@ -69,6 +69,7 @@ export async function authorize(
   own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
   const { keyStore, zoneCache, names, tempDirectory, policies, audit, ledger, exports, digests } = deps;
+  const { settingsHistory } = deps;
   const { log, now, panel } = deps;
   const { client, sharing, signal } = own;
   const { person, foreign } = sender;
@@ -126,6 +127,7 @@ export async function authorize(
     keyStore,
     zoneCache,
     names,
+    settingsHistory,
     tempDirectory,
     policies,
     audit,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { WebClient } from '@slack/web-api';
-import type { ShareOutcome, Sharing } from '../../commands/define.ts';
+import type { Sharing } from '../../commands/define.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { type AnswerPlace, findSharedWords, offerShare } from '../../views/share.ts';
+import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';

@@ -1,0 +1,193 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
+import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts';
+import { isObject } from '../http/errors.ts';
+import { readZone, toWireZone, type Zone } from './zone.ts';
+
+/**
+ * The value of a setting as it may be shown; null = none. `hidden`: digests of a part that is not shown (a key, the password
+ * in an address, a header's value, a long text), one for each key of the keyring, so that a change of it is noticed.
+ */
+export type Setting = readonly [value: Json] | readonly [value: Json, hidden: string];
+
+/** What people set of a zone. Members that the CDN did not report are absent, which is not the same as null. */
+export interface ZoneSettings {
+  readonly id: string;
+  readonly name: string;
+  /** By the service's names. */
+  readonly members: Readonly<Record<string, Setting>>;
+  /** Members that are lists of things with a name of their own: hostnames by host, edge rules by id. */
+  readonly groups: Readonly<Record<string, Readonly<Record<string, Setting>>>>;
+}
+
+/** Digests hidden values under these keys, for one zone: the same value in two zones is not seen to be the same. */
+export interface DigestKeys {
+  readonly keys: readonly KeyObject[];
+  /** Digests the values of all zones alike, to compare them with each other. */
+  readonly acrossZones?: true;
+}
+
+/** Members that are no settings, or move by themselves. */
+const notSettings = new Set(['Id', 'MonthlyBandwidthUsed', 'MonthlyCharges', 'CacheVersion', 'UserId']);
+
+/** By the name that an element has of its own, which is unique in its list. */
+const groupKeys: Readonly<Record<string, string>> = {
+  Hostnames: 'Value',
+  EdgeRules: 'Guid',
+  OptimizerClasses: 'Name',
+  VendorAiImageBlueprints: 'Name',
+};
+
+/** The order of the edge rules, beside the rules themselves: a list of their ids and names. */
+export const ruleOrder = 'EdgeRuleOrder';
+
+/** Longer texts, such as the code of an error page, are told by their length. In characters. */
+const longText = 500;
+
+/** The settings of a raw zone; undefined if it is none. Values of secrets do not leave this function. */
+export function readZoneSettings(raw: unknown, digestKeys: DigestKeys): ZoneSettings | undefined {
+  const read = readZone(raw);
+  if (!read || !isObject(raw)) return undefined;
+  const { zone } = read;
+  const digest = createDigest(digestKeys, zone.id);
+  const wrong = new Set(read.wrong.map((path) => path.split(/[.[]/u, 1)[0]));
+  const members: Record<string, Setting> = {};
+  const groups: Record<string, Record<string, Setting>> = {};
+  const wire = toWireZone(zone) as Record<string, Json>;
+  for (const [name, value = null] of Object.entries(wire)) {
+    if (notSettings.has(name) || !Object.hasOwn(raw, name) || wrong.has(name)) continue;
+    const group = groupKeys[name];
+    if (group === undefined) members[name] = toSetting(name, value, raw[name], digest);
+    else groups[name] = readGroup(name, group, value, raw[name], digest);
+  }
+  for (const name of zoneSecretFields)
+    if (Object.hasOwn(raw, name)) members[name] = toSecret(name, raw[name], digest);
+  if (groups['EdgeRules']) members[ruleOrder] = [listRuleOrder(zone)];
+  return { id: zone.id, name: zone.name, members, groups };
+}
+
+/** Whether a setting is what it was. A hidden part whose digests are under no common key counts as unchanged. */
+export function isSameSetting(one: Setting, other: Setting): boolean {
+  return canonicalJson(one[0]) === canonicalJson(other[0]) && isSameHidden(one[1], other[1]);
+}
+
+function isSameHidden(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined || one === other) return one === other;
+  const known = new Map(one.split(' ').map((part) => part.split('.') as [string, string]));
+  const common = other.split(' ').flatMap((part) => {
+    const [label = '', mac] = part.split('.');
+    return known.has(label) ? [known.get(label) === mac] : [];
+  });
+  return common.every((isSame) => isSame);
+}
+
+type Digest = (path: string, value: Json) => string;
+
+function createDigest({ keys, acrossZones }: DigestKeys, zoneId: string): Digest {
+  return (path, value) => {
+    const text = canonicalJson([acrossZones ? '' : zoneId, path, value]);
+    // 16 bytes for each key, behind a label that only the same key gives.
+    return keys.map((key) => `${computeMac(key, 'label', 6)}.${computeMac(key, text, 22)}`).join(' ');
+  };
+}
+
+function computeMac(key: KeyObject, text: string, length: number): string {
+  return createHmac('sha256', key).update(text).digest('base64url').slice(0, length);
+}
+
+function toSetting(name: string, value: Json, raw: unknown, digest: Digest): Setting {
+  // Lists of texts are sets: their order says nothing, and services return it at will.
+  if (isTexts(value)) return [value.length === 0 ? null : [...new Set(value)].sort()];
+  if (value === '') return [null];
+  if (typeof value !== 'string' || typeof raw !== 'string') return [value];
+  if (raw.length > longText) return [{ characters: raw.length }, digest(name, raw)];
+  return raw === value ? [value] : [value, digest(name, raw)];
+}
+
+function toSecret(name: string, raw: unknown, digest: Digest): Setting {
+  return typeof raw === 'string' && raw !== '' ? ['set', digest(name, raw)] : [null];
+}
+
+/** Of changes, whose lists are sets of texts. */
+export function isTexts(value: Json): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+type RawObject = Readonly<Record<string, unknown>>;
+type JsonObject = { readonly [member: string]: Json | undefined };
+
+function readGroup(
+  name: string,
+  keyName: string,
+  value: Json,
+  raw: unknown,
+  digest: Digest,
+): Record<string, Setting> {
+  const elements = (Array.isArray(value) ? value : []) as readonly JsonObject[];
+  const keyOf = (element: RawObject, nth: number) => toText(element[keyName]) ?? `#${nth + 1}`;
+  const rawByKey = new Map(listObjects(raw).map((element, nth) => [keyOf(element, nth), element]));
+  return Object.fromEntries(
+    elements.map((element, nth) => {
+      const key = keyOf(element, nth);
+      // An id that changes with nothing else, and the place in the order, which moves with every other rule.
+      const { Id: _, OrderIndex: __, ...shown } = element;
+      return [key, toElement(`${name}/${key}`, shown, rawByKey.get(key), digest)];
+    }),
+  );
+}
+
+/** Characters of JSON: a thing that is longer is told by its name, and its content by a digest. */
+const longThing = 4_000;
+/** Custom certificates are uploaded by people; all others renew themselves. */
+const customCertificate = 3;
+
+function toElement(path: string, shown: JsonObject, raw: RawObject | undefined, digest: Digest): Setting {
+  const hidden: Json[] = [];
+  if (raw) {
+    const given = pickHidden(raw);
+    if (canonicalJson(given) !== canonicalJson(pickHidden(shown))) hidden.push(given);
+    if (raw['CertificateProvisionType'] === customCertificate)
+      hidden.push(hostnameSecretFields.map((name) => toText(raw[name])));
+  }
+  const isLong = JSON.stringify(shown).length > longThing;
+  const { Name, Value, Description, Enabled } = shown;
+  const told: Json = isLong ? { Name, Value, Description, Enabled, isLong } : shown;
+  if (isLong) hidden.push(shown);
+  return hidden.length === 0 ? [told] : [told, digest(path, hidden)];
+}
+
+/** The members of an edge rule in which values are hidden, of it and of its further actions and triggers. */
+function pickHidden(rule: RawObject): Json {
+  return [
+    listParameters(rule),
+    listObjects(rule['ExtraActions']).map(listParameters),
+    listObjects(rule['Triggers']).map((one) => [toText(one['Parameter1']), listPatterns(one)]),
+  ];
+}
+
+function listParameters(action: RawObject): Json {
+  return [1, 2, 3].map((nth) => toText(action[`ActionParameter${nth}`]));
+}
+
+function listPatterns({ PatternMatches: patterns }: RawObject): Json {
+  return Array.isArray(patterns) ? patterns.map(toText) : [];
+}
+
+function listObjects(value: unknown): RawObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function toText(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function listRuleOrder({ edgeRules }: Zone): Json {
+  return edgeRules
+    .map(({ guid, orderIndex, description }, nth) => ({
+      guid: guid ?? `#${nth + 1}`,
+      name: description?.trim() || `Rule ${nth + 1}`,
+      at: orderIndex ?? nth,
+    }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ guid, name }) => ({ guid, name }));
+}

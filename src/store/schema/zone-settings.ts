@@ -1,0 +1,49 @@
+import { defineTables } from './define-tables.ts';
+
+/** The settings of zones as a person's key showed them last, and what changed in them. */
+export const zoneSettingsTables = defineTables(
+  {
+    /** Locked while a look is stored, so that the changes of a person are committed in the order of their ids. */
+    zone_looks: {
+      tenant: 'text not null',
+      user_id: 'text not null',
+      looked_at: 'timestamptz not null',
+      /** When all zones were looked at: from then on an unknown zone is a new one. */
+      whole_at: 'timestamptz',
+    },
+    zone_settings: {
+      tenant: 'text not null',
+      user_id: 'text not null',
+      zone_id: 'text not null',
+      zone_name: 'text not null',
+      /** SHA-256 of the settings as they were read: compared and set, so that a change is recorded once. */
+      hash: 'text not null',
+      /** JSON, compressed, in Base64. Keyed digests in place of what is not shown. */
+      body: 'text not null',
+    },
+    zone_changes: {
+      id: 'bigint generated always as identity primary key',
+      tenant: 'text not null',
+      user_id: 'text not null',
+      zone_id: 'text not null',
+      zone_name: 'text not null',
+      /** Of the look that found it. */
+      at: 'timestamptz not null',
+      /** A member's name, `EdgeRules/<id>`, or `Zone` for a whole one. */
+      path: 'text not null',
+      /** JSON. */
+      before: 'text not null',
+      after: 'text not null',
+    },
+  },
+  [
+    'alter table zone_looks add primary key (tenant, user_id)',
+    'alter table zone_settings add primary key (tenant, user_id, zone_id)',
+    ...['zone_settings', 'zone_changes'].map(
+      (table) => `alter table ${table} add foreign key (tenant, user_id)
+        references zone_looks on delete cascade`,
+    ),
+    'create index zone_changes_person on zone_changes (tenant, user_id, id)',
+    'create index zone_changes_at on zone_changes (at)',
+  ],
+);
