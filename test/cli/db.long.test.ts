@@ -15,6 +15,7 @@ import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog, deleteRows } from '../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
+import { readStable } from '../support/words.ts';
 
 // The real processes, as an operator starts them.
 
@@ -52,7 +53,17 @@ async function start(env: Env, word = 'all', ...more: string[]): Promise<BotProc
 async function run(env: Env, ...words: string[]): Promise<{ said: string; code: number | null }> {
   const command = await start(env, 'db', ...words);
   const code = await command.exited;
-  return { said: command.output(), code };
+  return { said: makeStable(command.output()), code };
+}
+
+/** Without what differs from run to run, or changes with every table. */
+function makeStable(said: string): string {
+  return readStable(said, { directory })
+    .replaceAll(/-\w{6}\b/g, '')
+    .replaceAll(/[\d,]+( rows of )\d+( tables)/g, '<n>$1<n>$2')
+    .replaceAll(/, \d{4}-[\w-]+, version [\d.]+, as of \S+\)/g, ', <versions>)')
+    .replaceAll(/\([^()]+ process \d+\)/g, '(<process>)')
+    .replaceAll(/^ {2}(?!public\.linked_keys)\w+\.\w+: [\d,]+\n/gm, '');
 }
 
 async function newDirectory(name: string): Promise<string> {
@@ -91,38 +102,29 @@ describe.skipIf(skip)('npm run db', () => {
     await person.waitForModal(/connected/i);
     await person.closeModal();
     const file = join(directory, 'moved.ndjson');
-    const refused = await run(env, 'export', file);
-    expect(refused).toEqual({
-      code: 2,
-      said: expect.stringContaining('stop the bot, export, start it again'),
-    });
+    const steps = { 'export beside the bot': await run(env, 'export', file) };
     await bot.kill('SIGTERM');
-    const exported = await run(env, 'export', file);
-    expect(exported).toEqual({ code: 0, said: expect.stringMatching(/^Exported \d+ rows of \d+ tables/) });
+    Object.assign(steps, { export: await run(env, 'export', file) });
 
     const url = await server.createDatabase({ empty: true });
     const there: Env = { ...env, DATABASE_URL: url.reveal(), DATA_DIR: await newDirectory('none') };
-    const unkeyed = await run({ ...there, ENCRYPTION_KEYS: '' }, 'import', file);
-    expect(unkeyed).toEqual({ code: 1, said: expect.stringContaining('Sealed rows were NOT tried') });
-    const again = await run(there, 'import', file);
-    expect(again).toEqual({ code: 2, said: expect.stringContaining('public.linked_keys: 1') });
-
+    Object.assign(steps, {
+      'import without the keyring': await run({ ...there, ENCRYPTION_KEYS: '' }, 'import', file),
+      'import onto rows': await run(there, 'import', file),
+    });
     const keyed: Env = { ...there, ENCRYPTION_KEYS_FILE: join(dataDir, 'encryption-keys') };
     keyed['DATABASE_URL'] = (await server.createDatabase({ empty: true })).reveal();
-    const imported = await run(keyed, 'import', file);
-    expect(imported.said).toContain('The keyring opens every sealed row: 1.');
-    expect(imported.said).toMatch(/The audit record is whole: \d chain/);
-    expect(imported.code).toBe(0);
+    Object.assign(steps, { import: await run(keyed, 'import', file) });
     await start(keyed);
     await listsZones('U0ALICE00');
 
     // And back, beside the bot: PostgreSQL serves both.
     const beside = join(directory, 'beside.ndjson');
-    expect((await run(keyed, 'export', beside)).said).toContain('The bot is running');
+    Object.assign(steps, { 'export beside the bot on PostgreSQL': await run(keyed, 'export', beside) });
     const backDir = await newDirectory('back');
     await copyFile(join(dataDir, 'encryption-keys'), join(backDir, 'encryption-keys'));
-    const back = await run({ ...env, DATA_DIR: backDir }, 'import', beside);
-    expect(back).toEqual({ code: 0, said: expect.stringContaining('opens every sealed row: 1.') });
+    Object.assign(steps, { 'import back': await run({ ...env, DATA_DIR: backDir }, 'import', beside) });
+    expect(steps).toMatchSnapshot();
   });
 
   test('killed during an import, both engines are as empty as before', async () => {
@@ -173,10 +175,10 @@ describe.skipIf(skip)('npm run db', () => {
     const ended = await promisify(execFile)('sh', ['-c', script, process.execPath, to], {
       env: { DATABASE_URL: url.reveal(), PATH: process.env['PATH'] },
     }).catch((error: { code: number; stderr: string }) => error);
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be written (EFBIG)') });
     expect(await readdir(to)).toEqual([]);
     const none = await run({ DATABASE_URL: url.reveal() }, 'export', join(to, 'none', 'moved.ndjson'));
-    expect(none).toEqual({ code: 2, said: expect.stringContaining('There is no such directory') });
     await expect(stat(join(to, 'none'))).rejects.toThrow('ENOENT');
+    const { code, stderr = '' } = ended as { code?: number; stderr?: string };
+    expect([{ code, said: makeStable(stderr) }, none]).toMatchSnapshot();
   });
 });
