@@ -1,11 +1,12 @@
+import { countNew } from '../src/accounts/error-counts.ts';
 import { createCdn } from '../src/api/cdn.ts';
 import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
 import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
-import { shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
+import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
 import { Secret } from '../src/secrets/secret.ts';
 
 // Reads one day's origin errors in a heap of its own and prints how long it took and how far the memory grew.
-//   node bench/origin-error-reader.ts bot | body
+//   node bench/origin-error-reader.ts bot | look | again | body
 const [way] = process.argv.slice(2);
 const url = process.env['CDN_ORIGIN_LOGGING_URL'] ?? '';
 const key = process.env['CDN_KEY'] ?? '';
@@ -23,6 +24,26 @@ async function count(): Promise<number> {
   return counter.result().total;
 }
 
+/** As a watch looks at a zone: the day is counted from its beginning, and once more after what `known` has counted. */
+const begin = startOfDay(day);
+const end = begin + dayMs - 1;
+type Known = Exclude<Parameters<typeof countNew>[2], undefined>;
+const beginning: Known = {
+  version: 1,
+  since: begin,
+  partialDays: [],
+  position: { boundary: begin - 1, newest: begin - 1, recent: [] },
+  tally: { codes: [], prefixes: [] },
+  lookedAt: new Date(begin + hourMs),
+};
+let known = beginning;
+async function look(): Promise<number> {
+  const { counts, result } = await countNew(originErrors, zone, known, new Date(end));
+  // Stored as JSON.
+  if (counts) known = { ...(JSON.parse(JSON.stringify(counts)) as typeof counts), lookedAt: new Date(end) };
+  return result.sum(begin).total;
+}
+
 /** The floor: the answer downloaded and parsed whole. The documents inside the entries stay texts. */
 async function parse(): Promise<number> {
   const [year, month, date] = day.split('-');
@@ -30,12 +51,13 @@ async function parse(): Promise<number> {
   return (JSON.parse(await response.text()) as { logs: unknown[] }).logs.length;
 }
 
-const read = way === 'bot' ? count : way === 'body' ? parse : undefined;
-if (!read) throw new Error('Which way? bot or body');
+const read = { bot: count, look, again: look, body: parse }[way ?? ''];
+if (!read) throw new Error('Which way? bot, look, again or body');
 
 // The connection and the code itself are warm in a bot that runs: an unknown zone's answer is empty.
 await originErrors.forEach('1', day, () => undefined);
 await (await fetch(`${url}/1/01-01-2026`, { headers: { AccessKey: key } })).text();
+if (way === 'again') await look();
 
 const before = process.memoryUsage.rss();
 const began = performance.now();

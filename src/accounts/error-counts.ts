@@ -71,8 +71,8 @@ export async function countErrors(options: Options, zoneId: string): Promise<Err
   }
 }
 
-/** `counts` is undefined where nothing changed. */
-async function countNew(
+/** One look, without a database. `counts` is undefined where nothing changed. @throws ApiError */
+export async function countNew(
   originErrors: OriginErrors,
   zoneId: string,
   known: KnownCounts | undefined,
