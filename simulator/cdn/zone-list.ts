@@ -1,6 +1,8 @@
 import { type Answer, type Call, coreError, pageEnvelope, readPaging } from './answer.ts';
+import { canaryMark } from './canaries.ts';
+import { makeCertificate } from './certificates.ts';
 import type { CdnData } from './model.ts';
-import type { PullZone } from './zone-fields.ts';
+import type { Hostname, PullZone } from './zone-fields.ts';
 
 // Frozen zones (large generated worlds, see data.ts) cannot change, so their bytes may be kept: a page of 1000 costs
 // about 15 ms to serialise and 1 ms to copy. A changed copy put in a zone's place is another object and misses the cache.
@@ -13,8 +15,24 @@ function withoutCertificates(zone: PullZone): PullZone {
   return { ...zone, Hostnames: zone.Hostnames?.map((host) => ({ ...host, Certificate: null })) ?? null };
 }
 
-function bytesOf(zone: PullZone, certificates: boolean): Buffer {
-  if (certificates) return Buffer.from(JSON.stringify(zone));
+/** A generated hostname's certificate is made when it is asked for; it ends within the next three months. */
+function withCertificates(zone: PullZone, now: number): PullZone {
+  const make = ({ Id, Value, Certificate }: Hostname): string | null =>
+    Certificate?.startsWith(canaryMark) === true
+      ? makeCertificate(Value ?? '', new Date(now + (5 + (Id % 85)) * DAY))
+      : Certificate;
+  return {
+    ...zone,
+    Hostnames: zone.Hostnames?.map((host) => ({ ...host, Certificate: make(host) })) ?? null,
+  };
+}
+
+const DAY = 86_400_000;
+
+/** `certificatesAt`: the service's time where certificates are asked for. */
+function bytesOf(zone: PullZone, certificatesAt: number | undefined): Buffer {
+  if (certificatesAt !== undefined)
+    return Buffer.from(JSON.stringify(withCertificates(zone, certificatesAt)));
   const known = kept.get(zone);
   if (known) return known;
   const bytes = Buffer.from(JSON.stringify(withoutCertificates(zone)));
@@ -26,13 +44,13 @@ function bytesOf(zone: PullZone, certificates: boolean): Buffer {
 function* pieces(
   before: string,
   zones: readonly PullZone[],
-  certificates: boolean,
+  certificatesAt: number | undefined,
   after: string,
 ): Generator<Buffer> {
   let batch: Buffer[] = [Buffer.from(before)];
   for (const [index, zone] of zones.entries()) {
     if (index > 0) batch.push(comma);
-    batch.push(bytesOf(zone, certificates));
+    batch.push(bytesOf(zone, certificatesAt));
     if (index % 64 === 63) {
       yield Buffer.concat(batch);
       batch = [];
@@ -66,9 +84,10 @@ export function listPullZones(call: Call, data: CdnData): Answer {
   const term = (call.query.get('search') ?? '').toLowerCase();
   const found =
     term === '' ? data.zones : data.zones.filter((zone) => zone.Name?.toLowerCase().includes(term));
+  const certificatesAt = certificates ? call.now : undefined;
   const { page, perPage } = paging;
-  if (page === 0) return { status: 200, headers, body: pieces('[', found, certificates, ']') };
+  if (page === 0) return { status: 200, headers, body: pieces('[', found, certificatesAt, ']') };
   const items = found.slice((page - 1) * perPage, page * perPage);
   const rest = JSON.stringify(pageEnvelope(page, perPage, found.length)).slice(1);
-  return { status: 200, headers, body: pieces('{"Items":[', items, certificates, `],${rest}`) };
+  return { status: 200, headers, body: pieces('{"Items":[', items, certificatesAt, `],${rest}`) };
 }

@@ -1,5 +1,6 @@
 import type { Cdn, CdnClient } from '../api/cdn.ts';
 import type { ErrorBudget } from '../api/http/retry.ts';
+import type { Certificate } from '../api/zones/certificates.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import { type Person, personKey } from '../auth/identity.ts';
 import { type KeyStore, requireKey } from '../auth/keys/key-store.ts';
@@ -18,7 +19,11 @@ import { createSharedReads } from './shared-reads.ts';
  * BudgetSpent where jobs have sent what they may in this hour.
  */
 export interface AccountReads {
-  readonly pullZones: { readonly all: () => Promise<ZoneList> };
+  readonly pullZones: {
+    readonly all: () => Promise<ZoneList>;
+    /** The answer carries private keys, which are dropped unread: only for those who ask for it. */
+    readonly certificates: () => Promise<readonly Certificate[]>;
+  };
   readonly apps: Pick<CdnClient['apps'], 'summary'>;
   readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
   readonly originErrors: CdnClient['originErrors'];
@@ -104,6 +109,13 @@ export function createAccountReads(options: {
           registerShown(list.zones);
           return list;
         },
+        certificates: () =>
+          read(
+            'List Pull Zones',
+            'certificates',
+            ({ pullZones }) => pullZones.certificates(),
+            (certificates) => certificates.length,
+          ),
       },
       apps: {
         summary: (id) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)),

@@ -32,6 +32,19 @@ describe('reads of one account', () => {
     expect(world.requests(/pullzone/)).toBe(3);
   });
 
+  test('certificates are read with their ends alone', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    const { pullZones } = await world.accounts.open(alice, never);
+    const [certificates] = await Promise.all([pullZones.certificates(), pullZones.certificates()]);
+    expect(world.requests(/pullzone/)).toBe(1);
+    expect(certificates.length).toBeGreaterThan(8);
+    for (const { hostname, endsAt } of certificates) {
+      expect(hostname).toMatch(/\.example\.(?:com|org)$/u);
+      expect(endsAt?.getTime()).toBeGreaterThan(world.now().getTime());
+    }
+    expect(JSON.stringify(certificates)).not.toMatch(/CANARY|BEGIN/u);
+  });
+
   test('a replaced key and an end of access never see earlier reads', async () => {
     const world = await startAccounts(await engines.embedded.emptyDatabase());
     const read = async () => (await world.accounts.open(alice, never)).pullZones.all();

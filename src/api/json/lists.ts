@@ -102,11 +102,11 @@ interface Page<T> {
  * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
  * envelope and the plain array.
  */
-export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path'>) {
+export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path' | 'query'>) {
   return { read, readAll };
 
   function read<T>(query: PageQuery, project: Project<T>, enough = never): Promise<Page<T>> {
-    const request = { ...list, query: { ...query, search: query.search || undefined } };
+    const request = { ...list, query: { ...list.query, ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
       const rows: Row<T>[] = [];
       let skipped = 0;

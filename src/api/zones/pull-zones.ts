@@ -1,6 +1,7 @@
 import { registerShown } from '../../secrets/secret.ts';
 import type { Reply, Send } from '../http/request.ts';
 import { createPages } from '../json/lists.ts';
+import { type Certificate, readCertificates } from './certificates.ts';
 import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
 import { type DigestKeys, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
@@ -8,7 +9,9 @@ import { readZone, type Zone } from './zone.ts';
 
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
 export function createPullZones(send: Send) {
-  const pages = createPages(send, { operation: 'List Pull Zones', path: '/pullzone' });
+  const list = { operation: 'List Pull Zones', path: '/pullzone' };
+  const pages = createPages(send, list);
+  const withCertificates = createPages(send, { ...list, query: { includeCertificate: 'true' } });
 
   return {
     /** One small page; `perPage` 5 to 1000. `total` is undefined if the service does not say. */
@@ -63,6 +66,15 @@ export function createPullZones(send: Send) {
         return true;
       });
       return { kept, skipped, isWhole };
+    },
+
+    /** Every certificate of the account, parsed and dropped one by one while they arrive. */
+    async certificates(): Promise<Certificate[]> {
+      const { kept } = await withCertificates.readAll(undefined, (raw) => {
+        const id = summarize(raw)?.id;
+        return id === undefined ? undefined : { id, kept: readCertificates(id, raw) };
+      });
+      return kept.flat();
     },
 
     /** The first matching zone with every member; stops reading when it is found. */
