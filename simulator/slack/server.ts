@@ -20,7 +20,8 @@ import { createResponseUrls } from './response-urls.ts';
 import { createScript, type ScriptControls } from './script.ts';
 import { createShortcuts, type DeclaredShortcut } from './shortcuts.ts';
 import type { Call, Simulation } from './simulation.ts';
-import { createSteps, type DeclaredSteps, runStep, type StepOptions, type StepRun } from './steps.ts';
+import { runStep, type StepOptions } from './step-runs.ts';
+import { createSteps, type DeclaredSteps, type StepRun } from './steps.ts';
 import { createTriggers } from './triggers.ts';
 import { createUi, type PageWords } from './ui.ts';
 import { createViews } from './views.ts';
@@ -70,7 +71,7 @@ export interface SlackSimulator {
 export interface Step extends StepRun {
   readonly exchange: Exchange;
   /** How the app ended it, once it has. */
-  ended(timeoutMs?: number): Promise<NonNullable<StepRun['end']>>;
+  readonly ended: (timeoutMs?: number) => Promise<NonNullable<StepRun['end']>>;
 }
 
 /**

@@ -1,9 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { newId } from './clock.ts';
-import type { Exchange } from './delivery.ts';
-import { deliverEvent, type EventOptions } from './events.ts';
-import { appId } from './payloads.ts';
-import type { Simulation } from './simulation.ts';
 import { isObject, type Json, type World } from './world.ts';
 
 /** A step of Workflow Builder as `functions` of the app's manifest declares it (`_metadata.major_version` 2). */
@@ -39,13 +33,6 @@ export interface StepRun {
   end?: { readonly outputs: Json } | { readonly error: string };
 }
 
-export interface StepOptions extends EventOptions {
-  /** Who runs the workflow, for the inputs that only Slack can fill in. Without anyone they are left out. */
-  readonly by?: string;
-  /** The definition in the app's settings, where it is not the manifest's. */
-  readonly declared?: DeclaredStep;
-}
-
 export interface Steps {
   readonly declared: DeclaredSteps;
   readonly runs: Map<string, StepRun>;
@@ -75,8 +62,11 @@ function findStepProblems(step: DeclaredStep): string[] {
     .map((name) => `no member ${name}`);
   for (const name of ['title', 'description'] as const) if (!step[name]) problems.push(`no ${name}`);
   for (const name of ['input_parameters', 'output_parameters'] as const) {
-    const { properties = {}, required = [] } = step[name] ?? {};
-    if (!step[name]?.properties) problems.push(`no properties in ${name}`);
+    const { properties, required = [] }: Partial<Parameters> = step[name];
+    if (!properties) {
+      problems.push(`no properties in ${name}`);
+      continue;
+    }
     if (Object.keys(properties).length > most) problems.push(`more than ${most} ${name}`);
     for (const [id, { type }] of Object.entries(properties))
       if (!types.has(type)) problems.push(`${id} has the type ${type}`);
@@ -84,70 +74,6 @@ function findStepProblems(step: DeclaredStep): string[] {
       if (!Object.hasOwn(properties, id)) problems.push(`requires ${id}, which is not declared`);
   }
   return problems;
-}
-
-/** Runs a step as a workflow does: `function_executed`, with the inputs that its author wrote. */
-export async function runStep(
-  sim: Simulation,
-  callbackId: string,
-  inputs: Json,
-  { by, declared = sim.steps.declared[callbackId], ...options }: StepOptions = {},
-): Promise<StepRun & { readonly exchange: Exchange }> {
-  if (!declared) throw new Error(`The manifest declares no function ${callbackId}`);
-  const { properties } = declared.input_parameters;
-  const vouched = Object.keys(properties).filter((name) => properties[name]?.type === userContext);
-  for (const name of vouched)
-    if (name in inputs)
-      throw new Error(`Only Slack fills in ${name}: authors of workflows see no such field`);
-  const secret = randomBytes(16).toString('hex');
-  const filled = by === undefined ? [] : vouched.map((name) => [name, { id: by, secret }] as const);
-  const given = { ...inputs, ...Object.fromEntries(filled) };
-  const wrong = findWrongValues(sim.world, declared.input_parameters, given);
-  if (wrong.length > 0) throw new Error(`A workflow with this step cannot be published: ${wrong.join('; ')}`);
-
-  const teamId = options.teamId ?? sim.world.workspaces.acme.id;
-  const install = sim.installs.forTeam(teamId) ?? sim.installs.byId(teamId);
-  // Of the step alone: it ends after 15 minutes, or with the step.
-  const token = `xwfp-${randomBytes(24).toString('hex')}`;
-  const run: StepRun = {
-    executionId: newId('Fx'),
-    callbackId,
-    installId: install?.id ?? '',
-    declared,
-    secrets: [secret, token],
-  };
-  sim.steps.runs.set(run.executionId, run);
-  const exchange = await deliverEvent(sim, toEvent(run, given, token), options);
-  return Object.assign(run, { exchange });
-}
-
-const userContext = 'slack#/types/user_context';
-
-function toEvent({ executionId, callbackId, declared }: StepRun, inputs: Json, token: string): Json {
-  const list = ({ properties, required = [] }: Parameters): Json[] =>
-    Object.entries(properties).map(([name, { type, title, description }]) => {
-      return { type, name, description, title, is_required: required.includes(name) };
-    });
-  return {
-    type: 'function_executed',
-    function: {
-      id: newId('Fn'),
-      callback_id: callbackId,
-      title: declared.title,
-      description: declared.description,
-      type: 'app',
-      input_parameters: list(declared.input_parameters),
-      output_parameters: list(declared.output_parameters),
-      app_id: appId,
-      date_created: 1_790_000_000,
-      date_updated: 1_790_000_000,
-      date_deleted: 0,
-    },
-    inputs,
-    function_execution_id: executionId,
-    workflow_execution_id: newId('Wx'),
-    bot_access_token: token,
-  };
 }
 
 /** What is missing, not declared, or of another type. */
@@ -164,6 +90,8 @@ export function findWrongValues(
   });
   return [...missing.map((name) => `${name} is missing`), ...wrong];
 }
+
+export const userContext = 'slack#/types/user_context';
 
 function fits(world: World, type: string, value: unknown): boolean {
   switch (type) {

@@ -11,6 +11,7 @@ import { dayMs, hourMs } from '../lib/time.ts';
 import { executeOperationJob, type OperationPorts } from '../operations/execute.ts';
 import { operationClockJob } from '../operations/expiry.ts';
 import { operationMessages } from '../operations/messages.ts';
+import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
@@ -57,6 +58,7 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
       .deleteFrom('outbox')
       .where('changed_at', '<', before(100 * dayMs))
       .where('next_at', 'is', null),
+    db.deleteFrom('step_runs').where('begun_at', '<', before(100 * dayMs)),
     db.deleteFrom('pending_policies').where('expires_at', '<', before(100 * dayMs)),
     // The hour that counts, and one for clocks that disagree.
     // Counting begins anew after a gap of seven days.
@@ -74,6 +76,7 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
 export const jobs: readonly Job<never, Ports>[] = [
   createDeliverJob(messageKinds),
   sweepOutboxJob,
+  completeStepJob,
   auditCheckpoint,
   digestDueJob,
   digestRunJob,

@@ -92,6 +92,8 @@ export interface Proposal
   readonly request: OperationRequest;
   /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
+  /** The run of a step of Workflow Builder that asks for it and ends with it. */
+  readonly stepRun?: string | undefined;
 }
 
 /** The policy and the rights of the people involved, as they are now. */

@@ -9,6 +9,7 @@ import { type Answer, type Operation, type OperationRequest, type Proposal, requ
 import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
 import type { OperationRow } from './rows.ts';
 import { collectSignedParts, computeSeal, findSealProblem, toSealedRequest } from './seal.ts';
+import { linkStepRun } from './steps.ts';
 import {
   appendEvent,
   inTransaction,
@@ -50,7 +51,7 @@ export function retry(
 }
 
 async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
-  const { requester, channelId, request, reason, snapshot, policy, approvers } = proposal;
+  const { requester, channelId, request, reason, snapshot, policy, approvers, stepRun } = proposal;
   const at = tx.now();
   const value = request.kind === 'variable-update' ? request.value : undefined;
   const commitment = value && commitToValue(value);
@@ -93,6 +94,7 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
   await tx.db.insertInto('operations').values(row).execute();
   const event = await appendEvent(tx, row, 'proposed');
   if (commitment) await storeValue(tx, row, commitment);
+  if (stepRun !== undefined) await linkStepRun(tx, stepRun, row);
   const logged = { row, events: [event], triedAgainAs: undefined };
   const operation = readOperation(logged);
   await queueMessages(tx, operation, policy.approvalChannel);

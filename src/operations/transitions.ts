@@ -8,6 +8,7 @@ import { findVariableName, type Operation, type OperationState, transitionsFrom 
 import { findApprovals, type LoggedOperation, lockOperation, readOperation } from './queries.ts';
 import type { EventRow, OperationOutcome, OperationRow, VoidReason } from './rows.ts';
 import { collectSignedParts } from './seal.ts';
+import { endStepOf } from './steps.ts';
 import { destroyValue, type ValueStore } from './values.ts';
 
 /**
@@ -93,6 +94,8 @@ export async function transition(
   if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
   const operation = readOperation(after);
   await refreshMessages(tx, operation);
+  // A step was told that the outcome is unknown.
+  if (from !== 'unknown') await endStepOf(tx, operation);
   tx.record(toAuditInput(after, step));
   return operation;
 }

@@ -19,6 +19,11 @@ export interface SlackPort {
   find(id: string, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are deleted, however it ends. */
   share(files: readonly Attachment[], target: ShareTarget): Promise<{ readonly fileIds: readonly string[] }>;
+  /** Ends the run of a step of Workflow Builder; one that has ended already, or is gone, is no failure. */
+  completeStep(
+    run: string,
+    end: { readonly outputs: Readonly<Record<string, unknown>> } | { readonly error: string },
+  ): Promise<void>;
   /** Deletes a file from Slack; one that is gone already is no failure. */
   deleteFile(fileId: string): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Person } from '../auth/identity.ts';
+import type { Installation, Person } from '../auth/identity.ts';
+import { personInput } from '../commands/steps/step.ts';
 
 /** An installation: of a workspace, or of its whole organisation. */
 export interface Workspace {
@@ -35,7 +36,7 @@ const envelope = z.object({
   user: z.object({ id, team_id: id, username: name, name }).optional().catch(undefined),
   view: z.object({ app_installed_team_id: id }).optional().catch(undefined),
   event: z
-    .object({ user: z.union([id, named]), user_team: id, source_team: id, team: id })
+    .object({ type: id, user: z.union([id, named]), user_team: id, source_team: id, team: id })
     .optional()
     .catch(undefined),
   is_ext_shared_channel: z.boolean().optional().catch(undefined),
@@ -45,6 +46,23 @@ const envelope = z.object({
     .catch(undefined),
 });
 
+const stepEvent = z.object({
+  event: z.object({
+    function: z.object({ input_parameters: z.array(z.object({ name: id, type: id })) }),
+    inputs: z.object({ [personInput.name]: z.object({ id, secret: z.string().min(1) }) }),
+  }),
+});
+
+/**
+ * The person who runs a workflow, for whom Slack vouches. Nobody, if the app's settings give the input a type that the
+ * author of a workflow can fill in.
+ */
+function findStepPerson(body: unknown): string | undefined {
+  const seen = stepEvent.safeParse(body).data?.event;
+  const declared = seen?.function.input_parameters.find(({ name }) => name === personInput.name);
+  return declared?.type === personInput.type ? seen?.inputs[personInput.name].id : undefined;
+}
+
 /**
  * The person and the installation of a delivery, from any of Slack's envelopes. Undefined if Slack names no user (events
  * about the workspace itself).
@@ -53,7 +71,10 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   const seen = envelope.safeParse(body).data;
   if (!seen) return undefined;
   const user = seen.event?.user;
-  const userId = seen.user_id ?? seen.user?.id ?? (typeof user === 'string' ? user : user?.id);
+  const isStep = seen.event?.type === 'function_executed';
+  const userId = isStep
+    ? findStepPerson(body)
+    : (seen.user_id ?? seen.user?.id ?? (typeof user === 'string' ? user : user?.id));
   const workspace = workspaceIn(seen);
   const teamId = workspace.teamId ?? seen.user?.team_id ?? workspace.enterpriseId;
   if (!userId || !teamId) return undefined;
@@ -62,7 +83,8 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   // Where the message was written; the profile decides if Slack does not say it of a shared channel.
   const team = seen.user?.team_id ?? seen.event?.user_team ?? seen.event?.source_team ?? seen.event?.team;
   const isVisitor = team !== undefined && !ownTeams.includes(team);
-  const isUnclear = team === undefined && seen.is_ext_shared_channel === true;
+  // A step names no channel: its workflow may be in one that is shared with other organisations.
+  const isUnclear = isStep || (team === undefined && seen.is_ext_shared_channel === true);
   const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
@@ -81,6 +103,15 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
 /** The tenant: the owner of an installation and of everything stored with it. */
 export function tenantIdOfWorkspace(workspace: Workspace): string {
   return (workspace.isEnterpriseInstall ? workspace.enterpriseId : workspace.teamId) ?? '';
+}
+
+/** The installation that a delivery came through, as rows and jobs keep it. */
+export function findInstallation(body: unknown): Installation | undefined {
+  const { teamId, enterpriseId, isEnterpriseInstall = false } = findWorkspace(body) ?? {};
+  const home = teamId ?? enterpriseId;
+  return home === undefined
+    ? undefined
+    : { teamId: home, enterpriseId: isEnterpriseInstall ? enterpriseId : undefined };
 }
 
 /** The installation of a delivery. */

@@ -9,6 +9,7 @@ import { healthTables } from './schema/health.ts';
 import { nameTables } from './schema/names.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
+import { stepTables } from './schema/steps.ts';
 import { zoneSettingsTables } from './schema/zone-settings.ts';
 
 type Tables = typeof authTables.tables &
@@ -18,7 +19,8 @@ type Tables = typeof authTables.tables &
   typeof nameTables.tables &
   typeof accountTables.tables &
   typeof errorCountTables.tables &
-  typeof zoneSettingsTables.tables;
+  typeof zoneSettingsTables.tables &
+  typeof stepTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -52,6 +54,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0007-error-counts': errorCountTables,
   '0008-health': healthTables,
   '0009-zone-settings': zoneSettingsTables,
+  '0010-steps': stepTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

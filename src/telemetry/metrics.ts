@@ -1,7 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { version } from '../lib/version.ts';
 
-export type Kind = 'command' | 'message' | 'action' | 'form' | 'picker' | 'shortcut' | 'home' | 'event';
+export type Kind =
+  | 'command'
+  | 'message'
+  | 'action'
+  | 'form'
+  | 'picker'
+  | 'shortcut'
+  | 'step'
+  | 'home'
+  | 'event';
 export type Outcome = 'answered' | 'refused' | 'failed' | 'duplicate';
 
 /** One request to the CDN or one call of Slack's Web API, when it has ended. */

@@ -3,6 +3,8 @@ import type { AppsManifestCreateArguments } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { features } from '../../src/commands/registry.ts';
+import { steps } from '../../src/commands/steps/list.ts';
+import { toManifest } from '../../src/commands/steps/step.ts';
 import { scopes } from '../../src/slack/installations.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
@@ -54,11 +56,13 @@ const checked = {
     },
     interactivity: { is_enabled: true },
     org_deploy_enabled: true,
+    function_runtime: 'remote',
     socket_mode_enabled: true,
     token_rotation_enabled: false,
   },
 } satisfies Pick<Manifest, 'oauth_config' | 'settings'>;
 const manifest = parse(read('manifest.yml')) as typeof checked & {
+  functions: Manifest['functions'];
   display_information: { name: string; description: string; long_description: string };
   features: {
     slash_commands: { command: string; usage_hint: string }[];
@@ -102,6 +106,11 @@ test('its shortcuts are the ones that features have, and no other', () => {
   );
   const inOrder = (list: typeof had) => list.toSorted((a, b) => a.callback_id.localeCompare(b.callback_id));
   expect(inOrder(manifest.features.shortcuts)).toEqual(inOrder(had));
+});
+
+test('its steps are the ones that the bot has, with their inputs and outputs, and no other', () => {
+  const had: Manifest['functions'] = Object.fromEntries(steps.map((step) => [step.id, toManifest(step)]));
+  expect(manifest.functions).toEqual(had);
 });
 
 describe('limits of the manifest (docs.slack.dev/reference/app-manifest)', () => {

@@ -8,6 +8,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { findFreePort } from '../../simulator/free-port.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { DeclaredShortcut } from '../../simulator/slack/shortcuts.ts';
+import type { DeclaredSteps } from '../../simulator/slack/steps.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { type Role, readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
@@ -81,13 +82,18 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
   };
 }
 
-/** The shortcuts and scopes of manifest.yml: there are no others in Slack. */
-function readManifest(): { shortcuts: DeclaredShortcut[]; scopes: readonly string[] } {
+/** The shortcuts, steps and scopes of manifest.yml: there are no others in Slack. */
+export function readManifest(): {
+  shortcuts: DeclaredShortcut[];
+  steps: DeclaredSteps;
+  scopes: readonly string[];
+} {
   const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as {
     features: {
       shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];
     };
     oauth_config: { scopes: { bot: string[] } };
+    functions: DeclaredSteps;
   };
   const shortcuts = manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
     callbackId: callback_id,
@@ -95,7 +101,7 @@ function readManifest(): { shortcuts: DeclaredShortcut[]; scopes: readonly strin
     name,
     description,
   }));
-  return { shortcuts, scopes: manifest.oauth_config.scopes.bot };
+  return { shortcuts, steps: manifest.functions, scopes: manifest.oauth_config.scopes.bot };
 }
 
 /** The environment variables that point a bot at the simulators. */

@@ -5,6 +5,7 @@ import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
 import { runMessage } from './messages.ts';
+import { beginStep, runStep } from './steps.ts';
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
@@ -34,7 +35,10 @@ export function createBolt(
   const processEvent = app.processEvent.bind(app);
   app.processEvent = async (delivery) => {
     await storeEnds(delivery.body, options.ends);
-    await processEvent(delivery);
+    const step = await beginStep(options, delivery.body);
+    if (!step) return processEvent(delivery);
+    await delivery.ack();
+    await runStep(options, step);
   };
 
   app.command(/[\s\S]*/, async ({ ack, body }) => {

@@ -3,7 +3,7 @@ import type { Answer, Service, Setup, With } from '../../commands/define.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { renderFailure } from '../../views/blocks/failure.ts';
+import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { createConversation } from '../send/conversation.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
@@ -30,7 +30,10 @@ export interface Flow {
   ) => Promise<void>;
   readonly run: (turn: Interaction) => Promise<void>;
   /** Shows a failure somewhere else than in a message (an open form); false if it could not. */
-  readonly showFailure?: (message: Message, turn: Pick<Interaction, 'client'>) => Promise<boolean>;
+  readonly showFailure?: (
+    message: Message,
+    turn: Pick<Interaction, 'client'> & { readonly failure: Failure },
+  ) => Promise<boolean>;
   /** Runs after the turn, where the delivery was answered. */
   readonly afterwards?: (() => Promise<void>) | undefined;
 }
@@ -142,9 +145,10 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
     await flow.run({ context, responder, wrapResponder, client });
     return 'answered';
   } catch (error) {
-    const message = renderFailure(explainFailure(error, delivery, log));
+    const failure = explainFailure(error, delivery, log);
+    const message = renderFailure(failure);
     try {
-      if (!(await flow.showFailure?.(message, { client }))) await responder.send(message, 'failure');
+      if (!(await flow.showFailure?.(message, { client, failure }))) await responder.send(message, 'failure');
     } catch (unreachable) {
       log.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }

@@ -28,6 +28,17 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
       }),
     find: (id, where) => classifyErrors(async () => findMessage(await client(), id, where)),
     share: (files, target) => classifyErrors(() => uploads.share(files, target)),
+    completeStep: (run, end) =>
+      classifyErrors(async () => {
+        const { functions } = await client();
+        const which = { function_execution_id: run };
+        try {
+          if ('error' in end) await functions.completeError({ ...which, ...end });
+          else await functions.completeSuccess({ ...which, ...end });
+        } catch (error) {
+          if (!endedSteps.has(readSlackError(error) ?? '')) throw error;
+        }
+      }),
     deleteFile: (file) =>
       classifyErrors(async () => {
         try {
@@ -39,6 +50,9 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
       }),
   };
 }
+
+// https://docs.slack.dev/reference/methods/functions.completeSuccess#errors
+const endedSteps = new Set(['execution_not_in_running_state', 'function_execution_not_found']);
 
 // A busy channel has some hundred messages in the searched minutes.
 const pageSize = 200;

@@ -1,0 +1,139 @@
+import type { Right } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
+import { plainText } from '../../views/blocks/text.ts';
+import type { Service, With } from '../define.ts';
+
+/** An input or output, as people who build workflows see it. */
+interface Parameter {
+  readonly type: keyof Types;
+  readonly title: string;
+  readonly description: string;
+  /** May be left out. */
+  readonly optional?: true;
+}
+
+interface Types {
+  string: string;
+  integer: number;
+  'slack#/types/user_id': string;
+}
+
+type Parameters = Readonly<Record<string, Parameter>>;
+
+type Values<Declared extends Parameters> = {
+  readonly [Name in keyof Declared as Declared[Name] extends { optional: true }
+    ? never
+    : Name]: Types[Declared[Name]['type']];
+} & {
+  readonly [Name in keyof Declared as Declared[Name] extends { optional: true } ? Name : never]?:
+    | Types[Declared[Name]['type']]
+    | undefined;
+};
+
+export type StepOutputs = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * How a step ends: with outputs; with the operation that was proposed for its run, once that is decided; or, where a
+ * person has to press a button first, with `late` if they have not by then.
+ */
+export type StepEnd<Outputs = StepOutputs> =
+  | { readonly outputs: Outputs }
+  | 'with its operation'
+  | { readonly until: Date; readonly late: Outputs };
+
+/** A step of Workflow Builder: a function in manifest.yml. */
+export interface Step<Needs extends Service = never> {
+  /** The name of the function in the manifest. Renaming it, an input or an output breaks the workflows that use it. */
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** The right of the person who runs the workflow. A workflow has no channel, so no channel's cap applies. */
+  readonly needs: Right;
+  readonly inputs: Parameters;
+  readonly outputs: Parameters;
+  /**
+   * Works with the key of the person who runs the workflow. A UserError becomes the error of the step. `runId`: the run
+   * of the step in a workflow, Slack's `function_execution_id`.
+   */
+  readonly run: (
+    inputs: Readonly<Record<string, unknown>>,
+    context: With<Needs>,
+    runId: string,
+  ) => Promise<StepEnd>;
+}
+
+/** Ties the types of inputs and outputs to the work. */
+export function defineStep<
+  const Inputs extends Parameters,
+  const Outputs extends Parameters,
+  Needs extends Service = never,
+>({
+  run,
+  ...step
+}: Omit<Step<Needs>, 'run' | 'inputs' | 'outputs'> & {
+  readonly inputs: Inputs;
+  readonly outputs: Outputs;
+  readonly run: (
+    inputs: Values<Inputs>,
+    context: With<Needs>,
+    runId: string,
+  ) => Promise<StepEnd<Values<Outputs>>>;
+}): Step<Needs> {
+  return {
+    ...step,
+    run: (given, context, runId) => run(readInputs(step.inputs, given), context, runId),
+  };
+}
+
+function readInputs<Inputs extends Parameters>(
+  inputs: Inputs,
+  given: Readonly<Record<string, unknown>>,
+): Values<Inputs> {
+  const read = Object.entries(inputs).map(([name, { type, title, optional }]) => {
+    const value = given[name];
+    const isFilled = type === 'integer' ? Number.isInteger(value) : isText(value);
+    if (isFilled) return [name, typeof value === 'string' ? value.trim() : value];
+    if (optional && !isText(value)) return [name, undefined];
+    throw new UserError(
+      `The input “${plainText(title, 60)}” of this step is empty.`,
+      'Whoever builds the workflow can fill it in.',
+    );
+  });
+  return Object.fromEntries(read) as Values<Inputs>;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** The input that names the person whose key is used. Slack fills it in; authors of workflows see no such field. */
+export const personInput = { name: 'person', type: 'slack#/types/user_context' } as const;
+
+/** A step as `functions` of the manifest has it. */
+export function toManifest({ title, description, inputs, outputs }: Step<Service>) {
+  const person = {
+    type: personInput.type,
+    title: 'Person',
+    description: 'Who runs the workflow: the step works with their CDN key and their rights',
+  };
+  const own = toParameters(inputs);
+  return {
+    title,
+    description,
+    input_parameters: {
+      properties: { [personInput.name]: person, ...own.properties },
+      required: [personInput.name, ...own.required],
+    },
+    output_parameters: toParameters(outputs),
+  };
+}
+
+function toParameters(parameters: Parameters) {
+  const entries = Object.entries(parameters);
+  return {
+    properties: Object.fromEntries(
+      entries.map(([name, { type, title, description }]) => [name, { type, title, description }]),
+    ),
+    required: entries.flatMap(([name, { optional }]) => (optional ? [] : [name])),
+  };
+}

@@ -1,0 +1,27 @@
+import { describeAttention } from '../../views/steps.ts';
+import { everyZone } from '../../views/zones/query.ts';
+import type { With } from '../define.ts';
+import { loadAllZones } from '../zones/lookup.ts';
+import { selectZones } from '../zones/query.ts';
+import { defineStep } from './step.ts';
+
+export const zonesStep = defineStep({
+  id: 'zones_needing_attention',
+  title: 'Find zones that need attention',
+  description: 'Pull zones that are disabled, suspended, near their limit or without a certificate',
+  needs: 'read',
+  inputs: {},
+  outputs: {
+    count: { type: 'integer', title: 'Zones that need attention', description: 'How many, 0 or more' },
+    zones: { type: 'integer', title: 'All zones', description: 'How many zones there are' },
+    list: { type: 'string', title: 'List', description: 'A line for each: name, id and what it needs' },
+    summary: { type: 'string', title: 'Summary', description: 'One sentence' },
+  },
+  async run(_, context: With<'zoneCache'>) {
+    // A workflow reads the current list.
+    context.zoneCache.forPerson(context.person).expire();
+    const { zones, skipped } = await loadAllZones(context);
+    const found = selectZones(zones, { ...everyZone, only: 'attention' });
+    return { outputs: describeAttention(found, { all: zones.length, skipped }) };
+  },
+});

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { type Installation, tenantId } from '../auth/identity.ts';
+import { minuteMs } from '../lib/time.ts';
+import { defineJob, type JobContext } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Db, Trx } from '../store/schema.ts';
+import { makeReference } from '../telemetry/log.ts';
+import { classifySlackFailure } from './classify-failure.ts';
+import type { OpenSlack } from './slack-port.ts';
+
+/*
+ * The end of a step of Workflow Builder, which waits in somebody's workflow until Slack is told of it. Each end is a job
+ * under the key of its run, so it survives a killed process; Slack takes one end for each run, and a repeated one is no
+ * failure. From the delivery on such a job waits: it ends a run whose work died.
+ */
+
+const endSchema = z.union([
+  z.object({ outputs: z.record(z.string(), z.union([z.string(), z.number()]).optional()) }),
+  z.object({ error: z.string().min(1) }),
+]);
+/** The outputs of a step, or why it failed, in words for the person who runs the workflow. */
+export type StepRunEnd = z.output<typeof endSchema>;
+
+export const completeStepJob = defineJob({
+  name: 'complete-step',
+  data: z.object({
+    run: z.string(),
+    installation: z.object({ enterpriseId: z.string().optional(), teamId: z.string() }),
+    end: endSchema,
+    /** Only if the run has not asked for an operation: that one ends it. */
+    unlessProposed: z.literal(true).optional(),
+  }),
+  onePerKey: 'waiting',
+  // About an hour.
+  retries: 20,
+  timeLimitSeconds: 60,
+  async run({ run, installation, end, unlessProposed }, { db, ports, signal, log }: JobContext<Ports>) {
+    if (unlessProposed && (await hasProposed(db, run))) return;
+    const slack = ports.slack(installation, signal);
+    try {
+      await slack.completeStep(run, end);
+    } catch (error) {
+      const failure = classifySlackFailure(error);
+      if (failure.kind === 'app-gone') return log.info({ run, code: failure.code }, 'step of a lost app');
+      if (failure.kind === 'retry' || failure.kind === 'unknown' || failure.kind === 'not-sent') throw error;
+      const reference = makeReference();
+      log.error({ run, reference, error }, 'Slack refused the end of a step');
+      const text = `The result of this step could not be handed over. Tell whoever runs this bot. Reference ${reference}`;
+      if ('outputs' in end) await slack.completeStep(run, { error: text });
+    }
+  },
+});
+
+type Ports = { readonly slack: OpenSlack };
+type Enqueuing = { readonly enqueue: Enqueue; readonly db: Db | Trx };
+
+/** Stores how a run ends, in the transaction of what it follows from where there is one. Replaces what still waits. */
+export async function endStepRun(
+  enqueue: Enqueue,
+  { run, installation: { enterpriseId, teamId } }: StepRun,
+  end: StepRunEnd,
+  more: { readonly in?: Trx; readonly at?: Date; readonly unlessProposed?: true } = {},
+): Promise<void> {
+  const { unlessProposed, ...options } = more;
+  const installation = { teamId, ...(enterpriseId === undefined ? {} : { enterpriseId }) };
+  const data = { run, installation, end, ...(unlessProposed ? { unlessProposed } : {}) };
+  await enqueue(completeStepJob, data, { ...options, key: run });
+}
+
+export interface StepRun {
+  /** Slack's `function_execution_id`. */
+  readonly run: string;
+  readonly installation: Installation;
+}
+
+// Longer than any answer takes; people who watch a workflow wait no longer.
+const diedAfterMs = 10 * minuteMs;
+
+/** Stores a run that was delivered, and its end for the case that the work on it dies. A repeated delivery changes nothing. */
+export async function beginStepRun(
+  { db, enqueue }: Enqueuing,
+  { run, installation }: StepRun,
+  { now, ifItDies }: { readonly now: Date; readonly ifItDies: string },
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const { numInsertedOrUpdatedRows } = await trx
+      .insertInto('step_runs')
+      .values({
+        id: run,
+        tenant: tenantId(installation),
+        enterprise_id: installation.enterpriseId ?? null,
+        team_id: installation.teamId,
+        begun_at: now,
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .executeTakeFirst();
+    if (numInsertedOrUpdatedRows !== 1n) return;
+    const at = new Date(now.getTime() + diedAfterMs);
+    await endStepRun(
+      enqueue,
+      { run, installation },
+      { error: ifItDies },
+      { in: trx, at, unlessProposed: true },
+    );
+  });
+}
+
+async function hasProposed(db: Db, run: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('step_runs')
+    .select('operation_id')
+    .where('id', '=', run)
+    .executeTakeFirst();
+  return typeof row?.operation_id === 'string';
+}

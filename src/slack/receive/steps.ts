@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { findStep } from '../../commands/steps/list.ts';
+import { personInput } from '../../commands/steps/step.ts';
+import { beginStepRun, endStepRun, type StepRun, type StepRunEnd } from '../../outbox/complete-step.ts';
+import { registerSecret } from '../../secrets/secret.ts';
+import { describeStepFailure } from '../../views/steps.ts';
+import { findInstallation, readSender } from '../sender.ts';
+import type { SlackDeps } from './authorize.ts';
+import { perform } from './dispatch.ts';
+
+const executedStep = z.object({
+  event: z.object({
+    type: z.literal('function_executed'),
+    function: z.object({ callback_id: z.string() }),
+    inputs: z.record(z.string(), z.unknown()).default({}),
+    function_execution_id: z.string().min(1),
+    bot_access_token: z.unknown(),
+  }),
+});
+
+interface DeliveredStep extends StepRun {
+  readonly callbackId: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly body: object;
+}
+
+/**
+ * Stores the run of a step of Workflow Builder that a delivery tells of; undefined if it tells of something else. Call
+ * before the delivery is acknowledged: where this rejects, Slack must send it again.
+ */
+export async function beginStep(
+  { ledger, now }: SlackDeps,
+  body: Record<string, unknown>,
+): Promise<DeliveredStep | undefined> {
+  const event = executedStep.safeParse(body).data?.event;
+  const installation = event && findInstallation(body);
+  if (!installation) return undefined;
+  const { inputs, function_execution_id: run } = event;
+  // The token is of the run alone and ends within minutes: the bot completes with its own. Neither goes anywhere.
+  registerSecret('slack-token', event.bot_access_token);
+  const { [personInput.name]: person, ...given } = inputs;
+  registerSecret('slack-user-context', z.object({ secret: z.string() }).safeParse(person).data?.secret);
+  await beginStepRun(ledger, { run, installation }, { now: now(), ifItDies: died });
+  return {
+    run,
+    installation,
+    callbackId: event.function.callback_id,
+    inputs: given,
+    body,
+  };
+}
+
+const died = 'The bot stopped while it worked on this step. Run the workflow again.';
+const nobody =
+  'This step works for the person who runs the workflow, and Slack named nobody. Whoever builds the workflow can let ' +
+  'it start from a link or button; whoever runs this bot can paste its manifest again.';
+
+/** Runs a step as the person who runs the workflow, already acknowledged. Every failure becomes the error of the step. */
+export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promise<void> {
+  const { callbackId, inputs, body, run, installation } = delivered;
+  const end = (how: StepRunEnd, more?: Parameters<typeof endStepRun>[3]): Promise<void> =>
+    endStepRun(deps.ledger.enqueue, { run, installation }, how, more);
+  const step = findStep(callbackId);
+  if (!step) return end({ error: 'This step is from another version of the bot.' });
+  if (!readSender(body, deps.access.own())) return end({ error: nobody });
+  await perform(
+    deps,
+    {
+      kind: 'step',
+      feature: step.id,
+      requested: undefined,
+      body,
+      claim: run,
+      needs: step.needs,
+      route: {},
+    },
+    {
+      async run({ context }) {
+        const result = await step.run(inputs, context, run);
+        if (result === 'with its operation') return;
+        if ('outputs' in result) await end(result);
+        else await end({ outputs: result.late }, { at: result.until, unlessProposed: true });
+      },
+      async showFailure(_, { failure }) {
+        await end({ error: describeStepFailure(failure) });
+        return true;
+      },
+    },
+  );
+}

@@ -1,0 +1,99 @@
+import type { ZoneSummary } from '../api/zones/summary.ts';
+import type { Operation } from '../operations/model.ts';
+import type { Failure } from './blocks/failure.ts';
+import { formatInteger, pluralize } from './blocks/format.ts';
+import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
+import { describeOutcome, describeRequestPlainly } from './operations/describe.ts';
+import { describeDays, type Report } from './origin-errors/report.ts';
+import { describeNeeds } from './zones/rows.ts';
+
+/*
+ * The outputs of Workflow Builder's steps: plain text, since the author of a workflow puts them anywhere. Slack publishes
+ * no limit; a section, into which another app's step may put one, takes 3,000 characters.
+ */
+
+const maxText = 3000;
+
+/** mrkdwn as text that is no markup anywhere: angle brackets, which make mentions and links, are replaced. */
+export function toOutput(mrkdwn: string): string {
+  return truncate(stripMarkup(mrkdwn).replaceAll('<', '‹').replaceAll('>', '›'), maxText);
+}
+
+/** What a person reads of a step that failed: the sentence, the next step and the reference, without buttons. */
+export function describeStepFailure({ message, hint, offer, reference }: Failure): string {
+  const connect = offer === 'connect' && 'Type `/cdn connect` in Slack.';
+  return toOutput(join([message, hint, connect, reference && `Reference ${reference}`], ' '));
+}
+
+/** The zones that need attention, the most urgent first. */
+export function describeAttention(
+  zones: readonly ZoneSummary[],
+  { all, skipped }: { readonly all: number; readonly skipped: number },
+) {
+  const unread =
+    skipped > 0 &&
+    `${pluralize(skipped, 'zone')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`;
+  const needs = zones.length === 1 ? 'needs' : 'need';
+  const found =
+    zones.length === 0
+      ? `None of ${pluralize(all, 'zone')} needs attention.`
+      : `${formatInteger(zones.length)} of ${pluralize(all, 'zone')} ${needs} attention.`;
+  const lines = zones.map((zone) => `${plainText(zone.name, 80)} (${zone.id}): ${describeNeeds(zone)}`);
+  return {
+    count: zones.length,
+    zones: all,
+    list: toOutput(truncateLines(lines, maxText)),
+    summary: toOutput(join([found, unread], ' ')),
+  };
+}
+
+/** The origin errors of a zone on some days. */
+export function describeErrors(report: Report, today: string) {
+  const { counts, zone, days, incomplete, unread, skipped } = report;
+  const [code, most] = [...counts.codes].reduce<[string, number]>(
+    (first, [name, count]) => (name !== '' && count > first[1] ? [name, count] : first),
+    ['', 0],
+  );
+  const isLeast = incomplete.length > 0 || unread.length > 0;
+  const errors = `${isLeast ? 'at least ' : ''}${pluralize(counts.total, 'origin error')}`;
+  const sentences = [
+    `${capitalize(errors)} ${describeDays(days, today)} in ${plainText(zone.name, 80)}.`,
+    most > 0 && `Most frequent: ${plainText(code, 60)}, ${formatInteger(most)}.`,
+    unread.length > 0 && `Not read: ${unread.map(({ day }) => day).join(', ')}.`,
+    incomplete.length > 0 && `The CDN holds more than it gave for ${incomplete.join(', ')}.`,
+    skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read.`,
+  ];
+  return {
+    count: counts.total,
+    code: most > 0 ? toOutput(plainText(code, 200)) : undefined,
+    summary: toOutput(join(sentences, ' ')),
+  };
+}
+
+/** The outcomes of a deletion, each a word that a workflow can branch on. */
+const outcomes = {
+  succeeded: 'deleted',
+  failed: 'failed',
+  unknown: 'unknown',
+  denied: 'denied',
+  expired: 'expired',
+  cancelled: 'cancelled',
+} as const;
+type Ended = keyof typeof outcomes;
+
+export function hasEnded(operation: Operation): operation is Operation & { readonly state: Ended } {
+  return Object.hasOwn(outcomes, operation.state);
+}
+
+/** How a requested deletion ended, who decided, and the number by which it is found in the audit. */
+export function describeDeletion(operation: Operation & { readonly state: Ended }) {
+  const { state, movedBy, approvals, id } = operation;
+  const decider = movedBy === 'system' ? approvals.at(-1)?.by : movedBy;
+  const what = capitalize(describeRequestPlainly(operation));
+  return {
+    outcome: outcomes[state],
+    decided_by: decider,
+    reference: id,
+    summary: toOutput(join([`${what}: ${outcomes[state]}.`, describeOutcome(operation)], ' ')),
+  };
+}
