@@ -53,6 +53,7 @@ export const auditEvents = [
   'operation-expired',
   'operation-cancelled',
   'answer-shared',
+  'step-run',
   'name-given',
   'name-removed',
   'default-zone-set',

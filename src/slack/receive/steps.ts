@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Person, tenantId } from '../../auth/identity.ts';
 import { findStep } from '../../commands/steps/list.ts';
 import { personInput } from '../../commands/steps/step.ts';
 import { beginStepRun, endStepRun, type StepRun, type StepRunEnd } from '../../outbox/complete-step.ts';
@@ -63,6 +64,15 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
   const step = findStep(callbackId);
   if (!step) return end({ error: 'This step is from another version of the bot.' });
   if (!readSender(body, deps.access.own())) return end({ error: nobody });
+  // Its outputs go where the author of the workflow sends them.
+  const record = (person: Person): Promise<void> =>
+    deps.audit.record({
+      tenant: tenantId(person),
+      actor: person.userId,
+      event: 'step-run',
+      subject: step.id,
+      detail: { run },
+    });
   await perform(
     deps,
     {
@@ -77,7 +87,9 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
     {
       async run({ context }) {
         const result = await step.run(inputs, context, run);
+        // The ledger records it.
         if (result === 'with its operation') return;
+        await record(context.person);
         if ('outputs' in result) await end(result);
         else await end({ outputs: result.late }, { at: result.until, unlessProposed: true });
       },

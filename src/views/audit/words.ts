@@ -88,6 +88,7 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),
   ],
+  'step-run': ({ subject }) => `Ran the workflow step ${plainText(subject ?? '', 40)}`,
   'name-given': ({ subject }) => `Name given to ${plainText(subject ?? '', 40)}`,
   'name-removed': ({ subject }) => `Name taken from ${plainText(subject ?? '', 40)}`,
   'default-zone-set': ({ detail: { channel, zone } }) => [

@@ -3,6 +3,7 @@ import type { Step } from '../../../simulator/slack/server.ts';
 import type { DeclaredStep } from '../../../simulator/slack/steps.ts';
 import { type Bot, connect, readManifest, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
+import { says } from './words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -117,6 +118,14 @@ describe('steps that read', () => {
     await step.ended();
     const told = JSON.stringify([bot.logs, bot.slack.calls]);
     for (const secret of step.secrets) expect(told).not.toContain(secret);
+  });
+
+  test('the audit tells who ran a step', async () => {
+    await (await run('zones_needing_attention')).ended();
+    const admin = bot.slack.as(alice);
+    await admin.slash('audit step-run');
+    const { reads } = await admin.waitForMessage(says.ranStep('zones_needing_attention'));
+    expect(reads).toContain('@Alice');
   });
 
   test('outputs that Slack refuses end the step with an error and a reference', async () => {

@@ -1,0 +1,4 @@
+/** The words by which a message about a step is found; each answer as a whole is in a snapshot. */
+export const says = {
+  ranStep: (id: string) => new RegExp(`Ran the workflow step ${id}`),
+};
