@@ -8,6 +8,7 @@ import { createInFlight } from '../slack/receive/in-flight.ts';
 import { createClients, observeResponseUrls } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
+import { tenantIdOfWorkspace } from '../slack/sender.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
 import type { Base, Stores } from './stores.ts';
 
@@ -17,7 +18,7 @@ export type Services = ReturnType<typeof createServices>;
  * Second stage: Slack, the CDN and what is read from them. Every way out of the process goes through one egress, which
  * lets keys and tokens out to their own origins only.
  */
-export function createServices(base: Base, { installations }: Stores) {
+export function createServices(base: Base, { installations, nativeSupport }: Stores) {
   const { config, log, now } = base;
   const { apiUrl, installing } = config.slack;
   const metrics = createMetrics();
@@ -40,7 +41,11 @@ export function createServices(base: Base, { installations }: Stores) {
     fetch: slackFetch,
     now,
   });
-  const sendNativeBlocks = createNativeBlocks({ log, now, onRefused: metrics.nativeBlocksRefused });
+  const sendNativeBlocks = createNativeBlocks({
+    log,
+    support: nativeSupport,
+    onRefused: metrics.nativeBlocksRefused,
+  });
   const onCall = (call: Call): void => {
     metrics.slackCall(call);
     log.debug({ method: call.name, ...describeCall(call) }, 'Slack call');
@@ -72,7 +77,8 @@ export function createServices(base: Base, { installations }: Stores) {
     cdn: createCdn({ ...config.cdn, fetch: cdnFetch, now: () => now().getTime(), onAttempt }),
     people: createPeople({
       adminIds: config.adminIds,
-      client: async (workspace) => clients.interactive(await access.token(workspace)),
+      client: async (workspace) =>
+        clients.interactive(await access.token(workspace), tenantIdOfWorkspace(workspace)),
       now,
       log,
     }),

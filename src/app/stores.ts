@@ -10,6 +10,7 @@ import { reconcileDigestsJob } from '../digests/jobs.ts';
 import type { ExportLimits } from '../exports/worker/gather.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';
+import { createNativeSupport } from '../store/native-support.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
@@ -54,6 +55,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     database,
     queue,
     outbox,
+    nativeSupport: createNativeSupport({ db, now }),
     keyring,
     sealer,
     audit,

@@ -7,6 +7,7 @@ import { engineTables } from './schema/engines.ts';
 import { errorCountTables } from './schema/error-counts.ts';
 import { healthTables } from './schema/health.ts';
 import { nameTables } from './schema/names.ts';
+import { nativeSupportTables } from './schema/native-support.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
 import { stepTables } from './schema/steps.ts';
@@ -20,7 +21,8 @@ type Tables = typeof authTables.tables &
   typeof accountTables.tables &
   typeof errorCountTables.tables &
   typeof zoneSettingsTables.tables &
-  typeof stepTables.tables;
+  typeof stepTables.tables &
+  typeof nativeSupportTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -55,6 +57,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0008-health': healthTables,
   '0009-zone-settings': zoneSettingsTables,
   '0010-steps': stepTables,
+  '0011-native-support': nativeSupportTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -8,6 +8,7 @@ import { createEgress } from '../../src/slack/send/egress.ts';
 import { createJobPorts, type JobPortsOptions } from '../../src/slack/send/job-ports.ts';
 import { createNativeBlocks } from '../../src/slack/send/native-blocks.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { createNativeSupport } from '../../src/store/native-support.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 
@@ -40,7 +41,7 @@ const { slack } = createJobPorts({
     apiUrl,
     logger: createBoltLog(log),
     egress,
-    sendNativeBlocks: createNativeBlocks({ log, now }),
+    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ db, now }) }),
   }),
   inspectFile: () => egress.file(),
   apiUrl,

@@ -91,8 +91,9 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
   const { kind, claim, body, sender, signal } = delivery;
   const { workspace, foreign } = sender;
   const { userId } = sender.person;
-  const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace));
-  const jobClient = async (): Promise<WebClient> => clients.job(await access.token(workspace));
+  const tenant = tenantIdOfWorkspace(workspace);
+  const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace), tenant);
+  const jobClient = async (): Promise<WebClient> => clients.job(await access.token(workspace), tenant);
   const uploads = createUploads({
     client: jobClient,
     apiUrl,
@@ -100,13 +101,12 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
     signal,
   });
   const route = { ...delivery.route, userId };
-  const installation = tenantIdOfWorkspace(workspace);
   const inPlace = createResponder({
     // A retry repeats what can be repeated.
     route: { ...route, repeats: delivery.retry },
     client,
     fetch,
-    installation,
+    tenant,
     sendNativeBlocks,
     log,
   });
@@ -132,7 +132,7 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
       client: jobClient,
       uploads,
       fetch,
-      installation,
+      tenant,
       sendNativeBlocks,
       log,
       release,

@@ -28,9 +28,9 @@ interface ClientOptions {
 
 export interface Clients {
   /** For answers to people: gives up after seconds, since a trigger lives for three. */
-  interactive(token: Secret): WebClient;
+  interactive(token: Secret, tenant: string): WebClient;
   /** For jobs: a 429 comes back as an error instead of pausing a queue, so that jobs never hold up a person. */
-  job(token: Secret): WebClient;
+  job(token: Secret, tenant: string): WebClient;
 }
 
 // Upper bound of clients: token rotation brings a new token every twelve hours.
@@ -42,11 +42,11 @@ const poolSize = 500;
  * another workspace's client.
  */
 export function createClients(options: ClientOptions): Clients {
-  const pool = (own: WebClientOptions): ((token: Secret) => WebClient) => {
+  const pool = (own: WebClientOptions): ((token: Secret, tenant: string) => WebClient) => {
     const clients = createCache<WebClient>({ now: () => new Date(), maxEntries: poolSize });
-    return (token) => {
+    return (token, tenant) => {
       const key = token.reveal();
-      const client = clients.get(key) ?? new CheckedClient(options, key, own);
+      const client = clients.get(key) ?? new CheckedClient(options, key, tenant, own);
       clients.set(key, client);
       return client;
     };
@@ -60,9 +60,9 @@ export function createClients(options: ClientOptions): Clients {
 /** Checks each call before it is queued, so that a blocked one is never sent and never retried. */
 class CheckedClient extends WebClient {
   readonly #options: ClientOptions;
-  readonly #installation: string;
+  readonly #tenant: string;
 
-  constructor(options: ClientOptions, token: string, own: WebClientOptions) {
+  constructor(options: ClientOptions, token: string, tenant: string, own: WebClientOptions) {
     super(token, {
       slackApiUrl: options.apiUrl,
       logger: options.logger,
@@ -72,12 +72,12 @@ class CheckedClient extends WebClient {
       ...own,
     });
     this.#options = options;
-    this.#installation = token;
+    this.#tenant = tenant;
   }
 
   override async apiCall(method: string, content: Record<string, unknown> = {}): Promise<WebAPICallResult> {
     const { egress, onCall, sendNativeBlocks } = this.#options;
-    return sendNativeBlocks({ installation: this.#installation, method }, content, (sent) => {
+    return sendNativeBlocks({ tenant: this.#tenant, method }, content, (sent) => {
       egress.check('slack', sent, method);
       return observeCall(onCall, method, () => super.apiCall(method, redactDoubtful(sent)));
     });

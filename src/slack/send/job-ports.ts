@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/retry.ts';
-import type { Installation, Person } from '../../auth/identity.ts';
+import { type Installation, type Person, tenantId } from '../../auth/identity.ts';
 import { requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
@@ -65,7 +65,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         linked: async () => (await keyStore.describe(person)) !== undefined,
       }),
     slack: (place, signal) => {
-      const client = async (): Promise<WebClient> => clients.job(await access.token(workspaceOf(place)));
+      const client = async (): Promise<WebClient> =>
+        clients.job(await access.token(workspaceOf(place)), tenantId(place));
       const { apiUrl } = options;
       const uploads = createUploads({ client, apiUrl, inspect: () => egress.file(), signal });
       return createSlackPort(client, uploads);
@@ -80,7 +81,7 @@ function workspaceOf({ teamId, enterpriseId }: Installation | Person): Workspace
 /** Sends a direct message that is no answer to a delivery. @throws what Slack or the network answers. */
 export function createDirectMessenger({ access, clients }: Pick<JobPortsOptions, 'access' | 'clients'>) {
   return async (person: Person, message: Message): Promise<void> => {
-    const client = clients.interactive(await access.token(workspaceOf(person)));
+    const client = clients.interactive(await access.token(workspaceOf(person)), tenantId(person));
     await postMessage(client, person.userId, message);
   };
 }

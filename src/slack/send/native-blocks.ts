@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { createCache } from '../../lib/cache.ts';
-import { hourMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { isNative, isTable, type NativeBlock, replaceNativeBlocks } from '../../views/blocks/native.ts';
@@ -11,8 +9,19 @@ import { readSlackError } from '../installations.ts';
 export interface NativeOffer {
   /** The action and value that show the same. */
   readonly repeats: { readonly actionId: string; readonly value: string };
-  /** The installation by which messages go into that conversation. */
-  readonly installation: () => Promise<string>;
+}
+
+type Kind = 'chart' | 'table';
+
+/** What Slack took and refused of charts and tables, by tenant and method (`store/native-support.ts`). */
+export interface NativeSupport {
+  list(
+    tenant: string,
+  ): Promise<readonly { readonly method: string; readonly kind: string; readonly taken: boolean }[]>;
+  record(
+    tenant: string,
+    seen: readonly { readonly method: string; readonly kind: Kind; readonly taken: boolean }[],
+  ): Promise<void>;
 }
 
 const offers = new WeakMap<readonly MessageBlock[], NativeOffer>();
@@ -26,49 +35,66 @@ export function withNativeOffer(blocks: readonly MessageBlock[], offer: NativeOf
 
 /**
  * Sends `content` by `send`. Where Slack refuses its charts and tables, the same goes out once more with words in their place, and
- * the next hour's content for this installation and method at once.
+ * what follows for this tenant and method at once, for days.
  *
  * Some plans, and perhaps response_url, refuse them with `invalid_blocks`, which refuses the whole message.
  */
 export type SendNativeBlocks = <Content extends object, Sent>(
-  way: { readonly installation: string; readonly method: string },
+  way: { readonly tenant: string; readonly method: string },
   content: Content,
   send: (content: Content) => Promise<Sent>,
 ) => Promise<Sent>;
 
 export function createNativeBlocks({
   log,
-  now,
+  support,
   onRefused,
 }: {
   readonly log: Log;
-  readonly now: () => Date;
+  readonly support: NativeSupport;
   /** Called with the method by which they were refused. */
   readonly onRefused?: (method: string) => void;
 }): SendNativeBlocks {
-  const refused = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
-  const isRefusedThere = async ({ installation }: NativeOffer): Promise<boolean> =>
-    refused.get(`chat.postMessage ${await installation()}`) === true;
-  return async ({ installation, method }, content, send) => {
+  // Whatever the database does, the answer goes out.
+  const findRefused = async (tenant: string): Promise<ReadonlySet<string>> => {
+    const known = await support.list(tenant).catch((error: unknown) => {
+      log.warn({ error }, 'cannot read which native blocks are taken');
+      return [];
+    });
+    return new Set(known.filter(({ taken }) => !taken).map(({ method, kind }) => `${method} ${kind}`));
+  };
+  return async ({ tenant, method }, content, send) => {
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
     const native = blocks?.filter(isNative) ?? [];
     if (!blocks || native.length === 0) return send(content);
-    const sendWords = async () => {
-      const words = replaceNativeBlocks(blocks);
+    const kinds = [...new Set(native.map(kindOf))];
+    const refused = await findRefused(tenant);
+    const sendWords = (replaced: readonly Kind[]) => {
+      const words = replaceNativeBlocks(blocks, (block) => replaced.includes(kindOf(block)));
       const offer = offers.get(blocks);
-      const isOffered = offer && !(await isRefusedThere(offer));
-      const kind = native.every(isTable) ? 'table' : 'chart';
-      return send({ ...content, blocks: isOffered ? addNativeOffer(words, kind, offer.repeats) : words });
+      const isOffered = offer && !kinds.some((kind) => refused.has(`chat.postMessage ${kind}`));
+      const shown = replaced.includes('chart') ? 'chart' : 'table';
+      return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, offer.repeats) : words });
     };
-    const key = `${method} ${installation}`;
-    if (refused.get(key)) return sendWords();
+    const record = (seen: readonly Kind[], taken: boolean): Promise<void> =>
+      support
+        .record(
+          tenant,
+          seen.map((kind) => ({ method, kind, taken })),
+        )
+        .catch((error: unknown) => log.warn({ error }, 'cannot record which native blocks are taken'));
+
+    const replaced = kinds.filter((kind) => refused.has(`${method} ${kind}`));
+    const left = kinds.filter((kind) => !replaced.includes(kind));
     try {
-      return await send(content);
+      const sent = await (replaced.length > 0 ? sendWords(replaced) : send(content));
+      await record(left, true);
+      return sent;
     } catch (error) {
-      if (readSlackError(error) !== 'invalid_blocks') throw error;
-      const sent = await sendWords();
+      if (readSlackError(error) !== 'invalid_blocks' || left.length === 0) throw error;
+      const sent = await sendWords(kinds);
       // Only now is it known that the native blocks were the reason.
-      refused.set(key, true);
+      await record(left, false);
       onRefused?.(method);
       log.warn(
         { method, blocks: native.map(describe), reasons: readReasons(error) },
@@ -77,6 +103,10 @@ export function createNativeBlocks({
       return sent;
     }
   };
+}
+
+function kindOf(block: NativeBlock): Kind {
+  return isTable(block) ? 'table' : 'chart';
 }
 
 function describe(block: NativeBlock): string {

@@ -63,7 +63,7 @@ export function createResponder(options: {
   client: () => Promise<WebClient>;
   fetch: typeof globalThis.fetch;
   /** The owner of the response_url. */
-  installation: string;
+  tenant: string;
   sendNativeBlocks: SendNativeBlocks;
   log: Log;
 }): Responder {
@@ -73,13 +73,12 @@ export function createResponder(options: {
   let uses = 0;
   let sent = 0;
 
-  const installation = async (): Promise<string> => (await options.client()).token ?? '';
   const toBody = ({ text, blocks }: Message): Pick<Message, 'text' | 'blocks'> => {
     if (!blocks) return { text };
     const words = findSharedWords({ text, blocks });
     const repeats =
       route.repeats ?? (words === undefined ? undefined : { actionId: 'help:run', value: words });
-    return { text, blocks: repeats ? withNativeOffer(blocks, { repeats, installation }) : blocks };
+    return { text, blocks: repeats ? withNativeOffer(blocks, { repeats }) : blocks };
   };
   const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
     const takesSource = replaces && !isFailure;
@@ -95,7 +94,7 @@ export function createResponder(options: {
       return true;
     };
     try {
-      const way = { installation: options.installation, method: 'response_url' };
+      const way = { tenant: options.tenant, method: 'response_url' };
       return await options.sendNativeBlocks(way, toBody(message), post);
     } catch (error) {
       if (error instanceof SecretLeakBlocked) {

@@ -19,7 +19,7 @@ interface SharingOptions {
   readonly client: () => Promise<WebClient>;
   readonly uploads: Uploads;
   readonly fetch: typeof globalThis.fetch;
-  readonly installation: string;
+  readonly tenant: string;
   /** For an organisation: the workspace whose channels are meant. */
   readonly teamId: string | undefined;
   readonly sendNativeBlocks: SendNativeBlocks;
@@ -69,7 +69,7 @@ export function createSharing(options: SharingOptions): Sharing {
     byClient: () => Promise<unknown>,
   ): Promise<void> => {
     const content = { text, blocks };
-    const way = { installation: options.installation, method: 'response_url' };
+    const way = { tenant: options.tenant, method: 'response_url' };
     const about = {
       response_type: 'in_channel',
       // Else the answer that holds the button would be overwritten.

@@ -215,12 +215,13 @@ test('a rate-limited job delays no person: they have separate clients', async ()
       sendNativeBlocks: (_way, content, send) => send(content),
     });
     const token = new Secret(bot.slack.botToken);
+    const acme = bot.slack.workspaces.acme.id;
     bot.slack.script.rateLimit('chat.postMessage', 30);
-    await expect(clients.job(token).chat.postMessage({ channel: ops, text: 'digest' })).rejects.toThrow(
+    await expect(clients.job(token, acme).chat.postMessage({ channel: ops, text: 'digest' })).rejects.toThrow(
       /rate/i,
     );
-    await clients.interactive(token).auth.test();
-    expect(clients.job(token)).not.toBe(clients.interactive(token));
+    await clients.interactive(token, acme).auth.test();
+    expect(clients.job(token, acme)).not.toBe(clients.interactive(token, acme));
   } finally {
     await bot.stop();
   }

@@ -17,7 +17,7 @@ test('a Slack that does not answer is given up on after seconds', async () => {
     egress: createEgress({ log: createLogger('silent') }),
     sendNativeBlocks: (_way, content, send) => send(content),
   });
-  await expect(clients.interactive(new Secret('xoxb-x')).auth.test()).rejects.toThrow(
+  await expect(clients.interactive(new Secret('xoxb-x'), 'T1').auth.test()).rejects.toThrow(
     /timeout|timed out|abort/i,
   );
   silent.closeAllConnections();

@@ -11,7 +11,7 @@ import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts'
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
-import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
+import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
 import { createWeb, guardResponse } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
@@ -46,13 +46,14 @@ function findStopped(sink: string): { reference: string } {
   return { reference: String(all[0]?.['reference']) };
 }
 
+const sendNativeBlocks: SendNativeBlocks = (_way, content, send) => send(content);
+
 describe('to Slack', () => {
   const sent: { url: string; body: unknown }[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     sent.push({ url: urlOf(input), body: init?.body });
     return Response.json({ ok: true });
   };
-  const sendNativeBlocks = createNativeBlocks({ log, now: () => new Date() });
   const clients = createClients({
     apiUrl: 'https://slack.test/api/',
     logger: createBoltLog(log),
@@ -67,7 +68,7 @@ describe('to Slack', () => {
   test.each(['interactive', 'job'] as const)(
     'a call of the %s client that holds a secret is not made',
     async (kind) => {
-      const client = clients[kind](new Secret('xoxb-test'));
+      const client = clients[kind](new Secret('xoxb-test'), 'T1');
       const blocks = [{ type: 'section' as const, text: { type: 'mrkdwn' as const, text: `*${secret}*` } }];
       await expect(
         leaking(() => client.chat.postMessage({ channel: 'C1', text: 'x', blocks })),
@@ -83,7 +84,7 @@ describe('to Slack', () => {
     ['a file’s bytes', { file: Buffer.from(`key=${secret}`) }],
     ['private_metadata', { view: { private_metadata: JSON.stringify({ a: secret }) } }],
   ])('it is found in %s', async (_, args) => {
-    const client = clients.interactive(new Secret('xoxb-test'));
+    const client = clients.interactive(new Secret('xoxb-test'), 'T1');
     await expect(leaking(() => client.apiCall('views.open', args))).rejects.toThrow(SecretLeakBlocked);
     expect(sent).toEqual([]);
     findStopped('slack');
@@ -91,7 +92,7 @@ describe('to Slack', () => {
 
   test('a call without one goes out, its token in the header', async () => {
     await leaking(() =>
-      clients.interactive(new Secret('xoxb-test')).chat.postMessage({ channel: 'C1', text: 'fine' }),
+      clients.interactive(new Secret('xoxb-test'), 'T1').chat.postMessage({ channel: 'C1', text: 'fine' }),
     );
     expect(sent).toHaveLength(1);
   });
@@ -99,9 +100,9 @@ describe('to Slack', () => {
   const route = { responseUrl: 'https://hooks.test/1', channelId: 'C1', userId: 'U1' };
   const responder = createResponder({
     route,
-    client: async () => clients.interactive(new Secret('xoxb-test')),
+    client: async () => clients.interactive(new Secret('xoxb-test'), 'T1'),
     fetch: egress.fetch('response_url', fetch),
-    installation: 'T1',
+    tenant: 'T1',
     sendNativeBlocks,
     log,
   });
@@ -116,7 +117,7 @@ describe('to Slack', () => {
     await withSecrets(async () => {
       registerSecret('zone-text', 'tenant-42/blue');
       const text = 'The tenant-42/blue rule';
-      await clients.interactive(new Secret('xoxb-test')).chat.postMessage({ channel: 'C1', text });
+      await clients.interactive(new Secret('xoxb-test'), 'T1').chat.postMessage({ channel: 'C1', text });
       await responder.send({ text });
       expect(egress.acknowledgement({ text })).toEqual({ text: 'The [secret] rule' });
     });
@@ -127,9 +128,9 @@ describe('to Slack', () => {
   test('where only the client is left, it is not tried twice', async () => {
     const direct = createResponder({
       route: { channelId: 'C1', userId: 'U1' },
-      client: async () => clients.interactive(new Secret('xoxb-test')),
+      client: async () => clients.interactive(new Secret('xoxb-test'), 'T1'),
       fetch,
-      installation: 'T1',
+      tenant: 'T1',
       sendNativeBlocks,
       log,
     });

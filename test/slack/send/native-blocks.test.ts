@@ -6,13 +6,17 @@ import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createNativeSupport } from '../../../src/store/native-support.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
+import { renderTable } from '../../../src/views/blocks/table.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
-import { createMemoryLog } from '../../support/engines.ts';
+import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
 import { offers, says } from '../words.ts';
 
+const { embedded } = await prepareEngines();
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
 let bot: Bot;
@@ -48,18 +52,21 @@ const answer = message('6 errors', [
   }),
 ]);
 
-function createSender() {
+async function createSender(database?: Database) {
   let at = Date.now();
+  const now = () => new Date(at);
   const log = createMemoryLog();
+  const { db } = database ?? (await embedded.emptyDatabase());
+  const support = createNativeSupport({ db, now });
   const egress = createEgress({ log });
-  const sendNativeBlocks = createNativeBlocks({ log, now: () => new Date(at) });
+  const sendNativeBlocks = createNativeBlocks({ log, support });
   const clients = createClients({
     apiUrl: `${bot.slack.url}/api/`,
     logger: createBoltLog(log),
     egress,
     sendNativeBlocks,
   });
-  const client = clients.job(new Secret(bot.slack.botToken));
+  const client = clients.job(new Secret(bot.slack.botToken), 'T0ACME000');
   return {
     log,
     client,
@@ -69,7 +76,7 @@ function createSender() {
         route: { ...route, userId: alice },
         client: async () => client,
         fetch: egress.fetch('response_url', fetch),
-        installation: 'T0ACME000',
+        tenant: 'T0ACME000',
         sendNativeBlocks,
         log,
       }),
@@ -85,7 +92,7 @@ test('an app’s numbers are answered privately, with the chart in the answer', 
   expect(bot.slack.problems).toEqual([]);
 });
 
-test('where response_url takes no charts the answer comes with words, and asks again only after an hour', async () => {
+test('where response_url takes no charts the answer comes with words, and the next one at once', async () => {
   const person = bot.slack.as(alice, ops);
   bot.slack.script.refuseNativeBlocks(['response_url']);
   await person.slash(`app ${appIds.api}`);
@@ -199,17 +206,17 @@ test.each([
       await client.chat.update({ channel: ops, ts, ...answer });
     },
   ],
-] as [string, (sender: ReturnType<typeof createSender>) => Promise<void>][])(
-  'what %s refuses goes out once more in words, and for an hour in words at once',
+] as [string, (sender: Awaited<ReturnType<typeof createSender>>) => Promise<void>][])(
+  'what %s refuses goes out once more in words, and for three days in words at once',
   async (method, send) => {
-    const sender = createSender();
+    const sender = await createSender();
     await send(sender);
     expect(calls(method)).toEqual(['chart']);
     bot.slack.script.refuseNativeBlocks([method], 'T0ACME000');
     await send(sender);
     expect(calls(method)).toEqual(['chart', 'chart invalid_blocks', 'words']);
     await send(sender);
-    sender.pass(60 * 60_000);
+    sender.pass(3 * 24 * 60 * 60_000);
     bot.slack.script.refuseNativeBlocks([], 'T0ACME000');
     await send(sender);
     expect(calls(method)).toEqual(['chart', 'chart invalid_blocks', 'words', 'words', 'chart']);
@@ -217,20 +224,45 @@ test.each([
   },
 );
 
+test('another process, and one that starts later, send words at once', async () => {
+  const database = await embedded.emptyDatabase();
+  const first = await createSender(database);
+  bot.slack.script.refuseNativeBlocks(['chat.postMessage'], 'T0ACME000');
+  await first.client.chat.postMessage({ channel: ops, ...answer });
+  const second = await createSender(database);
+  await second.client.chat.postMessage({ channel: ops, ...answer });
+  expect(calls('chat.postMessage')).toEqual(['chart invalid_blocks', 'words', 'words']);
+});
+
+test('a refused chart leaves the tables of later messages as they are', async () => {
+  const { client } = await createSender();
+  const rows = [['00', '2']];
+  const table = renderTable({ caption: '6 errors in a table', columns: ['Hour', 'Errors'], rows });
+  bot.slack.script.refuseNativeBlocks(['chat.postMessage'], 'T0ACME000');
+  await client.chat.postMessage({ channel: ops, ...answer });
+  bot.slack.script.refuseNativeBlocks([], 'T0ACME000');
+  await client.chat.postMessage({ channel: ops, ...answer, blocks: [...(answer.blocks ?? []), ...table] });
+  const [types] = bot.slack.calls
+    .filter(({ method }) => method === 'chat.postMessage')
+    .slice(-1)
+    .map(({ args }) => JSON.stringify(args).match(/data_table|data_visualization/g));
+  expect(types).toEqual(['data_table']);
+});
+
 test('another method, or another workspace, still gets charts', async () => {
-  const { client, respond } = createSender();
+  const { client, respond } = await createSender();
   bot.slack.script.refuseNativeBlocks(['chat.postEphemeral'], 'T0ACME000');
   await respond({ channelId: ops }).send(answer);
   await client.chat.postMessage({ channel: ops, ...answer });
   expect(calls('chat.postMessage')).toEqual(['chart']);
   bot.slack.script.refuseNativeBlocks(['*'], 'T0OTHER00');
   bot.slack.script.refuseNativeBlocks([], 'T0ACME000');
-  await createSender().respond({ channelId: ops }).send(answer);
+  await (await createSender()).respond({ channelId: ops }).send(answer);
   expect(calls('chat.postEphemeral').at(-1)).toBe('chart');
 });
 
 test('a message that is refused in words too was not refused for its chart, which is drawn the next time', async () => {
-  const { client } = createSender();
+  const { client } = await createSender();
   bot.slack.script.fail('chat.postMessage', 'invalid_blocks', 2);
   await expect(client.chat.postMessage({ channel: ops, ...answer })).rejects.toThrow('invalid_blocks');
   await client.chat.postMessage({ channel: ops, ...answer });
@@ -238,14 +270,14 @@ test('a message that is refused in words too was not refused for its chart, whic
 });
 
 test('other refusals are not tried again', async () => {
-  const { client } = createSender();
+  const { client } = await createSender();
   bot.slack.script.fail('chat.postMessage', 'not_in_channel');
   await expect(client.chat.postMessage({ channel: ops, ...answer })).rejects.toThrow('not_in_channel');
   expect(calls('chat.postMessage')).toEqual(['chart not_in_channel']);
 });
 
 test('a secret in a chart is held back, in words as well', async () => {
-  const { client } = createSender();
+  const { client } = await createSender();
   bot.slack.script.refuseNativeBlocks(['chat.postMessage'], 'T0ACME000');
   await client.chat.postMessage({ channel: ops, ...answer });
   const before = bot.slack.calls.length;
@@ -260,7 +292,7 @@ test('a secret in a chart is held back, in words as well', async () => {
     });
     for (const [channel, token] of [
       [ops, client],
-      [ops, createSender().client],
+      [ops, (await createSender()).client],
     ] as const)
       await expect(token.chat.postMessage({ channel, text: 'x', blocks })).rejects.toThrow(SecretLeakBlocked);
     expect(String(secret)).toBe('[secret]');

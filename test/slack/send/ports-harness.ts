@@ -24,6 +24,7 @@ import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
 import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { createNativeSupport } from '../../../src/store/native-support.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
@@ -73,14 +74,14 @@ export async function createPortsHarness(options: {
     apiUrl,
     logger,
     egress,
-    sendNativeBlocks: createNativeBlocks({ log, now }),
+    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ db, now }) }),
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
   const audit = createAudit({ db, now });
   const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
   const people = createPeople({
     adminIds,
-    client: async (workspace) => clients.interactive(await access.token(workspace)),
+    client: async (workspace) => clients.interactive(await access.token(workspace), 'T0ACME000'),
     now,
     log,
   });
