@@ -4,7 +4,7 @@ import { minuteMs } from '../lib/time.ts';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
-import { makeReference } from '../telemetry/log.ts';
+import { makeReference } from '../telemetry/reference.ts';
 import { classifySlackFailure } from './classify-failure.ts';
 import type { OpenSlack } from './slack-port.ts';
 

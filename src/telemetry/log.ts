@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto';
 import pino from 'pino';
 import { isSecretField, secretShapes } from '../secrets/fields.ts';
 import { redactSecrets } from '../secrets/scanner.ts';
 import { Secret } from '../secrets/secret.ts';
+import { findReference } from './reference.ts';
 
 /** A fixed, searchable message, with fields beside it. */
 export interface Log {
@@ -16,7 +16,7 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * A logger that writes one JSON line per entry, to standard output by default, and a secret at no level: members that
+ * A logger that writes one JSON line per entry with the reference of the work it belongs to, to standard output by default, and a secret at no level: members that
  * carry one are masked at any depth, text that looks like one is masked in any string, and of an error and its causes
  * only code, name, message and stack are written.
  */
@@ -26,6 +26,7 @@ export function createLogger(level: LogLevel, destination?: { write: (line: stri
     // The process id tells two processes apart; the host name is left out.
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: () => ({ reference: findReference() }),
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanMembers(fields, 0) },
     hooks: { streamWrite: mask },
   };
@@ -90,12 +91,4 @@ const maskedInLines = new RegExp(
 
 function mask(line: string): string {
   return redactSecrets(line.replaceAll(maskedInLines, masked));
-}
-
-// No letters and digits that look or sound alike: references are read aloud on the phone at night.
-const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
-
-/** The id that joins an answer to its line in the log: eight characters. */
-export function makeReference(): string {
-  return Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -135,7 +135,7 @@ export function environment(options: {
 
 /** Links a key as a person does: the command, the form or the page, the answer. */
 export async function connect(
-  bot: Bot,
+  bot: Pick<Bot, 'slack' | 'cdn' | 'env'>,
   userId: string,
   channelId: string,
   key = bot.cdn.key,

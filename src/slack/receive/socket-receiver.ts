@@ -3,6 +3,7 @@ import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
 import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { withReference } from '../../telemetry/reference.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
 import { type OnAcknowledged, readSentAt, watchAcknowledgement } from './acknowledgement.ts';
@@ -74,7 +75,7 @@ export function createSocketReceiver(options: {
         ...(options.fetch ? { fetch: options.fetch } : {}),
       },
     });
-    client.on('slack_event', (event: SlackEvent) => void deliver(event));
+    client.on('slack_event', (event: SlackEvent) => void withReference(() => deliver(event)));
     const leaving = new Promise<void>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);

@@ -1,5 +1,6 @@
 import { createFileScanner, findSecretKinds, redactDoubtful, textOf } from '../../secrets/scanner.ts';
-import { type Log, makeReference } from '../../telemetry/log.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { makeReference } from '../../telemetry/reference.ts';
 import { section } from '../../views/blocks/blocks.ts';
 import { modal, option } from '../../views/blocks/inputs.ts';
 

@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { allowSecrets } from '../../secrets/secret.ts';
-import { type Log, makeReference } from '../../telemetry/log.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { makeReference } from '../../telemetry/reference.ts';
 import { type Attachment, context, limits, type Message } from '../../views/blocks/blocks.ts';
 import { truncate } from '../../views/blocks/text.ts';
 import { findSharedWords } from '../../views/share.ts';

@@ -4,6 +4,7 @@ import { UserError } from '../../errors.ts';
 import { version } from '../../lib/version.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { withReference } from '../../telemetry/reference.ts';
 import type { Egress } from '../send/egress.ts';
 import type { ConnectPage } from './connect-page.ts';
 import type { InstallPages } from './install.ts';
@@ -120,10 +121,15 @@ function createEndpoint(
   const server = createServer(timeouts, (request, response) => {
     open.add(response.once('close', () => open.delete(response)));
     guardResponse(response, egress);
-    withSecrets(async () => handle(request, response)).catch((error: unknown) => {
-      log.error({ error }, 'an HTTP request failed');
-      if (!response.headersSent) plain(response, 500, 'That failed. See the log.');
-    });
+    const work = async (): Promise<void> => {
+      try {
+        await withSecrets(async () => handle(request, response));
+      } catch (error) {
+        log.error({ error }, 'an HTTP request failed');
+        if (!response.headersSent) plain(response, 500, 'That failed. See the log.');
+      }
+    };
+    void withReference(work);
   });
   // Longer than Slack keeps idle connections, so that it never uses one that is closing.
   server.keepAliveTimeout = 75_000;

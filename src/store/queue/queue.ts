@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
+import { z } from 'zod';
 import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { findReference, withReference } from '../../telemetry/reference.ts';
 import type { Database, Engine } from '../database.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
@@ -65,6 +67,7 @@ export function createQueue(options: {
     { id, data, retryCount, signal: lost, groupId }: StoredJob<unknown>,
   ): Promise<void> => {
     const work = () => withSecrets(() => job.run(data, context));
+    const started = performance.now();
     const signal = AbortSignal.any([lost, ending.signal]);
     const attempt = retryCount + 1;
     const context = { db: database.db, ports, log, now, signal, attempt };
@@ -72,8 +75,9 @@ export function createQueue(options: {
       () => undefined,
       (error: unknown) => ({ error }),
     );
-    if (!failure) return;
-    log.error({ job: job.name, id, attempt, ...failure }, 'job failed');
+    const done = { job: job.name, id, attempt, ms: Math.round(performance.now() - started) };
+    if (!failure) return log.debug(done, 'job done');
+    log.error({ ...done, ...failure }, 'job failed');
     // pg-boss stores a thrown error with all its members; those of a failed request hold its headers.
     const name = failure.error instanceof Error ? failure.error.name : 'Error';
     throw new Error(`${name}: the log has it under the job's id`);
@@ -107,7 +111,7 @@ export function createQueue(options: {
           wakeOne();
           boss.notifyWorker(worker);
           try {
-            await run(job, ports, stored);
+            await withReference(() => run(job, ports, stored), readReference(stored.data));
           } finally {
             idle.add(worker);
           }
@@ -170,7 +174,10 @@ export function createQueue(options: {
     async enqueue(job, data, { in: trx, at, key, tenant = tenantScope.getStore() } = {}) {
       if (!started) throw new Error('The job queue is not started');
       const { boss, fromKysely } = started;
-      const stored = job.encode(data);
+      const encoded = job.encode(data);
+      // A job that waits for its key belongs to nobody who asked: it runs on a schedule, for years.
+      const reference = job.onePerKey === 'waiting' ? undefined : findReference();
+      const stored = reference === undefined ? encoded : { ...encoded, reference };
       const options = {
         ...(trx && { db: fromKysely(trx) }),
         ...(key !== undefined && { singletonKey: key }),
@@ -185,6 +192,13 @@ export function createQueue(options: {
       return id;
     },
   };
+}
+
+const carried = z.object({ reference: z.string().optional() }).catch({});
+
+/** The reference of the work that enqueued a job. */
+function readReference(data: unknown): string | undefined {
+  return carried.parse(data).reference;
 }
 
 /** The directory lock proves that no other process works here: whatever is active was left by one that died. */

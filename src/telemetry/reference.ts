@@ -1,0 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomInt } from 'node:crypto';
+
+/** One piece of work: a delivery, a request to our endpoints, a job. */
+interface Work {
+  /** Made when it is first asked for. */
+  reference: string | undefined;
+}
+
+const current = new AsyncLocalStorage<Work>();
+
+/**
+ * Runs work under one reference, which is in every line of the log that it causes, in jobs that it enqueues, and in what
+ * people read of its failures. `reference`: that of the work that asked for it.
+ */
+export function withReference<T>(run: () => T, reference?: string): T {
+  return current.run({ reference }, run);
+}
+
+/** The reference of the surrounding work; undefined outside of any. */
+export function findReference(): string | undefined {
+  const work = current.getStore();
+  return work && (work.reference ??= createReference());
+}
+
+/** The reference to show: that of the surrounding work, else a new one. */
+export function makeReference(): string {
+  return findReference() ?? createReference();
+}
+
+// No letters and digits that look or sound alike: references are read aloud on the phone at night.
+const alphabet = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+function createReference(): string {
+  return Array.from({ length: 8 }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
