@@ -119,8 +119,6 @@ export interface Entry<Input, Needs extends Service = never> {
   readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
   /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
   readonly load?: (input: Input, context: With<Needs>) => Promise<ModalView>;
-  /** True = it runs although there is a modal. Reads our own store only; not with `load`. */
-  readonly skipsModal?: (input: Input, context: With<Needs>) => Promise<boolean>;
   readonly run?: (input: Input, context: With<Needs>) => Answer;
   /** The Home tab shows what this changes, so it is published again after the answer. */
   readonly changesHome?: true;

@@ -86,4 +86,4 @@ function byRoute<Entry extends { readonly id: string; readonly fields?: readonly
   return (id) => routes.get(id.split(':', 2).join(':'));
 }
 
-const noWords: Words = { raw: '', list: [], named: {}, text: '' };
+const noWords: Words = { raw: '', list: [], named: {}, pairs: [], text: '' };

@@ -4,8 +4,10 @@ export interface Words {
   readonly raw: string;
   /** The plain words in order: `zones "my shop" sort:name` → `zones`, `my shop`. */
   readonly list: readonly string[];
-  /** Named words: `sort:name` → `{ sort: 'name' }`. Names are lower case. */
+  /** Named words: `sort:name` → `{ sort: 'name' }`. Names are lower case; of a repeated one the last counts. */
   readonly named: Readonly<Record<string, string>>;
+  /** Every named word in order, repeated ones too: `status:502 status:504`. */
+  readonly pairs: readonly (readonly [name: string, value: string])[];
   /** All cleaned words, named ones included, joined by single spaces. */
   readonly text: string;
 }
@@ -41,14 +43,14 @@ const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\u
  */
 export function parseWords(raw: string): Words {
   const list: string[] = [];
-  const named: Record<string, string> = {};
+  const pairs: [name: string, value: string][] = [];
   const cleaned: string[] = [];
   let waiting: string | undefined;
   for (const piece of splitPieces(raw.slice(0, maxLength).replace(invisible, ''))) {
     const text = piece.quoted ? piece.text : normalizeDashes(piece.text);
     cleaned.push(text);
     if (waiting !== undefined) {
-      named[waiting] = text;
+      pairs.push([waiting, text]);
       waiting = undefined;
       continue;
     }
@@ -57,10 +59,10 @@ export function parseWords(raw: string): Words {
     if (key === undefined) list.push(text);
     // Autocorrection turns `sort:name` into `sort: name`.
     else if (name?.[2] === '') waiting = key;
-    else named[key] = stripQuotes(name?.[2] ?? '');
+    else pairs.push([key, stripQuotes(name?.[2] ?? '')]);
   }
-  if (waiting !== undefined) named[waiting] = '';
-  return { raw, list, named, text: cleaned.join(' ') };
+  if (waiting !== undefined) pairs.push([waiting, '']);
+  return { raw, list, named: Object.fromEntries(pairs), pairs, text: cleaned.join(' ') };
 }
 
 /** The words without the first plain one, which named the command. */

@@ -54,7 +54,7 @@ test.each([0, 1, 5, 30, 150])(
   async (many) => {
     const list = <T>(make: (index: number) => T): T[] =>
       Array.from({ length: many }, (_, index) => make(index));
-    const { command } = findCommand({ raw: 'zones', text: 'zones', list: ['zones'], named: {} });
+    const { command } = findCommand({ raw: 'zones', text: 'zones', list: ['zones'], named: {}, pairs: [] });
     const long = '<&"'.repeat(40);
     const named = list((index) => ({ ...command, name: `${long}${index}` }));
     const groups = named.length > 0 ? [{ title: 'Look', commands: named }] : [];

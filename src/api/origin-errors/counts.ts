@@ -42,15 +42,16 @@ const maxSamples = 5;
 
 /**
  * Counts entries while they arrive. Memory does not grow with their number: groups and address beginnings are bounded,
- * and only samples of the entries are kept. `start` (ms) is the midnight at which hour 0 begins; entries from `since` (ms)
- * on are counted as recent.
+ * and only samples of the entries are kept. `start` (ms) is where hour 0 begins, of `hours` that are `hourLength` (ms) long
+ * each; entries from `since` (ms) on are counted as recent.
  */
 export function createOriginErrorCounter(options: {
   readonly start: number;
   readonly hours: number;
+  readonly hourLength?: number;
   readonly since?: number;
 }) {
-  const { since = Number.POSITIVE_INFINITY } = options;
+  const { since = Number.POSITIVE_INFINITY, hourLength = hourMs } = options;
   const groups: Tally[] = [];
   // To join the three members for every entry would cost more than counting.
   const byKind = new Map<string | undefined, Map<number | undefined, Map<string | undefined, Tally>>>();
@@ -71,7 +72,7 @@ export function createOriginErrorCounter(options: {
     state,
     add(entry: OriginError): void {
       const { at = Number.NaN } = entry;
-      const hour = Math.floor((at - options.start) / hourMs);
+      const hour = Math.floor((at - options.start) / hourLength);
       const inHour = hours[hour];
       if (inHour !== undefined) hours[hour] = inHour + 1;
       if (at >= since) state.recent += 1;
@@ -111,7 +112,7 @@ export function createOriginErrorCounter(options: {
         prefixes: words,
         // The counts of prefixes may be too small by this much.
         prefixesMissed: missed + state.prefixesMissed,
-        // Entries in each hour from the first day's midnight (UTC) on.
+        // Entries in each hour, or each part of another length, from the start on.
         hours: [...hours],
         recent: state.recent,
         first: toTime(Math.min(...all.map(({ first }) => first))),

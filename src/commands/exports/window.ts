@@ -28,6 +28,13 @@ export function defaultWindow(now: Date): Window {
  * @throws UserError if it cannot be read.
  */
 export function readWindow(typed: string, now: Date, timeZone: string): TypedWindow {
+  const window = findWindow(typed, now, timeZone);
+  if (window) return window;
+  throw new UserError(`${formatCode(typed, 60)} is no window that can be read.`, shapes);
+}
+
+/** The same, undefined where it cannot be read. @throws UserError if it lies in the future. */
+export function findWindow(typed: string, now: Date, timeZone: string): TypedWindow | undefined {
   const words = typed
     .toLowerCase()
     .replaceAll(/\s+/gu, ' ')
@@ -37,8 +44,7 @@ export function readWindow(typed: string, now: Date, timeZone: string): TypedWin
   const [, inUtc] = /^(.*?\d) ?(?:utc|z)$/u.exec(words) ?? [];
   const window =
     readLast(words, now) ?? readRange(inUtc ?? words, now, inUtc === undefined ? timeZone : 'UTC');
-  if (!window || window.from.getTime() === window.to.getTime())
-    throw new UserError(`${formatCode(typed, 60)} is no window that can be read.`, shapes);
+  if (!window || window.from.getTime() === window.to.getTime()) return undefined;
   const { from, to } = window;
   if (from >= now) throw new UserError(`The window ${formatCode(typed, 60)} lies in the future.`, shapes);
   return to > now ? { ...window, to: floor(now) > from ? floor(now) : now } : window;
@@ -63,10 +69,18 @@ function readRange(words: string, now: Date, zone: string): TypedWindow | undefi
   const end = second === 'now' ? undefined : readMoment(second, now, zone, start.day);
   if (second !== 'now' && !end) return undefined;
   const to = end ? endOf(end, zone) : floor(now);
+  // At half past midnight `23:00..23:30` means yesterday evening.
+  if (to > from && from >= now && end && !start.isNamed && !end.isNamed)
+    return { from: dayBefore(start, zone), to: dayBefore(end, zone) };
   if (to >= from) return { from, to };
   if (start.isNamed || end?.isNamed) return { from: to, to: from, swapped: true };
   // `22:00..02:00` means last night.
-  return { from: instant(shiftDay(start.day, -1), start.time ?? 0, zone), to };
+  return { from: dayBefore(start, zone), to };
+}
+
+/** The same time a day earlier. */
+function dayBefore({ day, time = 0 }: Moment, zone: string): Date {
+  return instant(shiftDay(day, -1), time, zone);
 }
 
 /** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */

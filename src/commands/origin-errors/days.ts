@@ -1,6 +1,6 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../../errors.ts';
-import { type DayRange, dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
+import { type DayRange, dayMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
@@ -9,32 +9,13 @@ import { findClosest } from '../did-you-mean.ts';
 export const maxDays = 7;
 
 const acceptedDays =
-  'Type `today`, `yesterday`, a day such as `2026-11-20` or `20 Nov`, days such as `2026-11-18..20`, or `last 3 days`. Days are UTC.';
-
-/** `rounded`: hours were asked for, and these are the whole days that hold them. */
-export type RequestedDays = DayRange & { readonly rounded?: true };
-
-/** Parses `shop last 3 days`; today by default. Throws a UserError if the words after the zone are no day. */
-export function readRequestedDays(list: readonly string[], now: Date): { zone: string; days: RequestedDays } {
-  // The day follows the zone; people also type it first. The longest phrase wins.
-  for (let length = Math.min(7, list.length); length > 0; length -= 1) {
-    const first = list.slice(0, -length).join(' ');
-    const behind = readDays(list.slice(-length).join(' '), now, first);
-    if (behind) return { zone: first, days: behind };
-    const last = list.slice(length).join(' ');
-    const before = readDays(list.slice(0, length).join(' '), now, last);
-    if (before) return { zone: last, days: before };
-  }
-  const [zone = '', ...rest] = list;
-  if (rest.length > 0) throw createDayError(rest.join(' '), zone, toUtcDay(now));
-  return { zone, days: { first: toUtcDay(now), count: 1 } };
-}
+  'Type `today`, a day such as `2026-11-20` or `20 Nov`, days such as `2026-11-18..20` or `last 3 days`, or hours such as `1h`, `10:00..11:00` or `2026-11-20 10:00..12:00`.';
 
 /**
- * Parses `today`, `2026-11-20`, `2026/11/20`, `20 Nov`, `2026-11-18..20`, `last 3 days`, `24h`; undefined if it is none.
+ * Parses `today`, `2026-11-20`, `2026/11/20`, `20 Nov`, `2026-11-18..20`, `last 3 days`; undefined if it is none.
  * Throws a UserError for impossible days and for too many; if the `zone` is known, it offers possible ones.
  */
-export function readDays(typed: string, now: Date, zone = ''): RequestedDays | undefined {
+export function readDays(typed: string, now: Date, zone = ''): DayRange | undefined {
   const words = typed.trim().toLowerCase();
   const today = toUtcDay(now);
   if (words === 'today') return { first: today, count: 1 };
@@ -48,9 +29,7 @@ export function readDays(typed: string, now: Date, zone = ''): RequestedDays | u
   const date = findDate(words, today);
   if (date) return readDay(words, date, today, zone);
   const [from = '', to] = words.split(/ ?(?:\.{2,3}|…) ?| (?:to|until|till|-) /u);
-  if (to !== undefined) return readRange(from, to, now, zone);
-  const hours = /^(?:(?:the )?last |past )?(\d{1,4}) ?h(?:(?:ou)?rs?)?$/u.exec(words);
-  return hours ? roundHours(Number(hours[1]), now) : undefined;
+  return to === undefined ? undefined : readRange(from, to, now, zone);
 }
 
 const isPart = (words: string) => /^\d{1,2}$/u.test(words);
@@ -116,20 +95,16 @@ function readDay(typed: string, date: number[], today: string, zone: string): Da
   );
 }
 
-/** The whole days that hold these hours, up to as many as can be read: the CDN files origin errors by UTC day. */
-function roundHours(hours: number, now: Date): RequestedDays {
-  const today = toUtcDay(now);
-  const start = toUtcDay(new Date(now.getTime() - hours * hourMs));
-  const count = Math.min(maxDays, 1 + (startOfDay(today) - startOfDay(start)) / dayMs);
-  return { first: shiftDay(today, 1 - count), count, rounded: true };
-}
-
-function createDayError(typed: string, zone: string, today: string): UserError {
+/** For words that are no time. */
+export function createDayError(typed: string, zone: string, now: Date): UserError {
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
   return new UserError(
-    `${formatCode(typed, 60)} is no day that can be read.`,
+    `${formatCode(typed, 60)} is no time that can be read.`,
     explainDayError(typed, near),
-    createInsteads(zone, near ? [near] : (findDates(typed, today) ?? ['today', 'yesterday', 'last 3 days'])),
+    createInsteads(
+      zone,
+      near ? [near] : (findDates(typed, toUtcDay(now)) ?? ['today', 'yesterday', 'last 3 days']),
+    ),
   );
 }
 
@@ -149,15 +124,13 @@ function findDates(typed: string, today: string): string[] | undefined {
 function explainDayError(typed: string, near: string | undefined): string {
   if (/^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed))
     return 'Write it with the year first, so that nobody mistakes day and month: `2026-11-20`.';
-  if (/\bhours?\b|\d+ ?h$|minute/iu.test(typed))
-    return `The CDN files origin errors by UTC day; the answer shows the hours. ${acceptedDays}`;
   return near
     ? `Did you mean \`${near}\`? ${acceptedDays}`
     : `${acceptedDays} A zone name with spaces goes in quotes.`;
 }
 
 /** The same zone on possible days. */
-function createInsteads(zone: string, days: readonly string[]): Instead[] | undefined {
+export function createInsteads(zone: string, days: readonly string[]): Instead[] | undefined {
   if (zone.trim() === '') return undefined;
   return days.map((day) => ({ label: capitalize(day), types: `errors ${quoteWord(zone)} ${day}` }));
 }

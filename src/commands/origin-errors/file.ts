@@ -1,10 +1,14 @@
+import { createFilter } from '../../api/origin-errors/filters.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
-import { type DayRange, listDays, yieldToEventLoop } from '../../lib/time.ts';
+import { listDays, yieldToEventLoop } from '../../lib/time.ts';
+import type { ZoneErrors } from '../../views/origin-errors/overview.ts';
+import type { ZoneQuestion } from '../../views/origin-errors/question.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
 import type { With } from '../define.ts';
+import { createPeriodTest } from './place-entries.ts';
 
 interface EntryFile {
   readonly path: string;
@@ -21,28 +25,30 @@ const linesAtOnce = 200;
 const maxSorted = 10_000;
 
 /**
- * Writes every entry of the days into a file, each once, sorted by time; days with too many entries are written while
+ * Writes every entry that is asked about into a file, each once, sorted by time; days with too many entries are written while
  * they arrive. Entries after `until` are left out. Undefined if there are none. Rethrows read errors: half a file would
  * pass for a whole one.
  */
 export async function writeEntries(
-  zoneId: string,
-  days: DayRange,
+  { zone, period, filters }: ZoneQuestion,
   kind: FileKind,
   until: number | undefined,
   context: With<'tempDirectory'>,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
   return createEntryFile(kind, context, async (write) => {
+    const isOfPeriod = createPeriodTest(period);
+    const isWanted = createFilter(filters);
     const ids = createSeenIds();
     const incomplete: string[] = [];
     const unsorted: string[] = [];
     const held: OriginError[] = [];
     let skipped = 0;
     // Day by day, in order.
-    for (const day of listDays(days)) {
+    for (const day of listDays(period.days)) {
       let most = maxSorted;
-      const read = await originErrors.forEach(zoneId, day, (entry) => {
+      const read = await originErrors.forEach(zone.id, day, (entry) => {
+        if (!isOfPeriod(entry, day) || !isWanted(entry)) return;
         if (until !== undefined && (entry.at ?? 0) > until) return;
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
         held.push(entry);
@@ -134,15 +140,47 @@ const columns: readonly CsvColumn<FileRow>[] = [
   { name: 'logId', cell: ({ logId }) => logId },
 ];
 
+type Formats<Row> = Readonly<
+  Record<FileKind, { readonly header: string; readonly lines: (rows: readonly Row[]) => string }>
+>;
+
+function createFormats<Row>(columns: readonly CsvColumn<Row>[]): Formats<Row> {
+  return {
+    csv: { header: writeCsvHeader(columns), lines: (rows) => writeCsv(columns, rows) },
+    ndjson: {
+      header: '',
+      lines: (rows) =>
+        rows
+          .map((row) => Object.fromEntries(columns.map(({ name, cell }) => [name, cell(row)])))
+          .map((line) => `${JSON.stringify(line)}\n`)
+          .join(''),
+    },
+  };
+}
+
 /** One line per entry, with the members that answers show and no possible secrets. */
-const formats: Record<FileKind, { header: string; lines: (rows: readonly FileRow[]) => string }> = {
-  csv: { header: writeCsvHeader(columns), lines: (rows) => writeCsv(columns, rows) },
-  ndjson: {
-    header: '',
-    lines: (rows) =>
-      rows
-        .map((row) => Object.fromEntries(columns.map(({ name, cell }) => [name, cell(row)])))
-        .map((line) => `${JSON.stringify(line)}\n`)
-        .join(''),
-  },
-};
+const formats = createFormats(columns);
+
+const zoneFormats = createFormats<ZoneErrors>([
+  { name: 'zoneId', cell: ({ zone }) => zone.id },
+  { name: 'zone', cell: ({ zone }) => zone.name },
+  { name: 'lastHour', cell: ({ recent }) => recent },
+  { name: 'errors', cell: ({ total }) => total },
+  { name: 'mostlyCode', cell: ({ mostly }) => mostly?.errorCode },
+  { name: 'mostlyStatus', cell: ({ mostly }) => mostly?.statusCode },
+  { name: 'last', cell: ({ last }) => (last === undefined ? undefined : new Date(last).toISOString()) },
+]);
+
+/** Writes a line for each zone: 25 at most. The path; undefined if there are none. */
+export async function writeOverview(
+  zones: readonly ZoneErrors[],
+  kind: FileKind,
+  { tempDirectory }: With<'tempDirectory'>,
+): Promise<string | undefined> {
+  const { header, lines } = zoneFormats[kind];
+  const file = await writeTempFile(tempDirectory, async (write) => {
+    await write(header + lines(zones));
+    return zones.length > 0 ? {} : undefined;
+  });
+  return file?.path;
+}

@@ -1,16 +1,16 @@
-import {
-  type CountedDay,
-  countDay,
-  createOriginErrorCounter,
-  type OriginErrorCounter,
-} from '../../api/origin-errors/counts.ts';
+import { countDay, createOriginErrorCounter } from '../../api/origin-errors/counts.ts';
+import { createFilter } from '../../api/origin-errors/filters.ts';
+import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
-import { type DayRange, hourMs, listDays, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
+import { hourMs, listDays, toUtcDay } from '../../lib/time.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import type { DayBefore, Report, ZoneName } from '../../views/origin-errors/report.ts';
+import { chooseParts, createPeriod, findBefore } from '../../views/origin-errors/period.ts';
+import { encodeQuestion, type ZoneQuestion } from '../../views/origin-errors/question.ts';
+import type { Report } from '../../views/origin-errors/report.ts';
 import type { Context, With } from '../define.ts';
 import { type FileRow, toFileRow } from './file.ts';
+import { createPeriodTest, hasLastHour } from './place-entries.ts';
 
 /** `rows`: every entry as a file shows it, if there are few enough to keep. */
 export interface CountedReport extends Report {
@@ -20,21 +20,20 @@ export interface CountedReport extends Report {
 /** Days read at once; each is one answer of up to hundreds of megabytes. */
 const concurrentDays = 3;
 
-/** The cached report of a zone and days. Call it before resolving the key. */
-export function findCachedReport(zone: { readonly id: string }, days: DayRange, context: With<'zoneCache'>) {
+/** The cached report of a question. Call it before resolving the key. */
+export function findCachedReport({ zone, ...question }: ZoneQuestion, context: With<'zoneCache'>) {
   const reports = context.zoneCache.forPerson(context.person).results<CountedReport>('origin-errors');
-  const key = `${zone.id} ${days.first} ${days.count}`;
+  const key = encodeQuestion({ ...question, zone: { id: zone.id, name: '' } });
   return { value: reports.get(key), set: (report: CountedReport) => reports.set(key, report) };
 }
 
 /** Counts now and caches the report for the buttons. Rethrows the read error if no day could be read. */
 export async function createReport(
-  zone: ZoneName,
-  days: DayRange,
+  question: ZoneQuestion,
   context: With<'zoneCache'>,
 ): Promise<CountedReport> {
-  const cached = findCachedReport(zone, days, context);
-  const report = await countDays(zone, days, context);
+  const cached = findCachedReport(question, context);
+  const report = await countErrors(question, context);
   // An incomplete report is not cached, so that trying again reads again.
   if (report.unread.length === 0 && report.before) cached.set(report);
   return report;
@@ -43,74 +42,102 @@ export async function createReport(
 // About half a megabyte; a larger report is read again for its file.
 const maxRows = 2_000;
 
-async function countDays(zone: ZoneName, days: DayRange, context: Context): Promise<CountedReport> {
+async function countErrors(question: ZoneQuestion, context: Context): Promise<CountedReport> {
+  const { zone, period, filters } = question;
   const { originErrors } = await context.cdn();
   const takenAt = context.now();
-  const wanted = listDays(days);
-  const dayBefore = shiftDay(days.first, -1);
+  const since = takenAt.getTime() - hourMs;
+  const isWanted = createFilter(filters);
+  const isOfPeriod = createPeriodTest(period);
+  const timeBefore = createPeriod(findBefore(period));
+  // Whole days are those of their logs, whatever the entries say.
+  const isOfTimeBefore = createPeriodTest(period.span ? timeBefore : { days: timeBefore.days });
+  const wanted = listDays(period.days);
+  const daysBefore = listDays(timeBefore.days);
   const ids = createSeenIds();
   let rows: FileRow[] | undefined = [];
-  const since = takenAt.getTime() - hourMs;
-  const newCounter = () =>
-    createOriginErrorCounter({ start: startOfDay(days.first), hours: days.count * 24, since });
-  /** Also collects the rows of the file, up to a bound. */
-  const newRowCounter = (): OriginErrorCounter => {
-    const counter = newCounter();
-    const add: OriginErrorCounter['add'] = (entry) => {
-      counter.add(entry);
-      if (rows && rows.push(toFileRow(entry)) > maxRows) rows = undefined;
-    };
-    return { ...counter, add };
+  const newCounter = () => {
+    const { start, length, count } = chooseParts(period);
+    return createOriginErrorCounter({ start, hours: count, hourLength: length, since });
   };
-  const results = await runConcurrently(concurrentDays, [
-    ...wanted.map((day) => () => countDay(originErrors, zone.id, day, ids, newRowCounter())),
-    // Last, because it matters least.
-    () => countDay(originErrors, zone.id, dayBefore, createSeenIds(), newCounter()),
-  ]);
-  const before = results.pop();
+
+  const readDay = async (day: string) => {
+    const counter = newCounter();
+    const earlier = newCounter();
+    let all = 0;
+    let undated = 0;
+    const add = (entry: OriginError): void => {
+      const isNow = isOfPeriod(entry, day);
+      if (isNow) all += 1;
+      else if (entry.at === undefined && wanted.includes(day)) undated += 1;
+      if (!isWanted(entry)) return;
+      if (isNow) {
+        counter.add(entry);
+        // Also collects the rows of the file, up to a bound.
+        if (rows && rows.push(toFileRow(entry)) > maxRows) rows = undefined;
+      } else if (isOfTimeBefore(entry, day)) earlier.add(entry);
+    };
+    // An entry may be in two days' logs. Of whole days the one before is counted by itself.
+    const seen = period.span || wanted.includes(day) ? ids : createSeenIds();
+    const read = await countDay(originErrors, zone.id, day, seen, { ...counter, add });
+    return { ...read, counter, earlier, all, undated };
+  };
+
+  // The time before comes last, because it matters least.
+  const days = [...new Set([...wanted, ...daysBefore])];
+  const settled = await runConcurrently(
+    concurrentDays,
+    days.map((day) => () => readDay(day)),
+  );
+  const results = new Map(days.map((day, index) => [day, settled[index]]));
+  const readOf = (day: string) => {
+    const result = results.get(day);
+    return result?.status === 'fulfilled' ? result.value : undefined;
+  };
 
   const whole = newCounter();
+  const earlier = newCounter();
   const unread: { day: string; why: Failure }[] = [];
-  const incomplete: string[] = [];
-  let skipped = 0;
-  let repeated = 0;
-  for (const [index, result] of results.entries()) {
-    const day = wanted[index] ?? '';
-    if (result.status === 'rejected') {
-      if (results.every(({ status }) => status === 'rejected')) throw result.reason;
-      unread.push({ day, why: context.explain(result.reason) });
-      continue;
-    }
-    whole.merge(result.value.counter);
-    skipped += result.value.skipped;
-    repeated += result.value.repeated;
-    if (result.value.moreExist) incomplete.push(day);
+  const failures = wanted.flatMap((day) => {
+    const result = results.get(day);
+    return result?.status === 'rejected' ? [{ day, reason: result.reason as unknown }] : [];
+  });
+  if (failures.length === wanted.length) throw failures[0]?.reason;
+  for (const { day, reason } of failures) unread.push({ day, why: context.explain(reason) });
+  const sums = { all: 0, undated: 0, skipped: 0, repeated: 0 };
+  for (const day of wanted) {
+    const read = readOf(day);
+    if (!read) continue;
+    whole.merge(read.counter);
+    for (const name of ['all', 'undated', 'skipped', 'repeated'] as const) sums[name] += read[name];
+  }
+  for (const day of days) {
+    const read = readOf(day);
+    if (read) earlier.merge(read.earlier);
   }
   const counts = whole.result();
-  const earlier = before?.status === 'fulfilled' ? before.value : undefined;
-  const hasDay = (day: string): boolean =>
-    results[wanted.indexOf(day)]?.status === 'fulfilled' || (day === dayBefore && earlier !== undefined);
-  const hasLastHour =
-    wanted.includes(toUtcDay(takenAt)) &&
-    [takenAt.getTime(), since].every((at) => hasDay(toUtcDay(new Date(at))));
-  // Just after midnight (UTC) a part of the last hour is in the day before.
-  const recent = counts.recent + (earlier?.counter.result().recent ?? 0);
+  const before = earlier.result();
+  const isLastHourRead =
+    hasLastHour(period, takenAt) && [takenAt.getTime(), since].every((at) => readOf(toUtcDay(new Date(at))));
+  const isIncomplete = (day: string): boolean => readOf(day)?.moreExist === true;
   return {
-    zone,
-    days,
+    ...question,
     takenAt,
     counts,
-    recent: hasLastHour ? recent : undefined,
+    // Just after midnight (UTC) a part of the last hour is in the day before.
+    recent: isLastHourRead ? counts.recent + before.recent : undefined,
     rows: unread.length === 0 ? rows : undefined,
-    repeated,
-    skipped,
-    incomplete,
+    ...sums,
+    undated: period.span ? sums.undated : 0,
+    incomplete: wanted.filter(isIncomplete),
     unread,
-    before: earlier && toDayBefore(dayBefore, earlier),
+    before: daysBefore.every(readOf)
+      ? {
+          day: daysBefore.at(-1) ?? '',
+          total: before.total,
+          codes: new Set(before.codes.keys()),
+          incomplete: daysBefore.some(isIncomplete),
+        }
+      : undefined,
   };
-}
-
-function toDayBefore(day: string, { counter, moreExist }: CountedDay): DayBefore {
-  const { total, codes } = counter.result();
-  return { day, total, codes: new Set(codes.keys()), incomplete: moreExist };
 }

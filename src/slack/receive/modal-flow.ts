@@ -76,8 +76,7 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
         if (view) await show(below.id, view, turn, entry.preservesInputs ? undefined : below.hash);
         return;
       }
-      const view = entry.modal?.(input, context);
-      const modal = view && (await entry.skipsModal?.(input, context)) ? undefined : view;
+      const modal = entry.modal?.(input, context);
       if (modal && triggerId === undefined)
         return sendAnswer(renderFormOffer(modal.title.text, written), responder);
       if (modal) prefetchMenus(modal, context);

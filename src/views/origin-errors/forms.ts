@@ -2,22 +2,10 @@ import type { ModalView } from '@slack/types';
 import { actions, section } from '../blocks/blocks.ts';
 import { commandButton } from '../blocks/buttons.ts';
 import { pluralize } from '../blocks/format.ts';
-import { modal, option, select, textInput } from '../blocks/inputs.ts';
-import { capitalize, formatCode, plainText } from '../blocks/text.ts';
-import { renderZoneInput } from '../zones/rows.ts';
-import { dayChoices } from './origin-errors.ts';
+import { modal, textInput } from '../blocks/inputs.ts';
+import { formatCode, plainText } from '../blocks/text.ts';
 
 const title = 'Origin errors';
-
-/** The form that asks for a zone and days. `chosen` are the typed days. */
-export function renderOriginErrorForm(chosen: (typeof dayChoices)[number]): ModalView {
-  const options = dayChoices.map((choice) => option(capitalize(choice), choice));
-  const hint = 'Days are UTC. Any other day: /cdn errors shop 2026-11-20';
-  return modal({ callbackId: 'origin-errors:submit', title, submit: 'Show' }, [
-    renderZoneInput(),
-    select('days', 'Days', options, { chosen, hint }),
-  ]);
-}
 
 /** Shown while the origin errors of a link are counted. */
 export function renderLinkLoading(host?: string): ModalView {

@@ -1,17 +1,19 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
-import { type DayRange, shiftDay } from '../../lib/time.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
+import { createClock } from './clock.ts';
+import { describePeriod, writeForFile } from './period.ts';
+import { describeFilters, isFiltered, type Question, type ZoneQuestion } from './question.ts';
 
-/** The origin errors of one zone on some days, counted. */
-export interface Report {
-  readonly zone: ZoneName;
-  readonly days: DayRange;
+/** The origin errors of one zone in some time, counted. */
+export interface Report extends ZoneQuestion {
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
-  /** Entries of the last hour, also of the day before; undefined if it is not in these days, or not read. */
+  /** Entries of that time, also those that the filters leave out. */
+  readonly all: number;
+  /** Entries of the last hour, also of the day before; undefined if it is not in that time, or all of it, or not read. */
   readonly recent: number | undefined;
   /** Repeated entries, which are counted once. */
   readonly repeated: number;
@@ -19,13 +21,14 @@ export interface Report {
   /** Days of which the CDN has more entries than it sent. */
   readonly incomplete: readonly string[];
   readonly unread: readonly { readonly day: string; readonly why: Failure }[];
-  /** The day before the first, for comparison; undefined if it could not be read. */
-  readonly before: DayBefore | undefined;
+  /** Entries without a time, which are in no part of a day. */
+  readonly undated: number;
+  /** The time before, for comparison; undefined if it could not be read. */
+  readonly before: Before | undefined;
 }
 
-export type ZoneName = { readonly id: string; readonly name: string };
-
-export interface DayBefore {
+export interface Before {
+  /** `2026-11-20`: the last of its days. */
   readonly day: string;
   readonly total: number;
   /** `''` stands for entries without a code. */
@@ -37,9 +40,13 @@ export interface DayBefore {
 export const fileKinds = ['csv', 'ndjson'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
+export const mimetypes: Readonly<Record<FileKind, string>> = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+};
+
 export function renderFile(shown: {
-  readonly zone: ZoneName;
-  readonly days: DayRange;
+  readonly question: ZoneQuestion;
   readonly today: string;
   readonly as: FileKind;
   readonly path: string;
@@ -50,40 +57,45 @@ export function renderFile(shown: {
   readonly unsorted: readonly string[];
   readonly asOf: Date;
 }): Message {
-  const { zone, days, today, entries, skipped, incomplete, unsorted, as, path, asOf } = shown;
+  const { question, today, entries, skipped, incomplete, unsorted, as, path, asOf } = shown;
+  const { zone, period } = question;
   const format = as === 'csv' ? 'CSV' : 'NDJSON';
-  const where = escapeMrkdwn(zone.name, 80) || zone.id;
-  const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeDays(days, today)} in ${where}, as ${format}.`;
+  const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeQuestion(question, today)}, as ${format}.`;
   const notes = [
     incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
     skipped > 0 &&
       `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`,
-    `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, days)}. Times are UTC; query values are left out.`,
+    `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, period.days.count)}. Times are UTC; query values are left out.`,
   ];
   const zoneName = plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_');
-  const name = join(['origin-errors', zoneName, days.first, days.count > 1 && `${days.count}-days`], '-');
-  const mimetype = as === 'csv' ? 'text/csv' : 'application/x-ndjson';
-  const file = { name: `${name}.${as}`, title: text, mimetype, content: { path } };
+  const name = join(
+    ['origin-errors', zoneName, writeForFile(period), isFiltered(question.filters) && 'filtered'],
+    '-',
+  );
+  const file = {
+    name: `${name}.${as}`,
+    title: text.replaceAll('`', ''),
+    mimetype: mimetypes[as],
+    content: { path },
+  };
   return { ...say(text, context(join(notes, ' '))), files: [file] };
 }
 
 /** A day with too many entries is not sorted; a spreadsheet can do it by the first column. */
-function describeOrder(unsorted: readonly string[], days: DayRange): string {
+function describeOrder(unsorted: readonly string[], days: number): string {
   if (unsorted.length === 0) return 'sorted by time';
-  if (unsorted.length < days.count)
+  if (unsorted.length < days)
     return `sorted by time, but for ${unsorted.join(', ')}: too many, so in the order the CDN gave them`;
-  return `too many to sort by time, so in the order the CDN gave them${days.count > 1 ? ' each day' : ''}`;
+  return `too many to sort by time, so in the order the CDN gave them${days > 1 ? ' each day' : ''}`;
 }
 
-export function renderNoFile(zone: ZoneName, days: DayRange, today: string): Message {
-  const where = escapeMrkdwn(zone.name, 80) || zone.id;
-  return say(`No origin errors ${describeDays(days, today)} in ${where}, so there is no file.`);
+export function renderNoFile(question: Question, today: string): Message {
+  return say(`No origin errors ${describeQuestion(question, today)}, so there is no file.`);
 }
 
-/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
-export function describeDays({ first, count }: DayRange, today: string): string {
-  const last = shiftDay(first, count - 1);
-  if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
-  if (first === today) return 'today';
-  return first === shiftDay(today, -1) ? 'yesterday' : `on ${first}`;
+/** `today in shop with status:5xx`; hours are UTC, as in files. */
+export function describeQuestion({ zone, period, filters }: Question, today: string): string {
+  const where = zone ? escapeMrkdwn(zone.name, 80) || zone.id : 'the busiest zones';
+  const utc = period.span && period.span.last === undefined ? ' UTC' : '';
+  return `${describePeriod(period, today, createClock())}${utc} in ${where}${describeFilters(filters)}`;
 }

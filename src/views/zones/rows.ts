@@ -114,7 +114,9 @@ export function renderUnclearZone(
       section(found.near.length > 0 ? `${text} Did you mean one of these?` : text),
       actions(
         ...found.near.map((name, nth) => commandButton(plainText(name, 60), writeCommand(name), nth)),
-        commandButton('Search in a form', command, 8),
+        command === 'errors'
+          ? commandButton('Which zones fail', 'errors all', 8)
+          : commandButton('Search in a form', command, 8),
         commandButton('All zones', 'zones', 9),
       ),
     ]);

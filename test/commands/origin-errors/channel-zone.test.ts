@@ -29,16 +29,15 @@ test('the errors of a channel’s zone are one word away, and the answer says wh
   expect((await ask(bob, 'errors yesterday')).text).toMatch(/yesterday .* checkout/u);
   expect((await ask(bob, 'errors video')).text).toContain('video');
 
-  // Elsewhere the form asks.
+  // Elsewhere, and on demand here, it is all zones.
+  expect((await ask(bob, 'errors all yesterday')).text).toContain('of 12 zones');
   const elsewhere = bot.slack.as('U0BOB0000', random);
   await elsewhere.slash('errors');
-  await elsewhere.waitForModal('origin-errors:submit');
-  await elsewhere.closeModal();
+  await elsewhere.waitForMessage(/of 12 zones/u);
 
   expect(readStable(await ask(admin, 'here none'))).toMatchSnapshot('taken away');
   await bob.slash('errors');
-  await bob.waitForModal('origin-errors:submit');
-  await bob.closeModal();
+  await bob.waitForMessage(({ text }) => /of 12 zones .* now/u.test(text));
   expect(bot.slack.problems).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readRequestedDays } from '../../../src/commands/origin-errors/days.ts';
+import { readRequestedPeriod } from '../../../src/commands/origin-errors/period.ts';
 import { UserError } from '../../../src/errors.ts';
 import { listDays } from '../../../src/lib/time.ts';
 
 const now = new Date('2026-11-21T23:30:00Z');
-const readDays = (typed: string) => readRequestedDays(typed === '' ? [] : typed.split(' '), now);
+const readDays = (typed: string) => readRequestedPeriod(typed === '' ? [] : typed.split(' '), now, 'UTC');
 
 function readRefusal(typed: string): UserError {
   try {
@@ -47,16 +47,7 @@ test.each([
   ['today today', 'today', '2026-11-21', 1],
   ['yesterday', '', '2026-11-20', 1],
 ])('%s means %s from %s on, %d days', (typed, zone, first, count) => {
-  expect(readDays(typed)).toEqual({ zone, days: { first, count } });
-});
-
-test.each([
-  ['shop 6h', '2026-11-21', 1],
-  ['shop last 24 hours', '2026-11-20', 2],
-  ['last 48 hours shop', '2026-11-19', 3],
-  ['shop 999h', '2026-11-15', 7],
-])('%s means the whole days from %s on, %d of them', (typed, first, count) => {
-  expect(readDays(typed)).toEqual({ zone: 'shop', days: { first, count, rounded: true } });
+  expect(readDays(typed)).toEqual({ zone, period: { days: { first, count } } });
 });
 
 test.each([

@@ -2,9 +2,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
-import { listDays, startOfDay } from '../../../src/lib/time.ts';
+import { listDays, minuteMs, startOfDay } from '../../../src/lib/time.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
 import { renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
+import { renderOverview } from '../../../src/views/origin-errors/overview.ts';
+import { chooseParts, createPeriod, rollBack } from '../../../src/views/origin-errors/period.ts';
 import { pictureNames } from '../../../src/views/origin-errors/pictures.ts';
 import { renderFile, renderNoFile } from '../../../src/views/origin-errors/report.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
@@ -41,6 +43,23 @@ const entry = fc
     const details = { requestUrl: url, message };
     return { ...entry, path: () => url, details: () => details } as unknown as OriginError;
   });
+const minute = fc.integer({ min: 1, max: 6 * 24 * 60 });
+const part = fc.oneof(
+  minute.map((last) => rollBack(last, asOf)),
+  fc.tuple(minute, minute).map(([ago, length]) => {
+    const from = asOf.getTime() - ago * minuteMs;
+    return createPeriod({ from, to: from + length * minuteMs });
+  }),
+);
+const filters = fc.record(
+  {
+    code: fc.constant(['http_timeout', 'dns_lookup']),
+    status: fc.constant(['5xx']),
+    path: fc.constantFrom(['/img/*'], ['/<!channel>`&*']),
+    in: fc.constant(['DE']),
+  },
+  { requiredKeys: [] },
+);
 const failure = fc.record({ message: fc.constant('The CDN did not answer.'), reference: maybe(text) });
 
 test('any log is a message that Slack takes', () => {
@@ -55,16 +74,22 @@ test('any log is a message that Slack takes', () => {
         recent: maybe(fc.nat()),
         timeZone: fc.constantFrom(undefined, 'Europe/Vienna', 'Asia/Kolkata', 'Nowhere/Land', ''),
         why: failure,
+        part: maybe(part),
+        filters,
       }),
-      ({ entries, name, days: count, before, holes, recent, timeZone, why }) => {
-        const days = { first: '2026-11-15', count };
-        const counter = createOriginErrorCounter({ start: startOfDay(days.first), hours: count * 24 });
+      ({ entries, name, days: count, before, holes, recent, timeZone, why, part, filters }) => {
+        const period = part ?? { days: { first: '2026-11-15', count } };
+        const { start, length, count: hours } = chooseParts(period);
+        const counter = createOriginErrorCounter({ start, hours, hourLength: length });
         for (const one of entries) counter.add(one);
         const zone = { id: '9007199254740993', name };
-        const all = listDays(days);
+        const all = listDays(period.days);
         const report = {
           zone,
-          days,
+          period,
+          filters,
+          all: entries.length,
+          undated: holes ? 1 : 0,
           takenAt: asOf,
           counts: counter.result(),
           recent,
@@ -80,8 +105,7 @@ test('any log is a message that Slack takes', () => {
           expect(answer.blocks?.filter(isChart).flatMap(findChartProblems)).toEqual([]);
         }
         const file = renderFile({
-          zone,
-          days,
+          question: { zone, period, filters },
           today: '2026-11-21',
           as: 'csv',
           path: '/spool/a',
@@ -93,7 +117,7 @@ test('any log is a message that Slack takes', () => {
         });
         expect(file.files?.[0]?.name).toMatch(/^[\w.-]{1,120}$/u);
         expect(findMessageProblems({ text: file.text, blocks: file.blocks } as { text: string })).toEqual([]);
-        expect(findMessageProblems(renderNoFile(zone, days, '2026-11-21'))).toEqual([]);
+        expect(findMessageProblems(renderNoFile({ zone, period, filters }, '2026-11-21'))).toEqual([]);
       },
     ),
     { numRuns: 150 },

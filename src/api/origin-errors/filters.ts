@@ -1,0 +1,69 @@
+import type { OriginError } from './origin-errors.ts';
+
+/** `in` is the server zone: `DE`. */
+export const filterKinds = ['code', 'status', 'path', 'in'] as const;
+export type FilterKind = (typeof filterKinds)[number];
+
+/** Which entries are meant: of the values of one kind any, of different kinds each. */
+export type Filters = Readonly<Partial<Record<FilterKind, readonly string[]>>>;
+
+type Test = (entry: OriginError) => boolean;
+
+/** A test of entries, for half a million of them: what does not depend on the entry is prepared once. */
+export function createFilter(filters: Filters): Test {
+  const tests = filterKinds.flatMap((kind) => {
+    const values = filters[kind];
+    return values === undefined || values.length === 0 ? [] : [createTest[kind](values)];
+  });
+  return (entry) => tests.every((test) => test(entry));
+}
+
+const createTest: Readonly<Record<FilterKind, (values: readonly string[]) => Test>> = {
+  code: (values) => {
+    const codes = new Set(values.map((code) => code.toLowerCase()));
+    return ({ errorCode }) => errorCode !== undefined && codes.has(errorCode.toLowerCase());
+  },
+  /** `5xx` and `50x` stand for all with these first digits. */
+  status: (values) => {
+    const beginnings = values.map((status) => status.toLowerCase().replace(/x+$/u, ''));
+    return ({ statusCode }) =>
+      statusCode !== undefined &&
+      statusCode > 99 &&
+      statusCode < 1000 &&
+      beginnings.some((beginning) => String(statusCode).startsWith(beginning));
+  },
+  path: (values) => {
+    const patterns = values.map(createPathTest);
+    return (entry) => {
+      const path = entry.path();
+      return path !== undefined && patterns.some((matches) => matches(path));
+    };
+  },
+  in: (values) => {
+    const zones = new Set(values.map((zone) => zone.toUpperCase()));
+    return ({ serverZone }) => serverZone !== undefined && zones.has(serverZone.toUpperCase());
+  },
+};
+
+/**
+ * `/img/` is the beginning of a path, `/img/*.png` all of it, with anything for each `*`. A path that begins with a host is
+ * compared with the host, else without. Walks the path once for each part: a regular expression with many `*` may not.
+ */
+function createPathTest(wanted: string): (path: string) => boolean {
+  const hasHost = !/^[/*]/u.test(wanted);
+  const [first = '', ...others] = wanted.split('*');
+  const last = others.pop();
+  return (path) => {
+    const address = path.replace(/^[a-z][a-z\d+.-]*:\/\//iu, '');
+    const rest = hasHost ? address : address.slice(Math.max(0, address.indexOf('/')));
+    if (!rest.startsWith(first)) return false;
+    if (last === undefined) return true;
+    let at = first.length;
+    for (const part of others) {
+      const found = rest.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return rest.length - last.length >= at && rest.endsWith(last);
+  };
+}

@@ -1,0 +1,53 @@
+import type { Button, StaticSelect } from '@slack/types';
+import { shiftDay } from '../../lib/time.ts';
+import { button } from '../blocks/buttons.ts';
+import { selectOf } from '../blocks/menu-of-buttons.ts';
+import { createClock } from './clock.ts';
+import { encodePeriod, namePeriod, type Period } from './period.ts';
+import { encodeQuestion, type Question } from './question.ts';
+
+const minutes = (last: number): Period => ({
+  // A button says only how many; they are counted back from its press.
+  days: { first: '', count: 1 },
+  span: { from: 0, to: 0, last },
+});
+
+/** The same question about other times. `more` goes into the value of each. */
+export function renderPeriodMenu(
+  question: Question,
+  view: { readonly today: string; readonly timeZone: string | undefined },
+  more: Readonly<Record<string, string>> = {},
+): StaticSelect | undefined {
+  const { period } = question;
+  const { today } = view;
+  const day = (first: string, count: number): Period => ({ days: { first, count } });
+  const yesterday = shiftDay(today, -1);
+  const offered: [label: string, id: string, period: Period][] = [
+    ['Today', 'today', day(today, 1)],
+    ['Last hour', 'hour', minutes(60)],
+    ['Last 24 hours', 'hours', minutes(24 * 60)],
+    ['Yesterday', 'yesterday', day(yesterday, 1)],
+    ['Last 3 days', 'three', day(shiftDay(today, -2), 3)],
+    ['Last 7 days', 'seven', day(shiftDay(today, -6), 7)],
+  ];
+  const key = JSON.stringify(encodePeriod(period));
+  const known = offered.find(([, , one]) => JSON.stringify(encodePeriod(one)) === key);
+  const chosen = known?.[0] ?? namePeriod(period, createClock(view.timeZone));
+  if (!known) offered.push([chosen, 'same', period]);
+  const { first, count } = period.days;
+  if (!period.span && count === 1 && first < yesterday)
+    offered.push(['The day before', 'before', day(shiftDay(first, -1), 1)]);
+  const action = question.zone ? 'origin-errors:day' : 'origin-errors:zones';
+  return selectOf(
+    chosen,
+    offered.map(([label, id, other]) =>
+      button(label, `${action}:${id}`, encodeQuestion({ ...question, period: other }, more)),
+    ),
+    { chosen, nth: 1 },
+  );
+}
+
+/** The same question about all zones. */
+export function allZonesButton(question: Question): Button {
+  return button('All zones', 'origin-errors:zones', encodeQuestion({ ...question, zone: undefined }));
+}

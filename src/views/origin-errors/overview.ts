@@ -1,0 +1,250 @@
+import type { ExternalSelect } from '@slack/types';
+import { renderAnswer } from '../blocks/answer.ts';
+import { type Message, plain, say } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
+import type { Failure } from '../blocks/failure.ts';
+import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { selectOf } from '../blocks/menu-of-buttons.ts';
+import { type Cell, renderTable } from '../blocks/table.ts';
+import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines } from '../blocks/text.ts';
+import { shareFileButton } from '../share.ts';
+import { quoteWord } from '../zones/rows.ts';
+import { createClock } from './clock.ts';
+import { renderPeriodMenu } from './menus.ts';
+import { describePeriod, writeForFile } from './period.ts';
+import { formatKind } from './pictures.ts';
+import {
+  describeFilters,
+  encodeQuestion,
+  isFiltered,
+  type Question,
+  writeQuestion,
+  type ZoneName,
+} from './question.ts';
+import { describeQuestion, type FileKind, mimetypes } from './report.ts';
+
+/** The origin errors of the busiest zones in some time, counted. */
+export interface Overview extends Question {
+  readonly zone: undefined;
+  readonly takenAt: Date;
+  /** Zones that were read, those that fail now first. */
+  readonly zones: readonly ZoneErrors[];
+  readonly unread: readonly { readonly zone: ZoneName; readonly why: Failure }[];
+  /** Zones that are to be read, and zones there are. */
+  readonly asked: number;
+  readonly of: number;
+}
+
+export interface ZoneErrors {
+  readonly zone: ZoneName;
+  readonly total: number;
+  /** With those that the filters leave out. */
+  readonly all: number;
+  /** Of the last hour; undefined if it is not in that time, or all of it. */
+  readonly recent: number | undefined;
+  /** Its most frequent kind. */
+  readonly mostly:
+    | { readonly errorCode?: string | undefined; readonly statusCode?: number | undefined }
+    | undefined;
+  /** When the newest came, in epoch ms. */
+  readonly last: number | undefined;
+  /** The CDN has more entries than it sent. */
+  readonly hasMore: boolean;
+}
+
+interface OverviewView {
+  /** `2026-11-21`, in UTC. */
+  readonly today: string;
+  readonly timeZone: string | undefined;
+}
+
+/** Zones in the menu that opens them. */
+const maxOffered = 25;
+
+/** Which zones fail: how many, how much, and each of them. */
+export function renderOverview(overview: Overview, view: OverviewView): Message {
+  const { zones, unread, asked, of, filters, takenAt } = overview;
+  const clock = createClock(view.timeZone);
+  const failing = zones.filter(hasErrors);
+  const lines = describeOverview(overview, view);
+  return renderAnswer({
+    text: lines.map((line) => line.replaceAll('*', '')).join('. '),
+    lines,
+    warnings: renderWarnings(overview),
+    picture: renderZones(overview, view),
+    actions: [
+      selectOf(
+        'Open a zone…',
+        failing
+          .slice(0, maxOffered)
+          .map(({ zone, total, recent }, nth) =>
+            button(
+              `${zone.name || zone.id} · ${formatInteger(recent || total)}`,
+              `origin-errors:day:${nth}`,
+              encodeQuestion({ ...overview, zone }),
+            ),
+          ),
+      ),
+      renderPeriodMenu(overview, view),
+      pickZone(overview),
+    ],
+    share: writeQuestion(overview),
+    more: [
+      button('Refresh', 'origin-errors:zones:refresh', encodeQuestion(overview, { fresh: '1' })),
+      failing.length > 0 &&
+        button('These as CSV', 'origin-errors:zones-file:csv', encodeQuestion(overview, { as: 'csv' })),
+      failing.length > 0 && shareFileButton(writeQuestion(overview), 'csv'),
+      isFiltered(filters) &&
+        button('Without filters', 'origin-errors:zones:all', encodeQuestion({ ...overview, filters: {} })),
+    ],
+    notes: [
+      asked < of && `the ${formatInteger(asked)} busiest of ${pluralize(of, 'zone')}`,
+      unread.length === 0 &&
+        zones.length < asked &&
+        `${pluralize(asked - zones.length, 'zone')} still to read`,
+      clock.zone === 'UTC' ? 'Times are UTC' : `Days are UTC, hours ${clock.zone}`,
+      `as of ${clock.time(takenAt.getTime())}`,
+    ],
+  });
+}
+
+/** Shown while zones are read: the sentence so far. */
+export function renderReading(overview: Overview, view: OverviewView): Message {
+  const { zones, unread, asked } = overview;
+  const done = zones.length + unread.length;
+  if (done === 0) {
+    const when = describePeriod(overview.period, view.today, createClock(view.timeZone));
+    return say(`Reading the origin errors ${when} of ${pluralize(asked, 'zone')}…`);
+  }
+  const [sentence = ''] = describeOverview(overview, view);
+  return say(`${sentence} so far, ${formatInteger(asked - done)} still to read…`);
+}
+
+function hasErrors({ total, recent = 0 }: ZoneErrors): boolean {
+  return total > 0 || recent > 0;
+}
+
+/** The number first; then how much in all, and where most. */
+function describeOverview(overview: Overview, view: OverviewView): string[] {
+  const { zones, period, filters } = overview;
+  const when = describePeriod(period, view.today, createClock(view.timeZone));
+  const failing = zones.filter(hasErrors);
+  const total = sum(zones.map((zone) => zone.total));
+  const filtered = describeFilters(filters, sum(zones.map(({ all }) => all)));
+  const least = zones.some(({ hasMore }) => hasMore) ? 'at least ' : '';
+  const errors = `${least}${pluralize(total, 'origin error')}`;
+  const [most] = failing.toSorted((a, b) => b.total - a.total);
+  const where =
+    most &&
+    failing.length > 1 &&
+    `most in ${escapeMrkdwn(most.zone.name, 60) || most.zone.id}: ${formatInteger(most.total)}`;
+  const recents = zones.flatMap(({ recent }) => (recent === undefined ? [] : [recent]));
+  if (recents.length === 0)
+    return [
+      `*${countZones(failing.length, zones.length)} failed* ${when} · ${errors}${filtered}`,
+      where ? capitalize(where) : '',
+    ].filter(Boolean);
+  const now = recents.filter((recent) => recent > 0);
+  const last = now.length > 0 ? ` · ${pluralize(sum(now), 'error')} in the last hour` : '';
+  return [
+    `*${countZones(now.length, zones.length)} ${now.length === 1 || now.length === 0 ? 'fails' : 'fail'} now*${last}${filtered}`,
+    join(
+      [
+        total > 0
+          ? `${capitalize(errors)} ${when} in ${pluralize(failing.length, 'zone')}`
+          : `No origin errors ${when}`,
+        where,
+      ],
+      ' · ',
+    ),
+  ];
+}
+
+/** `3 of 25 zones`, `None of 25 zones` */
+function countZones(some: number, of: number): string {
+  return `${some === 0 ? 'None' : formatInteger(some)} of ${pluralize(of, 'zone')}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, number) => all + number, 0);
+}
+
+function renderZones({ zones, period, takenAt }: Overview, view: OverviewView) {
+  const failing = zones.filter(hasErrors);
+  const hasRecent = failing.some(({ recent }) => recent !== undefined);
+  const isToday = !period.span && period.days.count === 1 && period.days.first === view.today;
+  const amount = (number: number): Cell => ({ number, text: formatInteger(number) });
+  return renderTable({
+    caption: hasRecent ? 'Zones with errors, those that fail now first' : 'Zones with errors, most first',
+    columns: ['Zone', ...(hasRecent ? ['Last hour'] : []), isToday ? 'Today' : 'Errors', 'Mostly', 'Last'],
+    rows: failing.map(({ zone, total, recent = 0, mostly, last }) => [
+      zone.name || `zone ${zone.id}`,
+      ...(hasRecent ? [amount(recent)] : []),
+      amount(total),
+      mostly ? formatKind(mostly) : 'of yesterday',
+      last === undefined
+        ? { number: -1, text: 'not reported' }
+        : { number: last, text: formatLast(last, takenAt, view) },
+    ]),
+  });
+}
+
+/** With its day where that is not the day of the answer. */
+function formatLast(last: number, takenAt: Date, { timeZone }: OverviewView): string {
+  const clock = createClock(timeZone);
+  return clock.day(last) === clock.day(takenAt.getTime())
+    ? clock.time(last)
+    : `${clock.day(last)} ${clock.time(last)}`;
+}
+
+function renderWarnings({ zones, unread }: Overview): Maybe<string>[] {
+  const part = zones.filter(({ hasMore }) => hasMore).map(({ zone }) => nameOf(zone));
+  const reasons = Map.groupBy(unread, ({ why }) => why.message);
+  return [
+    ...[...reasons].map(([message, failed]) => {
+      const names = truncateLines(
+        failed.map(({ zone }) => nameOf(zone)),
+        600,
+        ', ',
+      );
+      const reference = failed[0]?.why.reference;
+      return `:warning: ${failed.length === 1 ? `${names} could` : `${pluralize(failed.length, 'zone')} (${names}) could`} not be read and ${failed.length === 1 ? 'is' : 'are'} left out: ${message}${reference ? ` Reference ${escapeMrkdwn(reference, 20)}` : ''}`;
+    }),
+    part.length > 0 &&
+      `:warning: *More entries exist* than the CDN gave for ${truncateLines(part, 600, ', ')}, and it has no way to ask for the rest.`,
+  ];
+}
+
+function nameOf({ id, name }: ZoneName): string {
+  return escapeMrkdwn(name, 60) || id;
+}
+
+/** Any zone, by a menu with search; the action's id has the words behind the zone. */
+function pickZone(question: Question): ExternalSelect {
+  const [, , ...behind] = writeQuestion(question, { fixed: false }).split(' ');
+  return {
+    type: 'external_select',
+    action_id: `origin-errors:pick:${behind.join(' ')}`,
+    placeholder: plain('Another zone…'),
+    min_query_length: 0,
+  };
+}
+
+/** The typed command of a choice in that menu. */
+export function readZonePick(actionId: string, chosen: string): string {
+  return `errors ${quoteWord(chosen)} ${actionId.split(':').slice(2).join(':')}`.trim();
+}
+
+/** The file of an overview. */
+export function renderOverviewFile(
+  overview: Overview,
+  { path, as, today }: { readonly path: string; readonly as: FileKind; readonly today: string },
+): Message {
+  const failing = overview.zones.filter(hasErrors).length;
+  const text = `${pluralize(failing, 'zone')} with origin errors ${describeQuestion(overview, today)}, as of ${formatMoment(overview.takenAt)}.`;
+  const name = `origin-errors-by-zone-${writeForFile(overview.period)}.${as}`;
+  return {
+    ...say(text),
+    files: [{ name, title: 'Origin errors by zone', mimetype: mimetypes[as], content: { path } }],
+  };
+}
