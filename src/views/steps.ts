@@ -4,7 +4,9 @@ import type { Failure } from './blocks/failure.ts';
 import { formatInteger, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
 import { describeOutcome, describeRequestPlainly } from './operations/describe.ts';
-import { describeDays, type Report } from './origin-errors/report.ts';
+import { createClock } from './origin-errors/clock.ts';
+import { describePeriod } from './origin-errors/period.ts';
+import type { Report } from './origin-errors/report.ts';
 import { describeNeeds } from './zones/rows.ts';
 
 /*
@@ -49,7 +51,7 @@ export function describeAttention(
 
 /** The origin errors of a zone on some days. */
 export function describeErrors(report: Report, today: string) {
-  const { counts, zone, days, incomplete, unread, skipped } = report;
+  const { counts, zone, period, incomplete, unread, skipped } = report;
   const [code, most] = [...counts.codes].reduce<[string, number]>(
     (first, [name, count]) => (name !== '' && count > first[1] ? [name, count] : first),
     ['', 0],
@@ -57,7 +59,7 @@ export function describeErrors(report: Report, today: string) {
   const isLeast = incomplete.length > 0 || unread.length > 0;
   const errors = `${isLeast ? 'at least ' : ''}${pluralize(counts.total, 'origin error')}`;
   const sentences = [
-    `${capitalize(errors)} ${describeDays(days, today)} in ${plainText(zone.name, 80)}.`,
+    `${capitalize(errors)} ${describePeriod(period, today, createClock())} in ${plainText(zone.name, 80)}.`,
     most > 0 && `Most frequent: ${plainText(code, 60)}, ${formatInteger(most)}.`,
     unread.length > 0 && `Not read: ${unread.map(({ day }) => day).join(', ')}.`,
     incomplete.length > 0 && `The CDN holds more than it gave for ${incomplete.join(', ')}.`,

@@ -10,7 +10,6 @@ import {
 import type { Picture } from '../../views/origin-errors/pictures.ts';
 import type { Question, ZoneQuestion } from '../../views/origin-errors/question.ts';
 import { type FileKind, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
-import type { SharedFile } from '../../views/share.ts';
 import { renderNoZones } from '../../views/zones/list.ts';
 import { everyZone } from '../../views/zones/query.ts';
 import type { Context, With } from '../define.ts';
@@ -89,7 +88,7 @@ function findLatest({ takenAt, counts }: CountedReport): number {
 /** Each zone with errors in a file. */
 export async function answerOverviewFile(
   question: Question,
-  as: FileKind | SharedFile,
+  as: FileKind,
   context: With<'tempDirectory' | 'zoneCache'>,
 ): Promise<Message> {
   const today = toUtcDay(context.now());

@@ -3,7 +3,7 @@ import { toUtcDay } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderLinkChoice, renderLinkForm, renderLinkLoading } from '../../views/origin-errors/forms.ts';
-import { readZonePick } from '../../views/origin-errors/overview.ts';
+import { readZonePick } from '../../views/origin-errors/menus.ts';
 import { type Picture, pictureNames } from '../../views/origin-errors/pictures.ts';
 import { type Question, writeQuestion } from '../../views/origin-errors/question.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';

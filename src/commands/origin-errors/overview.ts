@@ -46,14 +46,14 @@ export async function* readOverview(
   const takenAt = context.now();
   const zones: ZoneErrors[] = [];
   const unread: Overview['unread'][number][] = [];
-  let failure: unknown;
+  let failure: { readonly reason: unknown } | undefined;
   const readOrName = async (zone: ZoneName): Promise<void> => {
     try {
       zones.push(await readZone(zone, { ...question, takenAt }, originErrors));
     } catch (error) {
       const isForAll = error instanceof ApiError && ['key_refused', 'cancelled'].includes(error.code);
       if (isForAll || context.signal.aborted) throw error;
-      failure = error;
+      failure = { reason: error };
       unread.push({ zone, why: context.explain(error) });
     }
   };
@@ -77,7 +77,7 @@ export async function* readOverview(
     saidAt = now;
     said += 1;
   }
-  if (failure !== undefined && zones.length === 0) throw failure;
+  if (failure && zones.length === 0) throw failure.reason;
   const complete = overview();
   if (unread.length === 0) cached.set(complete);
   yield complete;

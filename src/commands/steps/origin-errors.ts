@@ -43,7 +43,7 @@ export const originErrorsStep = defineStep({
       );
     const found = await lookUpZone(typed, context);
     if (found.kind !== 'one') throw describeUnclear(found);
-    const report = await createReport(found.zone, days, context);
+    const report = await createReport({ zone: found.zone, period: { days }, filters: {} }, context);
     return { outputs: describeErrors(report, toUtcDay(context.now())) };
   },
 });

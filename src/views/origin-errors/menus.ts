@@ -1,10 +1,12 @@
-import type { Button, StaticSelect } from '@slack/types';
+import type { Button, ExternalSelect, StaticSelect } from '@slack/types';
 import { shiftDay } from '../../lib/time.ts';
+import { plain } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
+import { quoteWord } from '../zones/rows.ts';
 import { createClock } from './clock.ts';
 import { encodePeriod, namePeriod, type Period } from './period.ts';
-import { encodeQuestion, type Question } from './question.ts';
+import { encodeQuestion, type Question, writeQuestion } from './question.ts';
 
 const minutes = (last: number): Period => ({
   // A button says only how many; they are counted back from its press.
@@ -50,4 +52,20 @@ export function renderPeriodMenu(
 /** The same question about all zones. */
 export function allZonesButton(question: Question): Button {
   return button('All zones', 'origin-errors:zones', encodeQuestion({ ...question, zone: undefined }));
+}
+
+/** Any zone, by a menu with search; the action's id has the words behind the zone. */
+export function pickZone(question: Question): ExternalSelect {
+  const [, , ...behind] = writeQuestion(question, { fixed: false }).split(' ');
+  return {
+    type: 'external_select',
+    action_id: `origin-errors:pick:${behind.join(' ')}`,
+    placeholder: plain('Another zone…'),
+    min_query_length: 0,
+  };
+}
+
+/** The typed command of a choice in that menu. */
+export function readZonePick(actionId: string, chosen: string): string {
+  return `errors ${quoteWord(chosen)} ${actionId.split(':').slice(2).join(':')}`.trim();
 }

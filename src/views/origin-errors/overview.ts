@@ -1,6 +1,5 @@
-import type { ExternalSelect } from '@slack/types';
 import { renderAnswer } from '../blocks/answer.ts';
-import { type Message, plain, say } from '../blocks/blocks.ts';
+import { type Message, say } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
@@ -8,9 +7,8 @@ import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
-import { quoteWord } from '../zones/rows.ts';
 import { createClock } from './clock.ts';
-import { renderPeriodMenu } from './menus.ts';
+import { pickZone, renderPeriodMenu } from './menus.ts';
 import { describePeriod, writeForFile } from './period.ts';
 import { formatKind } from './pictures.ts';
 import {
@@ -169,18 +167,21 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, number) => all + number, 0);
 }
 
+function toCell(number: number): Cell {
+  return { number, text: formatInteger(number) };
+}
+
 function renderZones({ zones, period, takenAt }: Overview, view: OverviewView) {
   const failing = zones.filter(hasErrors);
   const hasRecent = failing.some(({ recent }) => recent !== undefined);
   const isToday = !period.span && period.days.count === 1 && period.days.first === view.today;
-  const amount = (number: number): Cell => ({ number, text: formatInteger(number) });
   return renderTable({
     caption: hasRecent ? 'Zones with errors, those that fail now first' : 'Zones with errors, most first',
     columns: ['Zone', ...(hasRecent ? ['Last hour'] : []), isToday ? 'Today' : 'Errors', 'Mostly', 'Last'],
     rows: failing.map(({ zone, total, recent = 0, mostly, last }) => [
       zone.name || `zone ${zone.id}`,
-      ...(hasRecent ? [amount(recent)] : []),
-      amount(total),
+      ...(hasRecent ? [toCell(recent)] : []),
+      toCell(total),
       mostly ? formatKind(mostly) : 'of yesterday',
       last === undefined
         ? { number: -1, text: 'not reported' }
@@ -217,22 +218,6 @@ function renderWarnings({ zones, unread }: Overview): Maybe<string>[] {
 
 function nameOf({ id, name }: ZoneName): string {
   return escapeMrkdwn(name, 60) || id;
-}
-
-/** Any zone, by a menu with search; the action's id has the words behind the zone. */
-function pickZone(question: Question): ExternalSelect {
-  const [, , ...behind] = writeQuestion(question, { fixed: false }).split(' ');
-  return {
-    type: 'external_select',
-    action_id: `origin-errors:pick:${behind.join(' ')}`,
-    placeholder: plain('Another zone…'),
-    min_query_length: 0,
-  };
-}
-
-/** The typed command of a choice in that menu. */
-export function readZonePick(actionId: string, chosen: string): string {
-  return `errors ${quoteWord(chosen)} ${actionId.split(':').slice(2).join(':')}`.trim();
 }
 
 /** The file of an overview. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
-import { listDays, minuteMs, startOfDay } from '../../../src/lib/time.ts';
+import { listDays, minuteMs } from '../../../src/lib/time.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
 import { renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
 import { renderOverview } from '../../../src/views/origin-errors/overview.ts';
@@ -118,6 +118,29 @@ test('any log is a message that Slack takes', () => {
         expect(file.files?.[0]?.name).toMatch(/^[\w.-]{1,120}$/u);
         expect(findMessageProblems({ text: file.text, blocks: file.blocks } as { text: string })).toEqual([]);
         expect(findMessageProblems(renderNoFile({ zone, period, filters }, '2026-11-21'))).toEqual([]);
+        const zones = entries.map(({ at, errorCode }, nth) => ({
+          zone: { id: zone.id, name: nth % 2 === 0 ? name : `${name}-${nth}` },
+          total: nth,
+          all: nth + 1,
+          recent: recent === undefined ? undefined : nth % 3,
+          mostly: { errorCode },
+          last: at,
+          hasMore: holes,
+        }));
+        const overview = renderOverview(
+          {
+            zone: undefined,
+            period,
+            filters,
+            takenAt: asOf,
+            zones,
+            unread: holes ? [{ zone, why }] : [],
+            asked: zones.length + 1,
+            of: zones.length + 2,
+          },
+          { today: '2026-11-21', timeZone },
+        );
+        expect(findMessageProblems(overview)).toEqual([]);
       },
     ),
     { numRuns: 150 },
