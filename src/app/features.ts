@@ -8,6 +8,7 @@ import { startExportThread } from '../exports/worker/thread.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import type { Ledger } from '../operations/transitions.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
+import { createWatchService } from '../watches/service.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
 
@@ -43,6 +44,7 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
     outbox,
   };
   const digests = createDigestService({ ...ports, db, now });
+  const watches = createWatchService({ ...ports, db, now });
   const exports = createExportService({ db, ports, log, now });
   // A feature that works for people adds its own line.
   const endAccess = createOffboarding({
@@ -57,8 +59,9 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       (ended) => settingsHistory.forget(ended),
       (ended) => exports.endFor(ended),
       digests.pauseFor,
+      watches.pauseFor,
       async (ended) => void (await cancelUnbegun(ledger, ended)),
     ],
   });
-  return { tempDirectory, ledger, ports: { ...ports, endAccess }, digests, exports };
+  return { tempDirectory, ledger, ports: { ...ports, endAccess }, digests, watches, exports };
 }

@@ -16,16 +16,25 @@ import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Db } from '../store/schema.ts';
+import { reconcileWatchesJob, watchLookJob } from '../watches/jobs.ts';
+import { watchMessages } from '../watches/messages.ts';
+import type { WatchPorts } from '../watches/model.ts';
 import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
 import { pendingSettingsMessages } from './pending-settings.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
-export type Ports = DigestPorts & ExportPorts & OperationPorts & CheckpointPorts & OffboardingPorts;
+export type Ports = DigestPorts &
+  WatchPorts &
+  ExportPorts &
+  OperationPorts &
+  CheckpointPorts &
+  OffboardingPorts;
 
 /** Every kind of message in the outbox. */
 const messageKinds: readonly MessageKind<never, Ports>[] = [
   checkpointMessage,
   ...digestMessages,
+  ...watchMessages,
   ...exportMessages,
   ...operationMessages,
   ...pendingSettingsMessages,
@@ -48,6 +57,8 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
     db.deleteFrom('key_links').where('expires_at', '<', before(dayMs)),
     // A deletion can be undone for minutes; a run of a deleted digest may still be under way.
     db.deleteFrom('digests').where('deleted_at', '<', before(hourMs)),
+    db.deleteFrom('watches').where('deleted_at', '<', before(hourMs)),
+    db.deleteFrom('watch_incidents').where('closed_at', '<', before(100 * dayMs)),
     // Later runs are compared with earlier ones of a quarter of a year.
     db
       .deleteFrom('digest_runs')
@@ -81,6 +92,8 @@ export const jobs: readonly Job<never, Ports>[] = [
   digestDueJob,
   digestRunJob,
   reconcileDigestsJob,
+  watchLookJob,
+  reconcileWatchesJob,
   runExportJob,
   exportRetentionJob,
   housekeepingJob,

@@ -1,6 +1,7 @@
 import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
+import { reconcileWatchesJob } from '../watches/jobs.ts';
 import type { Role } from './config.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
@@ -62,7 +63,8 @@ export function createLifecycle(
       // Before anyone is answered: starting it keeps the embedded database, and with it this thread, busy.
       await queue.start({ jobs, ports, work: runsJobs });
       // Work that was due while nothing ran starts now, not with the next minute.
-      if (runsJobs) await queue.enqueue(reconcileDigestsJob, {});
+      if (runsJobs)
+        for (const job of [reconcileDigestsJob, reconcileWatchesJob]) await queue.enqueue(job, {});
       if (answersSlack) {
         port = await web.listen().catch(continueWithoutEndpoints);
         await bolt.start();

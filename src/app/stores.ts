@@ -13,6 +13,7 @@ import type { Database } from '../store/database.ts';
 import { createNativeSupport } from '../store/native-support.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
+import { reconcileWatchesJob } from '../watches/jobs.ts';
 import type { Config } from './config.ts';
 import { openKeyringService } from './keyring-service.ts';
 import { createPendingMessages } from './pending-settings.ts';
@@ -48,7 +49,8 @@ export async function openStores({ config, log, now }: Base, database: Database)
     now,
     withLock,
     async onStored(tenant, options) {
-      await queue.enqueue(reconcileDigestsJob, { tenant }, options);
+      for (const job of [reconcileDigestsJob, reconcileWatchesJob])
+        await queue.enqueue(job, { tenant }, options);
     },
   });
   return {

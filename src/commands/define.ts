@@ -1,26 +1,16 @@
 import type { KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
-import type { SettingsHistory } from '../accounts/settings/history.ts';
 import type { CdnClient } from '../api/cdn.ts';
-import type { Audit } from '../auth/audit/audit.ts';
 import type { People, Person } from '../auth/identity.ts';
-import type { KeyStore } from '../auth/keys/key-store.ts';
-import type { KeyPage } from '../auth/keys/links.ts';
-import type { Names } from '../auth/names.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
-import type { Policies } from '../auth/policy/policies.ts';
 import type { Decision, Right } from '../auth/policy/policy.ts';
-import type { DigestService } from '../digests/service.ts';
-import type { ExportService } from '../exports/service.ts';
-import type { Ledger } from '../operations/transitions.ts';
-import type { Secret } from '../secrets/secret.ts';
-import type { Attachment, FormResult, Message } from '../views/blocks/blocks.ts';
+import type { FormResult, Message } from '../views/blocks/blocks.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import type { PanelPages } from '../views/blocks/panel.ts';
-import type { CommandSummary, HelpGroup } from '../views/help.ts';
-import type { SharedFile, ShareOutcome } from '../views/share.ts';
+import type { CommandSummary } from '../views/help.ts';
+import type { SharedFile } from '../views/share.ts';
+import type { Service, Services } from './services.ts';
 import type { Words } from './words.ts';
-import type { ZoneCache } from './zones/zone-cache.ts';
 
 /** Available to every command, button and form: the person, the place, the CDN and the policy. Independent of Slack. */
 export interface Context {
@@ -50,49 +40,6 @@ export interface Context {
   /** Aborts when the bot stops or when the answer can no longer be delivered. */
   readonly signal: AbortSignal;
 }
-
-/** Services for some features only. A feature names its own: `Feature<'digests'>`. */
-export interface Services {
-  /** A client for a key that is not linked yet. */
-  readonly cdnWith: (key: Secret) => CdnClient;
-  readonly keyStore: KeyStore;
-  /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
-  readonly keyPage: KeyPage | undefined;
-  readonly zoneCache: ZoneCache;
-  readonly names: Names;
-  readonly settingsHistory: SettingsHistory;
-  readonly policies: Policies;
-  readonly audit: Audit;
-  readonly ledger: Ledger;
-  readonly exports: ExportService;
-  readonly digests: DigestService;
-  readonly sharing: Sharing;
-  /** Directory for files before they are sent. Readable by the bot's own user only. */
-  readonly tempDirectory: string;
-  readonly features: readonly HelpGroup[];
-}
-
-/** The way of an answer to a channel or thread, for this delivery. */
-export interface Sharing {
-  /** An answer that this person was shown within the last half hour. */
-  readonly recall: (key: string) => Message | undefined;
-  /** The id of a channel by its name; undefined = the bot sees none. */
-  readonly findChannel: (name: string) => Promise<string | undefined>;
-  /** Who reads a channel: people of this organisation only, of others too, or unknown with Slack's reason. */
-  readonly readAudience: (channel: string) => Promise<'own' | 'others' | { readonly unknown: string }>;
-  /** Posts for all who read there. What was posted with the same `once` is not posted again. Discards the files. */
-  readonly post: (
-    message: Message,
-    to: {
-      readonly channel: string;
-      readonly threadTs: string | undefined;
-      readonly files: readonly Attachment[];
-      readonly once: string | undefined;
-    },
-  ) => Promise<ShareOutcome>;
-}
-
-export type Service = keyof Services;
 
 export type With<Needs extends Service> = Context & Pick<Services, Needs>;
 

@@ -2,7 +2,8 @@ import type { HomeView } from '@slack/types';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import { taskOf } from '../views/help.ts';
 import * as views from '../views/home.ts';
-import type { Feature, Service, With } from './define.ts';
+import type { Feature, With } from './define.ts';
+import type { Service } from './services.ts';
 
 export const homeTab: Feature<'features'> = {
   name: 'home',

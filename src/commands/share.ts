@@ -4,8 +4,9 @@ import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
-import type { Answer, Command, Feature, Service, With } from './define.ts';
+import type { Answer, Command, Feature, With } from './define.ts';
 import { assertAllowed } from './operations/proposals.ts';
+import type { Service } from './services.ts';
 import { parseWords, type Words } from './words.ts';
 
 /** Where a typed command wants its answer shown: `errors shop in #ops`, `errors shop here`. */

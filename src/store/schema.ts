@@ -11,6 +11,7 @@ import { nativeSupportTables } from './schema/native-support.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
 import { stepTables } from './schema/steps.ts';
+import { watchTables } from './schema/watches.ts';
 import { zoneSettingsTables } from './schema/zone-settings.ts';
 
 type Tables = typeof authTables.tables &
@@ -22,7 +23,8 @@ type Tables = typeof authTables.tables &
   typeof errorCountTables.tables &
   typeof zoneSettingsTables.tables &
   typeof stepTables.tables &
-  typeof nativeSupportTables.tables;
+  typeof nativeSupportTables.tables &
+  typeof watchTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -58,6 +60,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0009-zone-settings': zoneSettingsTables,
   '0010-steps': stepTables,
   '0011-native-support': nativeSupportTables,
+  '0012-watches': watchTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -11,8 +11,9 @@ import type { KeyStore, LinkedKey } from '../../src/auth/keys/key-store.ts';
 import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
 import type { Policies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
-import type { Answer, Fields, Service, Services, With } from '../../src/commands/define.ts';
+import type { Answer, Fields, With } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
+import type { Service, Services } from '../../src/commands/services.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { createZoneCache, type ZoneCache } from '../../src/commands/zones/zone-cache.ts';
 import type { DigestService } from '../../src/digests/service.ts';
@@ -21,6 +22,7 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { explainFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import type { FormResult, Message } from '../../src/views/blocks/blocks.ts';
+import type { WatchService } from '../../src/watches/service.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from './slack-limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
@@ -110,6 +112,7 @@ export async function createCommandHarness({
         ledger: emptyLedger,
         exports: unusedExports,
         digests: unusedDigests,
+        watches: unusedWatches,
         sharing: unusedSharing,
         post: async () => true,
         message: undefined,
@@ -177,13 +180,15 @@ const unusedAudit: Audit = {
   async *pieces() {},
 };
 /** Digests live in a database, which this harness does not have. */
-const none: Partial<DigestService> = { list: async () => [] };
-const unusedDigests = new Proxy(none as DigestService, {
-  get(target, name, receiver): unknown {
+const none = { list: async () => [], listOpen: async () => [] };
+const refusing = {
+  get(target: object, name: string | symbol, receiver: unknown): unknown {
     if (name in target) return Reflect.get(target, name, receiver);
-    throw new Error(`this harness has no digests, and was asked for ${String(name)}`);
+    throw new Error(`this harness has no digests and watches, and was asked for ${String(name)}`);
   },
-});
+};
+const unusedDigests = new Proxy(none, refusing) as unknown as DigestService;
+const unusedWatches = new Proxy(none, refusing) as unknown as WatchService;
 const unknownPeople: People = {
   profile: async () => undefined,
   members: async () => [],

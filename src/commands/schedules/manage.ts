@@ -8,7 +8,8 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { CustodyViews } from '../../views/schedules/custody.ts';
 import { describePause, formatPlace } from '../../views/schedules/words.ts';
-import type { Action, Context, Service, With } from '../define.ts';
+import type { Action, Context, With } from '../define.ts';
+import type { Service } from '../services.ts';
 
 interface About<Item extends Scheduled, Needs extends Service> {
   readonly noun: 'digest' | 'watch';

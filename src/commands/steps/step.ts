@@ -1,7 +1,8 @@
 import type { Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { plainText } from '../../views/blocks/text.ts';
-import type { Service, With } from '../define.ts';
+import type { With } from '../define.ts';
+import type { Service } from '../services.ts';
 
 /** An input or output, as people who build workflows see it. */
 interface Parameter {

@@ -4,8 +4,9 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
-import type { Context, OpenModal, Service, Services, Setup, Sharing, With } from '../../commands/define.ts';
+import type { Context, OpenModal, Setup, With } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
+import type { Service, Services, Sharing } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
@@ -69,7 +70,7 @@ export async function authorize(
   request: AuthorizeRequest,
   own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
-  const { keyStore, zoneCache, names, tempDirectory, policies, audit, ledger, exports, digests } = deps;
+  const { keyStore, zoneCache, names, tempDirectory, policies, audit, ledger, exports } = deps;
   const { settingsHistory } = deps;
   const { log, now, panel } = deps;
   const { client, sharing, signal } = own;
@@ -134,7 +135,8 @@ export async function authorize(
     audit,
     ledger,
     exports,
-    digests,
+    digests: deps.digests,
+    watches: deps.watches,
     sharing,
     features,
   };

@@ -1,5 +1,6 @@
 import type { WebClient } from '@slack/web-api';
-import type { Answer, Service, Setup, With } from '../../commands/define.ts';
+import type { Answer, Setup, With } from '../../commands/define.ts';
+import type { Service } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import { createAccountReads } from '../../../src/accounts/reads.ts';
+import { createSettingsHistory } from '../../../src/accounts/settings/history.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import type { Ports } from '../../../src/app/jobs.ts';
 import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
@@ -95,6 +97,14 @@ export async function createPortsHarness(options: {
     sleep: async () => undefined,
   });
   const ports: Ports = {
+    accounts: createAccountReads({
+      cdn: cdnClient,
+      keyStore,
+      settingsHistory: createSettingsHistory({ db, sealer, now }),
+      db,
+      now,
+      log,
+    }),
     ...createJobPorts({
       access,
       clients,

@@ -1,0 +1,27 @@
+import type { KnownBlock } from '@slack/types';
+import type { Watch } from '../../watches/model.ts';
+import { section } from '../blocks/blocks.ts';
+import { button } from '../blocks/buttons.ts';
+import { formatCode } from '../blocks/text.ts';
+import { formatRunTime } from '../digests/schedule.ts';
+import { createCustodyViews } from '../schedules/custody.ts';
+import { describePause, formatPlace } from '../schedules/words.ts';
+import { describeEvery, describeSubject } from './words.ts';
+
+export const watchCustody = createCustodyViews<Watch>({
+  noun: 'watch',
+  plural: 'watches',
+  describe: ({ subject, channel }) => `looks for ${describeSubject(subject)}, for ${formatPlace(channel)}`,
+  describePast: ({ subject, channel }) =>
+    `looked ${describeEvery(subject.every)} for ${formatPlace(channel)}`,
+  describeNext: ({ nextDue, subject }) =>
+    nextDue ? `Next look: ${formatRunTime(nextDue, subject.timeZone)}` : 'No look is planned.',
+  renderRow: renderWatchRow,
+  ownButtons: (id) => [button('Look now', 'watches:look', id)],
+});
+
+function renderWatchRow({ id, subject, channel, owner, paused }: Watch): KnownBlock[] {
+  const state = paused ? ` · :double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}` : '';
+  const where = `${formatPlace(channel)} · <@${owner.userId}>${state}`;
+  return [section(`${formatCode(id)} ${describeSubject(subject)}\n${where}`)];
+}

@@ -1,0 +1,102 @@
+import type { AccountReads } from '../../accounts/reads.ts';
+
+/** The part of a watch that its condition reads. */
+export interface ConditionSettings {
+  /** Zone ids, an app id, a shield zone id or origin hosts, as the condition takes them. Empty = the whole account. */
+  readonly targets: readonly string[];
+  /** In the condition's unit, where it has one. */
+  readonly threshold?: number | undefined;
+  /** Minutes that are counted together, where the condition has a window. */
+  readonly window?: number | undefined;
+}
+
+/**
+ * One thing that a watch can look for. A new one is a file beside this one and a line in `list.ts`: its form fields, its
+ * evaluation and its words. `Memory` is what it keeps from look to look: plain data, stored as JSON.
+ */
+export interface Condition<Name extends string, Memory = undefined> {
+  /** The form's value, stored with the watch. */
+  readonly name: Name;
+  /** In the form and in lists: `Origin errors`. */
+  readonly label: string;
+  /** Words behind `/cdn watch new` that choose it. */
+  readonly words: RegExp;
+  /** What the form's “Of what” takes. `account`: nothing. */
+  readonly target: 'zones' | 'hosts' | 'apps' | 'shieldZones' | 'account';
+  /** The form's error where nothing is chosen; absent where it then covers the whole account. */
+  readonly missingTarget?: string;
+  /** The number of the form. */
+  readonly threshold?: {
+    /** `More than` */
+    readonly label: string;
+    /** `errors`, `% of the limit` */
+    readonly unit: string;
+    readonly initial: number;
+    readonly least: number;
+    readonly most: number;
+    readonly hint?: string;
+  };
+  /** Minutes that are counted together, where it counts in a window. */
+  readonly window?: { readonly initial: number };
+  /** The least minutes between two looks, where that is more than five. */
+  readonly leastEvery?: number;
+  /**
+   * Opens an incident after `open[0]` of the last `open[1]` looks were wrong; closes it, and drops a part of it, after
+   * `close` looks without it.
+   */
+  readonly damping: { readonly open: readonly [wrong: number, of: number]; readonly close: number };
+  /** Something happened, and is over: it ends without having to recover. */
+  readonly isEvent?: true;
+  /** `more than 50 origin errors in 10 minutes`, without its targets. */
+  readonly describe: (subject: ConditionSettings) => string;
+  /** @throws ApiError, BudgetSpent where it cannot look. */
+  readonly evaluate: (input: LookInput<Memory>) => Promise<Observation<Memory>>;
+  /** A value of its series: `1,204 errors`, `97 %`. */
+  readonly formatValue?: (value: number) => string;
+  /** The unit of its series, on the chart's axis. */
+  readonly unit?: string;
+  /** The next step about a part: a typed command, and the button's text. */
+  readonly next: (part: Part | undefined) => { readonly label: string; readonly command: string };
+}
+
+export interface LookInput<Memory> {
+  readonly account: AccountReads;
+  readonly subject: ConditionSettings;
+  readonly now: Date;
+  /** The last successful look; undefined in the first. */
+  readonly lookedAt: Date | undefined;
+  readonly memory: Memory | undefined;
+}
+
+/** What a look found. */
+export interface Observation<Memory = undefined> {
+  /** What is wrong now, the worst first. Empty: nothing. */
+  readonly parts: readonly Part[];
+  /** The number that the chart draws and “worst” compares; undefined where there is none. */
+  readonly value?: number | undefined;
+  /** What an incident adds up: happened since the last look. */
+  readonly count?: number | undefined;
+  /** The figures behind the decision, wrong or not, the nearest to it first; at most thirty. */
+  readonly evidence: readonly Evidence[];
+  readonly memory?: Memory | undefined;
+}
+
+/** A zone, an app, a hostname that is wrong. */
+export interface Part {
+  readonly id: string;
+  /** Plain text, at most 60 characters. */
+  readonly name: string;
+  /** Plain text: `disabled`, `502 errors in 10 minutes`. */
+  readonly text: string;
+  readonly value?: number | undefined;
+}
+
+/** A row of *Why*: plain text. */
+export interface Evidence {
+  readonly name: string;
+  /** `480 GB of 500 GB` */
+  readonly is: string;
+  /** `above 90 %` */
+  readonly wrongIf: string;
+  readonly isWrong: boolean;
+}

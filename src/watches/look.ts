@@ -1,0 +1,102 @@
+import { BudgetSpent } from '../accounts/budget.ts';
+import type { AccountReads } from '../accounts/reads.ts';
+import { createErrorBudget } from '../api/http/retry.ts';
+import { runConcurrently } from '../lib/concurrency.ts';
+import { minuteMs } from '../lib/time.ts';
+import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
+import type { PauseReason } from '../schedules/model.ts';
+import type { Db } from '../store/schema.ts';
+import { describeBudgetSpent } from '../views/watches/incident.ts';
+import { commitBlindLook, commitLook, type Failed } from './commit-look.ts';
+import type { Observation } from './conditions/condition.ts';
+import { findCondition } from './conditions/list.ts';
+import type { Watch, WatchContext } from './model.ts';
+import { enqueueNextLook } from './queue.ts';
+import { watchPauses, watchTable } from './table.ts';
+
+/** The clocks of all processes have to agree to this. */
+const clockSkewMs = 5_000;
+/** A look that takes longer has failed. */
+const lookMs = 2 * minuteMs;
+/** Failed requests of all looks of one job, after which they fail. */
+const mostFailedRequests = 6;
+const looksAtOnce = 3;
+
+/** Looks for all watches of a person that are due, and plans the next look. */
+export async function lookForPerson(
+  { tenant, owner }: { readonly tenant: string; readonly owner: string },
+  context: WatchContext,
+): Promise<void> {
+  const { db, ports, now, signal } = context;
+  const due = await findDueWatches(db, { tenant, owner }, new Date(now().getTime() + clockSkewMs));
+  const until = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+  let account: Promise<AccountReads> | undefined;
+  const open = ({ owner }: Watch) =>
+    (account ??= ports.accounts.open(owner, until, createErrorBudget(mostFailedRequests)));
+  const looks = due.map((watch) => () => lookOnce(watch, open, context));
+  const failed = (await runConcurrently(looksAtOnce, looks)).find(({ status }) => status === 'rejected');
+  // The bot stops, or the database fails: the job runs again.
+  if (failed) throw (failed as PromiseRejectedResult).reason;
+  const [watch] = due;
+  if (watch) await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, watch, trx));
+}
+
+async function findDueWatches(
+  db: Db,
+  { tenant, owner }: { tenant: string; owner: string },
+  until: Date,
+): Promise<Watch[]> {
+  const rows = await db
+    .selectFrom('watches')
+    .selectAll()
+    .where((is) => is.and({ tenant, owner }))
+    .where('paused', 'is', null)
+    .where('deleted_at', 'is', null)
+    .where('next_due', '<=', until)
+    .orderBy('next_due')
+    .execute();
+  return rows.map(watchTable.read);
+}
+
+async function lookOnce(
+  watch: Watch,
+  open: (watch: Watch) => Promise<AccountReads>,
+  context: WatchContext,
+): Promise<void> {
+  const { ports, now, signal, log } = context;
+  const at = now();
+  let observation: Observation<unknown>;
+  try {
+    const refused = await findRefusal(watch, ports);
+    if (refused) return await pause(watch, refused, context);
+    observation = await findCondition(watch.subject.condition).evaluate({
+      account: await open(watch),
+      subject: watch.subject,
+      now: at,
+      lookedAt: watch.lookedAt,
+      memory: watch.state.memory,
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const found = classifyCdnFailure(error);
+    if (typeof found === 'string') return pause(watch, found, context);
+    log.warn({ watch: watch.id, error }, 'watch cannot look');
+    return commitBlindLook(watch, { at, failure: toFailed(error, context) }, context);
+  }
+  await commitLook(watch, { at, observation }, context);
+}
+
+function toFailed(error: unknown, { ports }: WatchContext): Failed {
+  if (error instanceof BudgetSpent) return { message: describeBudgetSpent(error.resetsAt) };
+  const { message, reference } = ports.explain(error, 'watch');
+  return { message: message.slice(0, 500), reference };
+}
+
+async function pause(
+  { id }: Watch,
+  reason: PauseReason,
+  { db, ports, now, log }: WatchContext,
+): Promise<void> {
+  await db.transaction().execute((trx) => watchPauses.pause(trx, { id }, { reason, at: now() }, ports));
+  log.warn({ watch: id, reason }, 'watch paused');
+}

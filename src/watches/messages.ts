@@ -1,0 +1,103 @@
+import { defineMessage, type Outbox } from '../outbox/outbox.ts';
+import { toPlaceReason } from '../schedules/failures.ts';
+import { findScheduled } from '../schedules/rows.ts';
+import type { Trx } from '../store/schema.ts';
+import type { Message } from '../views/blocks/blocks.ts';
+import { renderIncident } from '../views/watches/incident.ts';
+import type { Incident, Watch, WatchContext } from './model.ts';
+import { findIncident, findOpenIncidents, watchPauses, watchTable } from './table.ts';
+
+type AboutIncident = { readonly incidentId: string; readonly watchId: string };
+
+/** The one message of an incident, drawn from its row whenever it is shown. */
+const incidentMessage = defineMessage({
+  kind: 'watch-incident',
+  async render({ incidentId, watchId }: AboutIncident, { db, now }: WatchContext) {
+    const [watch, incident] = await Promise.all([
+      findScheduled(db, watchTable, watchId),
+      findIncident(db, incidentId),
+    ]);
+    if (!watch || !incident) return undefined;
+    const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, watchId) : {};
+    return renderIncident(incident, watch, { now: now(), blindSince: blind?.openedAt });
+  },
+  async ended(trx, { about: { watchId: id }, reason, code }, { ports, now }: WatchContext) {
+    if (reason !== 'app-gone' && reason !== 'place-gone') return;
+    const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
+    await watchPauses.pause(trx, { id }, { reason: pause, at: now() }, ports);
+  },
+});
+
+/** A change of an incident in its thread, a sign of life. */
+const watchReply = defineMessage({ kind: 'watch-reply' });
+const lifeSign = defineMessage({ kind: 'watch-life-sign' });
+
+interface Posting {
+  readonly outbox: Outbox;
+  readonly watch: Watch;
+}
+
+/** Posts an incident that nobody has been told of. */
+export async function postIncident(trx: Trx, { id }: Incident, { outbox, watch }: Posting): Promise<void> {
+  await outbox.put(trx, {
+    id: idOf(id),
+    kind: incidentMessage,
+    about: { incidentId: id, watchId: watch.id },
+    installation: watch.owner,
+    to: { places: [watch.channel] },
+    doubt: 'look',
+  });
+}
+
+/** Tells a change in the thread of an incident. `nth`: counted by its row, so that a change is told once. */
+export async function replyToIncident(
+  trx: Trx,
+  { id, nth, body }: { readonly id: string; readonly nth: number; readonly body: Message },
+  { outbox, watch }: Posting,
+): Promise<void> {
+  await outbox.put(trx, {
+    id: `${idOf(id)}:${nth}`,
+    kind: watchReply,
+    about: {},
+    installation: watch.owner,
+    to: { parent: idOf(id) },
+    body,
+    doubt: 'once',
+  });
+}
+
+/** Has the message of an incident drawn anew. */
+export async function editIncident(trx: Trx, id: string, outbox: Outbox): Promise<void> {
+  await outbox.edit(trx, idOf(id));
+}
+
+/** Ends what is open, for a watch that looks no more. */
+export async function closeOpenIncidents(
+  trx: Trx,
+  watchId: string,
+  { outbox, now }: { readonly outbox: Outbox; readonly now: Date },
+): Promise<void> {
+  const closed = trx.updateTable('watch_incidents').set({ closed_at: now }).where('watch_id', '=', watchId);
+  for (const { id } of await closed.where('closed_at', 'is', null).returning('id').execute())
+    await editIncident(trx, id, outbox);
+}
+
+/** Posts that a watch looks and what it found, once for that day. */
+export async function postLifeSign(trx: Trx, day: string, body: Message, { outbox, watch }: Posting) {
+  await outbox.put(trx, {
+    id: `watch-alive:${watch.id}:${day}`,
+    kind: lifeSign,
+    about: {},
+    installation: watch.owner,
+    to: { places: [watch.channel] },
+    body,
+    doubt: 'once',
+  });
+}
+
+function idOf(incidentId: string): string {
+  return `watch:${incidentId}`;
+}
+
+/** Every kind of message that watches put into the outbox. */
+export const watchMessages = [incidentMessage, watchReply, lifeSign, ...watchPauses.messages];

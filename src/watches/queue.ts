@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { startOf } from '../schedules/jitter.ts';
+import type { JobRef } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Db, Trx } from '../store/schema.ts';
+import type { Watch } from './model.ts';
+
+export const lookData = z.object({ tenant: z.string(), owner: z.string() });
+
+/** Looks at an account for all of a person's watches that are due, then waits for the next: one waiting job a person. */
+export const watchLook: JobRef<z.input<typeof lookData>> = {
+  name: 'watch-look',
+  onePerKey: 'waiting',
+  // A look that fails is repeated by its watch; this is for processes that die.
+  retries: 3,
+  timeLimitSeconds: 4 * 60,
+  // Most of the time of a look is waiting for the CDN.
+  atOnce: 3,
+  pollSeconds: 0.5,
+  encode: (data) => lookData.parse(data),
+};
+
+/** Enqueues the next look for a person, or moves it to when the first of their watches is due. */
+export async function enqueueNextLook(
+  enqueue: Enqueue,
+  { tenant, owner }: Pick<Watch, 'tenant' | 'owner'>,
+  trx: Trx,
+): Promise<void> {
+  const due = await findNextDue(trx, tenant, owner.userId);
+  if (!due) return;
+  const at = startOf({ tenant, owner }, due);
+  await enqueue(
+    watchLook,
+    { tenant, owner: owner.userId },
+    { in: trx, key: `${tenant}:${owner.userId}`, at },
+  );
+}
+
+async function findNextDue(db: Db, tenant: string, owner: string): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('watches')
+    .select('next_due')
+    .where((is) => is.and({ tenant, owner }))
+    .where('paused', 'is', null)
+    .where('deleted_at', 'is', null)
+    .where('next_due', 'is not', null)
+    .orderBy('next_due')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.next_due ?? undefined;
+}
