@@ -8,7 +8,7 @@ import type { OffboardingHook } from '../auth/offboarding.ts';
 import { registerShown } from '../secrets/secret.ts';
 import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
-import { createBudgets } from './budget.ts';
+import { createBudgets, describeBudget } from './budget.ts';
 import { countErrors, type ErrorCounts } from './error-counts.ts';
 import type { ChangeQuery, Look, LookedZone, SettingsHistory } from './settings/history.ts';
 import { createSharedReads } from './shared-reads.ts';
@@ -144,7 +144,7 @@ export function createAccountReads(options: {
     };
   }
 
-  /** Forgets all that was read with keys that are gone. */
+  /** Forgets all that was read with keys that are gone, what looks have found included. */
   const drop: OffboardingHook = async ({ person, tenant }) => {
     const owner = person ? `${personKey(person)}\n` : `${tenant}/`;
     shared.drop((key) => key.startsWith(owner));
@@ -153,7 +153,15 @@ export function createAccountReads(options: {
       .deleteFrom('error_counts')
       .where((is) => is.and(whose))
       .execute();
+    await settingsHistory.forget({ person, tenant });
   };
 
-  return { open, drop, stop: budgets.flush };
+  return {
+    open,
+    drop,
+    /** How much jobs have read for a person in this hour. */
+    describeBudget: (person: Person) => describeBudget(db, person, now()),
+    /** Stores the requests that are counted. */
+    stop: budgets.flush,
+  };
 }

@@ -56,12 +56,11 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
       accounts.drop,
       (ended) => names.forget(ended),
-      (ended) => settingsHistory.forget(ended),
       (ended) => exports.endFor(ended),
       digests.pauseFor,
       watches.pauseFor,
       async (ended) => void (await cancelUnbegun(ledger, ended)),
     ],
   });
-  return { tempDirectory, ledger, ports: { ...ports, endAccess }, digests, watches, exports };
+  return { tempDirectory, accounts, ledger, ports: { ...ports, endAccess }, digests, watches, exports };
 }

@@ -108,16 +108,16 @@ async function offerPage({ keyPage }: With<'keyPage'>): Promise<Message> {
   return views.renderPageOffer(await keyPage.offer());
 }
 
-type ForgetsWith = 'keyPage' | 'keyStore' | 'ledger' | 'settingsHistory' | 'zoneCache';
+type ForgetsWith = 'accounts' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache';
 
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
 async function forget(context: With<ForgetsWith>): Promise<Message> {
-  const { keyStore, keyPage, ledger, person, settingsHistory, zoneCache } = context;
+  const { accounts, keyStore, keyPage, ledger, person, zoneCache } = context;
   // The links first: the key may have come by one of them.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });
   zoneCache.drop(person);
-  await settingsHistory.forget({ person, tenant: tenantId(person) });
+  await accounts.drop({ person, tenant: tenantId(person) });
   // Nothing can run without the key, so approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
   return views.renderDisconnected(had, cancelled.length);

@@ -1,3 +1,4 @@
+import type { Accounts } from '../accounts/reads.ts';
 import type { SettingsHistory } from '../accounts/settings/history.ts';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
@@ -23,6 +24,8 @@ export interface Services {
   /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
   readonly zoneCache: ZoneCache;
+  /** How jobs read this account. */
+  readonly accounts: Pick<Accounts, 'describeBudget' | 'drop'>;
   readonly names: Names;
   readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;

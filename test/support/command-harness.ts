@@ -100,6 +100,7 @@ export async function createCommandHarness({
         zoneCache: zoneCache,
         names: noNames,
         settingsHistory: unusedHistory,
+        accounts: noAccounts,
         tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
@@ -213,6 +214,12 @@ const unusedHistory = new Proxy({} as Services['settingsHistory'], {
     throw new Error(`nothing is compared in this harness, and it was asked for ${String(name)}`);
   },
 });
+
+/** Nothing is read by jobs. */
+const noAccounts: Services['accounts'] = {
+  describeBudget: async () => ({ used: 0, limit: 0, resetsAt: new Date(0) }),
+  drop: async () => undefined,
+};
 
 /** Sharing is tried with a whole bot (`test/commands/share.test.ts`). */
 const unusedSharing: Services['sharing'] = {

@@ -71,7 +71,7 @@ export async function authorize(
   own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
 ): Promise<With<Service>> {
   const { keyStore, zoneCache, names, tempDirectory, policies, audit, ledger, exports } = deps;
-  const { settingsHistory } = deps;
+  const { accounts, settingsHistory } = deps;
   const { log, now, panel } = deps;
   const { client, sharing, signal } = own;
   const { person, foreign } = sender;
@@ -128,6 +128,7 @@ export async function authorize(
     ...createSetup(deps, sender, request.body),
     keyStore,
     zoneCache,
+    accounts,
     names,
     settingsHistory,
     tempDirectory,
