@@ -1,7 +1,8 @@
 import { type Logger, LogLevel, WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import { minuteMs } from '../lib/time.ts';
-import { type scopes as allScopes, readSlackError } from '../slack/installations.ts';
+import { readSlackError } from '../slack/installations.ts';
+import { type Scope, scopes } from '../slack/scopes.ts';
 import { renderChart } from '../views/blocks/chart.ts';
 import { renderTable } from '../views/blocks/table.ts';
 import type { Config } from './config.ts';
@@ -17,26 +18,6 @@ export interface Finding {
   /** What to do. */
   readonly fix?: string;
 }
-
-type Scope = (typeof allScopes)[number];
-
-/** What is lost without a scope; the manifest says the same. */
-const lostWithout: Record<Scope, string> = {
-  commands: 'everything',
-  'chat:write': 'digests, exports, approvals, and answers after 30 minutes',
-  'files:write': 'files',
-  'im:write': 'files, and messages to a person',
-  'channels:history': 'a message whose posting got no answer is not looked for in public channels',
-  'groups:history': 'a message whose posting got no answer is not looked for in private channels',
-  'metadata.message:read': 'a message whose posting got no answer is not recognized',
-  'users:read': 'admins by Slack’s role, and that people are deactivated',
-  'usergroups:read': 'user groups in the settings have no members',
-  'app_mentions:read': 'answers to mentions, also in threads',
-  'im:history': 'answers to what is written to the bot',
-  'channels:read': 'answers are shared only into channels that the settings name',
-  'groups:read': 'answers are shared only into those private channels that the settings name',
-};
-const required: readonly Scope[] = ['commands', 'chat:write'];
 
 interface Options {
   readonly slack: Config['slack'];
@@ -99,12 +80,12 @@ async function checkToken(client: WebClient): Promise<Finding[]> {
 }
 
 function findLackingScopes(given: readonly string[]): Finding[] {
-  const lacking = Object.entries(lostWithout).filter(([scope]) => !given.includes(scope));
+  const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));
   if (lacking.length === 0) return [{ check: 'scopes', state: 'ok', says: 'all are granted' }];
   const fix = 'Paste manifest.yml under App Manifest again and reinstall the app.';
-  return lacking.map(([scope, lost]) => ({
+  return lacking.map(([scope, { lost, optional = false }]) => ({
     check: `scope ${scope}`,
-    state: required.some((one) => one === scope) ? 'failed' : 'limited',
+    state: optional ? 'limited' : 'failed',
     says: `not granted; without it: ${lost}`,
     fix,
   }));

@@ -5,25 +5,9 @@ import { z } from 'zod';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
-import { renderInstall } from '../views/connect/page.ts';
+import { renderInstall } from '../views/connect/install.ts';
+import { scopes } from './scopes.ts';
 import { type OwnWorkspace, tenantIdOfWorkspace, type Workspace } from './sender.ts';
-
-/** The scopes of the bot. A test compares them with the manifest. */
-export const scopes = [
-  'commands', // the slash command
-  'chat:write', // answers after a response_url has expired, and direct messages
-  'files:write', // files
-  'im:write', // the direct messages that private files are sent to
-  'channels:history', // optional: finds a message of the bot whose answer was lost
-  'groups:history', // optional: the same in private channels
-  'metadata.message:read', // optional: the marker of that message
-  'users:read', // optional: workspace admins and deactivated people
-  'usergroups:read', // optional: members of the user groups in the settings
-  'app_mentions:read', // optional: answers to mentions, the only way to ask in a thread
-  'im:history', // optional: words written in the conversation with the bot
-  'channels:read', // optional: whether people of other organisations read a channel where an answer is shared
-  'groups:read', // optional: the same of private channels
-] as const;
 
 /** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */
 export type Installing =
@@ -129,10 +113,11 @@ function manyWorkspaces(
     stateSecret: stateSecret.reveal(),
     installationStore: { ...installations, storeInstallation },
     installUrlOptions: {
-      scopes: [...scopes],
+      scopes: Object.keys(scopes),
       ...(publicUrl ? { redirectUri: `${publicUrl.replace(/\/+$/, '')}/slack/oauth_redirect` } : {}),
     },
-    renderHtmlForInstallPath: renderInstall,
+    renderHtmlForInstallPath: (url) =>
+      renderInstall(url, { permissions: scopes, host: publicUrl ? new URL(publicUrl).host : 'this address' }),
     logger,
     // The page where people agree to an installation is on the host of the Web API.
     authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,

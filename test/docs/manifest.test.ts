@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { features } from '../../src/commands/registry.ts';
 import { steps } from '../../src/commands/steps/list.ts';
 import { toManifest } from '../../src/commands/steps/step.ts';
-import { scopes } from '../../src/slack/installations.ts';
+import { type Scope, scopes } from '../../src/slack/scopes.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;
@@ -75,8 +75,11 @@ test('its scopes and settings are the ones that Slack’s type has checked', () 
   expect(manifest.settings).toEqual(checked.settings);
 });
 
-test('it asks for the scopes the code asks for, and no other', () => {
-  expect(new Set(manifest.oauth_config.scopes.bot)).toEqual(new Set(scopes));
+test('it asks for the scopes the code asks for, optional where the code says so, and no other', () => {
+  const asked = Object.entries<Scope>(scopes);
+  const optional = asked.filter(([, scope]) => scope.optional).map(([name]) => name);
+  expect(manifest.oauth_config.scopes.bot).toEqual(asked.map(([name]) => name));
+  expect(manifest.oauth_config.scopes.bot_optional).toEqual(optional);
 });
 
 test('it subscribes to the events that have a listener, and no other', () => {

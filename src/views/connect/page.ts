@@ -91,22 +91,13 @@ export function renderNotice(title: string, message: string, back?: string): str
   return renderStep(title, message, back === undefined ? undefined : ['Back to the form', back], hint);
 }
 
-/** The first page of an installation; `url` is Slack's, where a person agrees to it. */
-export function renderInstall(url: string): string {
-  const next = 'Slack shows what the bot may do there, and asks whether you agree.';
-  return renderStep('Add the CDN bot to Slack', next, ['Add to Slack', url]);
-}
-
-export function renderInstalled(url: string): string {
-  return renderStep('Installed', 'Type /cdn in Slack to begin.', ['Open Slack', url]);
-}
-
-export function renderNotInstalled(reason: string): string {
-  return renderStep('Not installed', `${reason} Nothing was stored.`, ['Start again', 'install']);
-}
-
 /** `link`: a text and its address. */
-function renderStep(title: string, message: string, link?: readonly [string, string], hint?: Html): string {
+export function renderStep(
+  title: string,
+  message: string,
+  link?: readonly [string, string],
+  hint?: Html,
+): string {
   return renderDocument(
     title,
     html`<h1>${title}</h1>
@@ -120,7 +111,8 @@ function renderNote(kind: 'good' | 'bad', { message, hint }: KeyProblem): Html {
   return html`<div class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><strong>${message}</strong>${hint ?? ''}</div>`;
 }
 
-function renderDocument(title: string, body: Html): string {
+/** A whole page. */
+export function renderDocument(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -141,12 +133,20 @@ ${body}
 }
 
 /** A piece of HTML with all foreign text escaped. */
-type Html = { readonly markup: string };
+export type Html = { readonly markup: string };
 
 /** A template tag: every value is escaped, except other pieces of HTML. */
-function html(texts: TemplateStringsArray, ...parts: readonly (string | Html)[]): Html {
+export function html(
+  texts: TemplateStringsArray,
+  ...parts: readonly (string | Html | readonly Html[])[]
+): Html {
   const markups = parts.map((part) =>
-    typeof part === 'object' ? part.markup : part.replace(/[&<>"']/gu, (sign) => entities[sign] ?? ''),
+    typeof part === 'string'
+      ? part.replace(/[&<>"']/gu, (sign) => entities[sign] ?? '')
+      : [part]
+          .flat()
+          .map(({ markup }) => markup)
+          .join(''),
   );
   return { markup: String.raw({ raw: texts }, ...markups) };
 }
@@ -195,9 +195,11 @@ main {
   background: linear-gradient(135deg, #2563eb, #7c3aed);
 }
 h1 { margin: 0 0 10px; font-size: 24px; line-height: 1.25; letter-spacing: -.01em; }
+h2 { margin: 24px 0 8px; font-size: 17px; line-height: 1.3; }
 p { margin: 0 0 14px; overflow-wrap: anywhere; }
 p:last-child { margin-bottom: 0; }
 .soft { color: var(--soft); font-size: 14px; }
+li .soft { display: block; }
 .who { margin: 18px 0; padding: 12px 14px; border: 1px solid var(--line); border-radius: 10px; }
 .who span { display: block; color: var(--soft); font-size: 13px; }
 .who strong { overflow-wrap: anywhere; }

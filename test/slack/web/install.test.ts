@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appId } from '../../../simulator/slack/payloads.ts';
+import { type Scope, scopes } from '../../../src/slack/scopes.ts';
 import { type Bot, createPublicUrl, startBot } from '../../support/bot.ts';
 import { fetchPage, type PageResponse } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
@@ -57,6 +58,18 @@ test('every page of an installation has the headers of the page for keys, and no
   expect(/href="(https:[^"]+)"/.exec(pages.done.html)?.[1]).toBe(
     `https://slack.com/app_redirect?app=${appId}&amp;team=T0ACME000`,
   );
+});
+
+test('the first page says what each scope is for, and what is lost without an optional one', async () => {
+  const { page } = await begin();
+  for (const [name, { use, lost, optional }] of Object.entries<Scope>(scopes)) {
+    expect(page.text).toContain(name);
+    expect(page.text).toContain(use.slice(1));
+    if (optional) expect(page.text).toContain(lost);
+  }
+  expect(page.text).toContain(new URL(address).host);
+  // The button comes last.
+  expect(page.html.lastIndexOf('<h2>')).toBeLessThan(page.html.indexOf('class="button"'));
 });
 
 test('false returns ask neither Slack nor the database, and write one line a minute', async () => {
