@@ -1,17 +1,18 @@
 import type { Cdn, CdnClient } from '../api/cdn.ts';
 import type { ErrorBudget } from '../api/http/retry.ts';
 import type { Certificate } from '../api/zones/certificates.ts';
-import type { ZoneSummary } from '../api/zones/summary.ts';
 import { type Person, personKey } from '../auth/identity.ts';
 import { type KeyStore, requireKey } from '../auth/keys/key-store.ts';
 import type { OffboardingHook } from '../auth/offboarding.ts';
+import { createCache } from '../lib/cache.ts';
 import { registerShown } from '../secrets/secret.ts';
 import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createBudgets, describeBudget } from './budget.ts';
 import { countErrors, type ErrorCounts } from './error-counts.ts';
 import type { ChangeQuery, Look, LookedZone, SettingsHistory } from './settings/history.ts';
-import { createSharedReads } from './shared-reads.ts';
+import { createSharedReads, type KeptResult, recentMs } from './shared-reads.ts';
+import type { ZoneList, ZoneLists } from './zone-lists.ts';
 
 /**
  * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
@@ -37,30 +38,38 @@ export interface AccountReads {
   };
 }
 
-interface ZoneList {
-  readonly zones: readonly ZoneSummary[];
-  /** Unreadable zones that are left out. */
-  readonly skipped: number;
-}
-
 export type Accounts = ReturnType<typeof createAccountReads>;
 
-/** Weights of all results together, in zones of about 630 bytes. */
-const maxSize = 100_000;
+/** Of all results but zone lists together, in zones of a list: about 12 MB. */
+const maxSize = 20_000;
 /** The weight of an answer about one app or shield zone. */
 const smallSize = 10;
+
+interface Result {
+  readonly value: unknown;
+  readonly size: number;
+  readonly begun: Date;
+}
 
 /** Opens accounts for jobs. An account is a person's linked key: after it is replaced nothing is shared with before. */
 export function createAccountReads(options: {
   readonly cdn: Cdn;
   readonly keyStore: KeyStore;
   readonly settingsHistory: SettingsHistory;
+  readonly zoneLists: ZoneLists;
   readonly db: Db;
   readonly now: () => Date;
   readonly log: Log;
 }) {
-  const { cdn, keyStore, settingsHistory, db, now } = options;
-  const shared = createSharedReads({ now, maxSize });
+  const { cdn, keyStore, settingsHistory, zoneLists, db, now } = options;
+  const shared = createSharedReads(now);
+  const age = (since: Date): number => now().getTime() - since.getTime();
+  const results = createCache<Result>({
+    now,
+    maxSize,
+    sizeOf: ({ size }) => size,
+    ttlMs: ({ begun }) => recentMs - age(begun),
+  });
   const budgets = createBudgets(options);
 
   /**
@@ -81,29 +90,41 @@ export function createAccountReads(options: {
       },
     };
     const client = (until: AbortSignal): CdnClient => cdn.withKey(key, until, counted);
+    const owner = personKey(person);
+    const keyOf = (operation: string, id: string): string => [owner, version, operation, id].join('\n');
     const read = <T>(
       operation: string,
       id: string,
-      start: (client: CdnClient) => Promise<T>,
+      request: (client: CdnClient) => Promise<T>,
       sizeOf: (value: T) => number = () => smallSize,
-    ): Promise<T> =>
-      shared.read(
-        {
-          key: [personKey(person), version, operation, id].join('\n'),
-          operation,
-          start: (until) => start(client(until)),
-          sizeOf,
-        },
-        signal,
-      );
+    ): Promise<T> => {
+      const key = keyOf(operation, id);
+      const kept: KeptResult<T> = {
+        get: () => results.get(key)?.value as T | undefined,
+        set: (value, begun) => results.set(key, { value, size: sizeOf(value), begun }),
+      };
+      return shared.read({ key, operation, start: (until) => request(client(until)), kept }, signal);
+    };
+    const zoneList: KeptResult<ZoneList> = {
+      get() {
+        const list = zoneLists.get(owner);
+        return list?.keyVersion === version && age(list.takenAt) < recentMs ? list : undefined;
+      },
+      set: ({ zones, skipped }, begun) =>
+        zoneLists.set(owner, { zones, skipped, takenAt: begun, keyVersion: version }),
+    };
     return {
       pullZones: {
         async all() {
-          const list = await read(
-            'List Pull Zones',
-            '',
-            ({ pullZones }) => pullZones.all(),
-            ({ zones }) => zones.length,
+          const operation = 'List Pull Zones';
+          const list = await shared.read<ZoneList>(
+            {
+              key: keyOf(operation, ''),
+              operation,
+              start: (until) => client(until).pullZones.all(),
+              kept: zoneList,
+            },
+            signal,
           );
           // Also in a job that did not request it.
           registerShown(list.zones);
@@ -147,7 +168,10 @@ export function createAccountReads(options: {
   /** Forgets all that was read with keys that are gone, what looks have found included. */
   const drop: OffboardingHook = async ({ person, tenant }) => {
     const owner = person ? `${personKey(person)}\n` : `${tenant}/`;
-    shared.drop((key) => key.startsWith(owner));
+    const isGone = (key: string): boolean => `${key}\n`.startsWith(owner);
+    shared.drop(isGone);
+    results.drop(isGone);
+    zoneLists.drop(isGone);
     const whose = person ? { tenant, user_id: person.userId } : { tenant };
     await db
       .deleteFrom('error_counts')

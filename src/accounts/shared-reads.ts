@@ -1,5 +1,4 @@
 import { ApiError } from '../api/http/errors.ts';
-import { type Cache, createCache } from '../lib/cache.ts';
 
 /** How old a result may be, counted from when its request began, ms. */
 export const recentMs = 60_000;
@@ -11,14 +10,15 @@ export interface SharedRead<T> {
   /** The specification's name, for the error of a reader that gave up. */
   readonly operation: string;
   readonly start: (signal: AbortSignal) => Promise<T>;
-  /** The weight of its result. */
-  readonly sizeOf: (value: T) => number;
+  /** Where its result is kept, and for how long it is used. */
+  readonly kept: KeptResult<T>;
 }
 
-interface Kept {
-  readonly value: unknown;
-  readonly size: number;
-  readonly begun: number;
+/** The place of one result. */
+export interface KeptResult<T> {
+  readonly get: () => T | undefined;
+  /** `begun`: when its request began. */
+  readonly set: (value: T, begun: Date) => void;
 }
 
 interface Running {
@@ -28,27 +28,20 @@ interface Running {
 }
 
 /**
- * Reads that several jobs want at about the same time: one request for all who ask while it runs and for a minute after. A
- * reader that is aborted leaves the request to the others; the last one takes it along. A failure goes to those who wait
- * and is not kept. Results weigh `maxSize` at most together.
+ * Reads that several jobs want at about the same time: one request for all who ask while it runs, and as long as its result
+ * is kept. A reader that is aborted leaves the request to the others; the last one takes it along. A failure goes to those
+ * who wait and is not kept.
  */
-export function createSharedReads(options: { readonly now: () => Date; readonly maxSize: number }) {
-  const time = (): number => options.now().getTime();
-  const kept: Cache<Kept> = createCache<Kept>({
-    now: options.now,
-    maxSize: options.maxSize,
-    sizeOf: ({ size }) => size,
-    ttlMs: ({ begun }) => begun + recentMs - time(),
-  });
+export function createSharedReads(now: () => Date) {
   const running = new Map<string, Running>();
 
-  function begin<T>({ key, start, sizeOf }: SharedRead<T>): Running {
+  function begin<T>({ key, start, kept }: SharedRead<T>): Running {
     const controller = new AbortController();
-    const begun = time();
+    const begun = now();
     const result = start(controller.signal)
       .then((value) => {
         // Unless it was dropped meanwhile.
-        if (running.get(key) === load) kept.set(key, { value, size: sizeOf(value), begun });
+        if (running.get(key) === load) kept.set(value, begun);
         return value;
       })
       .finally(() => {
@@ -64,9 +57,9 @@ export function createSharedReads(options: { readonly now: () => Date; readonly 
   return {
     /** @throws ApiError `cancelled` where `signal` aborts first, and what `start` throws. */
     async read<T>(read: SharedRead<T>, signal: AbortSignal): Promise<T> {
-      const { key, operation } = read;
-      const known = kept.get(key);
-      if (known) return known.value as T;
+      const { key, operation, kept } = read;
+      const known = kept.get();
+      if (known !== undefined) return known;
       const load = running.get(key) ?? begin(read);
       load.readers += 1;
       const stop = Promise.withResolvers<never>();
@@ -85,9 +78,8 @@ export function createSharedReads(options: { readonly now: () => Date; readonly 
         }
       }
     },
-    /** Forgets results, and does not keep those of requests under way. */
+    /** The results of requests under way are not kept. */
     drop(isGone: (key: string) => boolean): void {
-      kept.drop(isGone);
       for (const key of [...running.keys()].filter(isGone)) running.delete(key);
     },
   };

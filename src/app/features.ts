@@ -16,12 +16,12 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
-  const { audit, installations, keyStore, links, names, outbox, policies, sealer, settingsHistory } = stores;
+  const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
   const { onAttempt, zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const accounts = createAccountReads({ cdn: services.cdn, keyStore, settingsHistory, db, now, log });
+  const accounts = createAccountReads({ ...stores, ...services, db, now, log });
   const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
   const ports = {
     ...createJobPorts({

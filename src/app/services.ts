@@ -1,3 +1,4 @@
+import { createZoneLists } from '../accounts/zone-lists.ts';
 import { createCdn } from '../api/cdn.ts';
 import { createZoneCache } from '../commands/zones/zone-cache.ts';
 import { createSlackClock } from '../slack/clock.ts';
@@ -62,6 +63,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     // The value of a variable.
     body: () => true,
   });
+  const zoneLists = createZoneLists({ now });
   return {
     apiUrl,
     egress,
@@ -82,7 +84,8 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
       now,
       log,
     }),
-    zoneCache: createZoneCache({ now }),
+    zoneLists,
+    zoneCache: createZoneCache({ now, lists: zoneLists }),
     inFlight: createInFlight(),
   };
 }

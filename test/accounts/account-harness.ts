@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type CdnOptions, startCdn } from '../../simulator/cdn/server.ts';
 import { createAccountReads } from '../../src/accounts/reads.ts';
 import { createSettingsHistory } from '../../src/accounts/settings/history.ts';
+import { createZoneLists } from '../../src/accounts/zone-lists.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import type { Person } from '../../src/auth/identity.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
@@ -26,12 +27,15 @@ export async function startAccounts(database: Database, options: CdnOptions = {}
   const settingsHistory = createSettingsHistory({ db, sealer, now });
   const log = createMemoryLog();
   const cdn = createCdn({ ...simulator, apiUrl: simulator.url, sleep: async () => undefined });
-  const another = () => createAccountReads({ cdn, keyStore, settingsHistory, db, now, log });
-  const accounts = another();
+  const zoneLists = createZoneLists({ now });
+  const another = (zoneLists = createZoneLists({ now })) =>
+    createAccountReads({ cdn, keyStore, settingsHistory, zoneLists, db, now, log });
+  const accounts = another(zoneLists);
   onTestFinished(() => accounts.stop());
   const link = (person = alice) => keyStore.link(person, new Secret(simulator.key, 'cdn-key'));
   await link();
   return {
+    zoneLists,
     simulator,
     accounts,
     keyStore,

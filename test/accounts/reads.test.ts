@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BudgetSpent, describeBudget, requestsPerHour } from '../../src/accounts/budget.ts';
 import { deleteOldRows } from '../../src/app/jobs.ts';
+import { createZoneCache } from '../../src/commands/zones/zone-cache.ts';
 import { dayMs, hourMs } from '../../src/lib/time.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { alice, never, startAccounts } from './account-harness.ts';
@@ -78,6 +79,18 @@ describe('reads of one account', () => {
     await expect(alone).rejects.toMatchObject({ code: 'cancelled' });
     // Nothing of it is joined by the next reader.
     await (await world.accounts.open(alice, never)).pullZones.all();
+  });
+
+  test('a list that a job read answers commands at once, and takes no room of its own', async () => {
+    const world = await startAccounts(await engines.embedded.emptyDatabase());
+    await (await world.accounts.open(alice, never)).pullZones.all();
+    const zoneCache = createZoneCache({ now: world.now, lists: world.zoneLists });
+    const mine = zoneCache.forPerson(alice);
+    expect(mine.get()?.zones).toHaveLength(12);
+    // A list that a command read may be of another key.
+    mine.set({ zones: [], skipped: 0 });
+    expect((await (await world.accounts.open(alice, never)).pullZones.all()).zones).toHaveLength(12);
+    expect(world.zoneLists.size()).toBe(1);
   });
 
   test('a failure reaches all who wait and is not kept', async () => {

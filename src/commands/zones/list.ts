@@ -1,3 +1,4 @@
+import type { CachedZones } from '../../accounts/zone-lists.ts';
 import { sumTotals } from '../../api/zones/summary.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { isNote } from '../../views/blocks/menu.ts';
@@ -11,7 +12,6 @@ import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { writeZonesFile } from './file.ts';
 import { loadAllZones } from './lookup.ts';
 import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZones } from './query.ts';
-import type { CachedZones } from './zone-cache.ts';
 
 const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',

@@ -1,3 +1,4 @@
+import type { CachedZones } from '../../accounts/zone-lists.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import {
   type AffectedZones,
@@ -12,7 +13,7 @@ import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { matchesQuery } from './query.ts';
-import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
+import type { PrefetchedZones } from './zone-cache.ts';
 
 /**
  * Every zone of the person, from the cache or the CDN. Several commands may share one load; if the command that started

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Option } from '@slack/types';
+import type { CachedZones } from '../../accounts/zone-lists.ts';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
@@ -8,7 +9,7 @@ import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, Picker, With } from '../define.ts';
 import { prefetchZones, readHost } from './lookup.ts';
-import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
+import type { PrefetchedZones } from './zone-cache.ts';
 
 /** A menu with search over the person's zones, or over the apps or scripts that those name. */
 export interface ZonePicker<T> {

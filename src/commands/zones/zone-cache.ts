@@ -1,20 +1,14 @@
-import type { ZoneSummary } from '../../api/zones/summary.ts';
+import {
+  type CachedZones,
+  createZoneLists,
+  type ZoneList,
+  type ZoneLists,
+} from '../../accounts/zone-lists.ts';
 import { type Person, personKey } from '../../auth/identity.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-
-interface ZoneList {
-  readonly zones: readonly ZoneSummary[];
-  /** Unreadable zones that are left out. */
-  readonly skipped: number;
-}
-
-/** Every zone that one key sees, at one moment. */
-export interface CachedZones extends ZoneList {
-  readonly takenAt: Date;
-}
 
 type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 
@@ -38,23 +32,12 @@ const stopped: Failure = {
 
 /**
  * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one person's key
- * sees, so nothing is shared between people. It expires after `ttlMs` and is read again in the background after
- * `refreshMs` while it is in use; `maxZones` bounds all lists together: a zone takes about 630 bytes of the heap, whose limit is
- * set where the process is started.
+ * sees, so nothing is shared between people. It expires after `ttlMs` and is read again in the background after four fifths
+ * of that while it is in use. Jobs put the lists that they read into `lists`, too.
  */
-export function createZoneCache(options: {
-  now: () => Date;
-  ttlMs?: number;
-  refreshMs?: number;
-  maxZones?: number;
-}) {
-  const { now, ttlMs = 5 * minuteMs, refreshMs = ttlMs * 0.8, maxZones = 100_000 } = options;
-  const lists = createCache<CachedZones>({
-    now,
-    ttlMs,
-    maxSize: maxZones,
-    sizeOf: ({ zones }) => zones.length,
-  });
+export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
+  const { now, ttlMs = 5 * minuteMs, lists = createZoneLists({ now, ttlMs }) } = options;
+  const refreshMs = ttlMs * 0.8;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
   // As long as a response_url lives.
   const answers = createCache<Message>({

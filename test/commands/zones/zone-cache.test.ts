@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createZoneLists } from '../../../src/accounts/zone-lists.ts';
 import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
 import { alice, bob } from '../../support/command-harness.ts';
@@ -76,7 +77,8 @@ test('concurrent commands of one person share one load, and a failed load is not
 });
 
 test('all lists together stay within the bound, and the least recently used is evicted first', () => {
-  const zoneCache = createZoneCache({ now: createClock().now, maxZones: 10 });
+  const { now } = createClock();
+  const zoneCache = createZoneCache({ now, lists: createZoneLists({ now, maxZones: 10 }) });
   const lengths = () => [alice, bob, carol].map((one) => zoneCache.forPerson(one).get()?.zones.length);
   zoneCache.forPerson(alice).set(makeList(4));
   zoneCache.forPerson(bob).set(makeList(4));
@@ -106,7 +108,7 @@ test('a list read with a key that is dropped meanwhile is not cached', async () 
 
 test('a list that grows old is read again in the background and answers meanwhile', async () => {
   const { now, advance } = createClock();
-  const zoneCache = createZoneCache({ now, ttlMs: 1000, refreshMs: 800 });
+  const zoneCache = createZoneCache({ now, ttlMs: 1000 });
   const mine = zoneCache.forPerson(alice);
   const old = mine.set(makeList(2));
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof makeList>>();

@@ -5,6 +5,7 @@ import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { createAccountReads } from '../../../src/accounts/reads.ts';
 import { createSettingsHistory } from '../../../src/accounts/settings/history.ts';
+import { createZoneLists } from '../../../src/accounts/zone-lists.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import type { Ports } from '../../../src/app/jobs.ts';
 import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
@@ -101,6 +102,7 @@ export async function createPortsHarness(options: {
       cdn: cdnClient,
       keyStore,
       settingsHistory: createSettingsHistory({ db, sealer, now }),
+      zoneLists: createZoneLists({ now }),
       db,
       now,
       log,
