@@ -14,7 +14,8 @@ if (ownNode !== undefined)
 // after the compile cache is on: a quarter of a start is compiling.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
 
-const usage = 'Usage: node src/main.ts web | worker | all | migrate | keys | audit | db | smoke | doctor';
+const usage =
+  'Usage: node src/main.ts web | worker | all | migrate | keys | audit | db | tenant | smoke | doctor';
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
@@ -30,6 +31,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
       return audit(rest);
     case 'db':
       return db(rest);
+    case 'tenant':
+      return tenant(rest);
     case 'smoke':
       return smoke(rest);
     case 'doctor':
@@ -121,6 +124,20 @@ async function db(words: readonly string[]): Promise<void> {
     dbCommand(words, { ...options, config: readStoreConfig(process.env, { needsKeyring: false }) });
   const verdict = await run().catch((error: unknown) => fail(error, 2));
   process.exitCode = verdict === 'done' ? 0 : 1;
+}
+
+async function tenant(words: readonly string[]): Promise<void> {
+  const { readConfig, readStoreConfig } = await import('./app/config.ts');
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { tenantCommand } = await import('./cli/tenant.ts');
+  await tenantCommand(words, {
+    config: readStoreConfig(process.env, { needsKeyring: false }),
+    fullConfig: () => readConfig(process.env),
+    fetch,
+    now: () => new Date(),
+    log: createLogger('warn'),
+    print: console.log,
+  });
 }
 
 /** Exit code 0 where every answer is as specified, 1 where one differs or failed, 2 where it cannot begin. */

@@ -39,7 +39,8 @@ const destructive = /^\s*(?:update|delete|truncate|drop)\b|\b(?:drop|rename)\b/i
 
 test('a migration takes nothing from the version that runs beside it', async () => {
   const { dataDir } = await embedded.createLocation({ empty: true });
-  const { db, close } = await openDatabase({ databaseUrl: undefined, dataDir, log: createMemoryLog() });
+  const database = await openDatabase({ databaseUrl: undefined, dataDir, log: createMemoryLog() });
+  const { db } = database;
   let statements: string[] = [];
   const listening = db.withPlugin({
     transformQuery({ node }) {
@@ -62,7 +63,7 @@ test('a migration takes nothing from the version that runs beside it', async () 
     before = after;
   }
   expect(found).toEqual([]);
-  await close();
+  await database.close();
 });
 
 /** What the older version would miss, and what would refuse the rows that it writes. */

@@ -59,6 +59,7 @@ export const auditEvents = [
   'default-zone-set',
   'audit-exported',
   'audit-key-made',
+  'tenant-erased',
 ] as const;
 export type AuditEvent = (typeof auditEvents)[number];
 

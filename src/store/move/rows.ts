@@ -31,18 +31,32 @@ export interface TableSum {
 }
 
 /**
- * The rows of a table in the order of its key, each as a line: a JSON array with the text of every column, or null. In
- * pieces of a bounded size. Returns their count and checksum.
+ * The rows of a table in the order of its key, each as a line: a JSON array with the text of every column, or null.
+ * Otherwise as `readCursor`.
  */
-export async function* readRows(trx: Trx, table: Table): AsyncGenerator<string, TableSum> {
+export function readRows(trx: Trx, table: Table): AsyncGenerator<string, TableSum> {
   const values = table.columns.map(([name]) => sql`${sql.ref(name)}::text`);
+  return readCursor(trx, table, sql`json_build_array(${sql.join(values)})::text`, sql`true`);
+}
+
+/**
+ * A line of text for each row of a table that meets a condition, in the order of its key and in pieces of a bounded size.
+ * Returns their count and checksum.
+ */
+export async function* readCursor(
+  trx: Trx,
+  table: Table,
+  line: RawBuilder<unknown>,
+  condition: RawBuilder<unknown>,
+): AsyncGenerator<string, TableSum> {
   // The same order on both engines, whose own collations differ.
   const order = table.key.map(({ name, hasCollation }) =>
     hasCollation ? sql`${sql.ref(name)} collate "C"` : sql.ref(name),
   );
   await sql`declare moved no scroll cursor for
-    select json_build_array(${sql.join(values)})::text as line
-      from ${tableRef(table)} order by ${sql.join(order)}`.execute(trx);
+    select ${line} as line from ${tableRef(table)} where ${condition} order by ${sql.join(order)}`.execute(
+    trx,
+  );
   const hash = createHash('sha256');
   let rows = 0;
   let length = 0;
@@ -50,7 +64,7 @@ export async function* readRows(trx: Trx, table: Table): AsyncGenerator<string, 
     const count = rows === 0 ? 10 : Math.ceil(Math.min(mostRows, (pieceLength * rows) / length));
     const found = await sql<{ line: string }>`fetch forward ${sql.lit(count)} from moved`.execute(trx);
     if (found.rows.length === 0) break;
-    const piece = found.rows.map(({ line }) => `${line}\n`).join('');
+    const piece = found.rows.map((row) => `${row.line}\n`).join('');
     hash.update(piece);
     rows += found.rows.length;
     length += piece.length;

@@ -97,6 +97,7 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
   ],
   'audit-exported': 'Audit record exported',
   'audit-key-made': ({ subject }) => `Key ${plainText(subject ?? '', 40)} made, which signs checkpoints`,
+  'tenant-erased': ({ subject }) => `Everything of ${plainText(subject ?? '', 40)} erased`,
 };
 
 /** A record of another version: its name, its subject and its facts. */

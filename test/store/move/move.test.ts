@@ -187,7 +187,7 @@ describe.each(both)('on $name', (engine) => {
         'an empty database': await refusal(exportDatabase(target, await newFile())),
         'onto a file': await refusal(exportDatabase(source, path)),
       };
-      expect(refusals).toMatchSnapshot();
+      expect(refusals).toMatchSnapshot('refusals');
       expect((await sql`select to_regclass('policies') as made`.execute(target.db)).rows).toEqual([
         { made: null },
       ]);
@@ -211,7 +211,7 @@ describe.each(both)('on $name', (engine) => {
     await attempt();
     await writeFile(path, replaceIn(await readFile(path, 'utf8'), '9999-later', '0001-auth'));
     await attempt();
-    expect(refusals).toMatchSnapshot();
+    expect(refusals).toMatchSnapshot('refusals');
     expect((await sql`select 1 from pgboss.queue`.execute(target.db)).rows).toEqual([]);
     await target.close();
   });

@@ -1,0 +1,164 @@
+import { parseArgs } from 'node:util';
+import type { Config, StoreConfig } from '../app/config.ts';
+import { uninstall } from '../app/uninstall.ts';
+import { createAudit, deployment } from '../auth/audit/audit.ts';
+import { findRecentAudit } from '../auth/audit/record.ts';
+import { findLiveMembers } from '../auth/keyring/watch.ts';
+import { UserError } from '../errors.ts';
+import { type Database, findSchemaState } from '../store/database.ts';
+import type { Db, Trx } from '../store/schema.ts';
+import { eraseTenant } from '../store/tenant/erase.ts';
+import { exportTenant } from '../store/tenant/export.ts';
+import { countTenantRows, findTenants, findTenantTables } from '../store/tenant/tables.ts';
+import type { Log } from '../telemetry/log.ts';
+import { formatInteger, pluralize } from '../views/blocks/format.ts';
+import { openExisting } from './open-existing.ts';
+
+const usage = [
+  'Usage: npm run tenant -- list',
+  '       npm run tenant -- export <tenant> <file>',
+  '       npm run tenant -- erase <tenant> --yes <tenant> [--uninstall]',
+].join('\n');
+
+interface Options {
+  readonly config: StoreConfig;
+  /** The whole configuration: called only where Slack is told. */
+  readonly fullConfig: () => Config;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly print: (line: string) => void;
+}
+
+/**
+ * `npm run tenant`: lists the workspaces and organisations that the database holds, and exports or erases one of them.
+ *
+ * @throws UserError where it is refused; then nothing was changed.
+ */
+export async function tenantCommand(words: readonly string[], options: Options): Promise<void> {
+  const { positionals, values } = readWords(words);
+  const [verb, tenant, file, ...more] = positionals;
+  const arity = { list: 1, export: 3, erase: 2 }[verb ?? ''];
+  if (arity !== positionals.length || more.length > 0)
+    throw new UserError('Say what to do, and with what.', usage);
+  const database = await openExisting(options.config, options.log, {
+    taken: 'stop the bot, type the same again, start it',
+  });
+  try {
+    if ((await findSchemaState(database.db)) !== 'current') {
+      throw new UserError(
+        'The database is of another version of the bot than this command.',
+        'Use the command of that version, or bring the database to this one: npm run migrate',
+      );
+    }
+    if (tenant === undefined) return await list(database.db, options.print);
+    const counts = await findRows(database.db, tenant);
+    if (file !== undefined) return await exportTo(database, tenant, file, options.print);
+    await erase(database, tenant, counts, { ...options, ...values });
+  } finally {
+    await database.close();
+  }
+}
+
+function readWords(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: { yes: { type: 'string' }, uninstall: { type: 'boolean', default: false } },
+    });
+  } catch (error) {
+    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
+  }
+}
+
+async function list(db: Db, print: Options['print']): Promise<void> {
+  const tables = await findTenantTables(db);
+  const tenants = (await findTenants(db, tables)).filter((tenant) => tenant !== deployment);
+  for (const tenant of tenants) {
+    const counts = await countTenantRows(db, tables, tenant);
+    const at = await findInstalledAt(db, tenant);
+    const installed = at === undefined ? 'no installation stored' : `installed ${at.toISOString()}`;
+    print(`${tenant}  ${installed}, ${describe(counts)}`);
+  }
+  if (tenants.length === 0) print('The database holds nothing of any workspace.');
+}
+
+function describe(counts: ReadonlyMap<string, number>): string {
+  const rows = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const keys = counts.get('public.linked_keys') ?? 0;
+  const records = counts.get('public.audit_records') ?? 0;
+  return `${pluralize(rows, 'row')} in ${pluralize(counts.size, 'table')}: ${pluralize(keys, 'linked key')}, ${pluralize(records, 'audit record')}`;
+}
+
+/** @throws UserError where there are none. */
+async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, number>> {
+  const isTenant = /^[TE][A-Z0-9]+$/.test(tenant);
+  const counts = await countTenantRows(db, await findTenantTables(db), tenant);
+  if (isTenant && counts.size > 0) return counts;
+  throw new UserError(
+    `The database holds nothing of a workspace or organisation ${tenant}.`,
+    'npm run tenant -- list shows those that it knows.',
+  );
+}
+
+async function exportTo(database: Database, tenant: string, file: string, print: Options['print']) {
+  const counts = await exportTenant(database, tenant, file);
+  print(`Exported ${describe(counts)}.`);
+  print(`${file} holds personal data, and no key or token: of those it says since when they are stored.`);
+  print(`Not in it is ${keptBySlack}.`);
+}
+
+const keptBySlack =
+  'what Slack keeps: the messages and files that the bot posted, its conversations with people, and what Slack logs of the app';
+
+async function findInstalledAt(db: Db, tenant: string): Promise<Date | undefined> {
+  const row = db.selectFrom('installations').select('installed_at').where('tenant', '=', tenant);
+  return (await row.executeTakeFirst())?.installed_at;
+}
+
+async function erase(
+  database: Database,
+  tenant: string,
+  counts: ReadonlyMap<string, number>,
+  options: Options & { readonly yes?: string | undefined; readonly uninstall: boolean },
+): Promise<void> {
+  const { db } = database;
+  const { print, now, yes } = options;
+  if (yes !== tenant) {
+    throw new UserError(
+      `This erases ${describe(counts)} of ${tenant}. It cannot be undone.`,
+      `Export first if somebody needs it. To erase, add --yes ${tenant}`,
+    );
+  }
+  if ((await findInstalledAt(db, tenant)) !== undefined) {
+    if (!options.uninstall) {
+      throw new UserError(
+        `The app is still installed in ${tenant}: people would go on and write new rows.`,
+        'Have an admin remove it there (Manage apps), or add --uninstall, which removes it in Slack.',
+      );
+    }
+    const removed = await uninstall(database, options.fullConfig(), tenant, options);
+    print(removed ? `Removed the app from ${tenant} in Slack.` : `The app was gone from ${tenant} in Slack.`);
+  }
+  const audit = createAudit({ db, now });
+  const findLast = async (trx: Trx) => (await findRecentAudit(trx, tenant, 1))[0];
+  const erased = await eraseTenant(db, tenant, findLast, (trx, all, last) => {
+    const rows = [...all.values()].reduce((sum, count) => sum + count, 0);
+    const detail = { rows, records: last?.seq ?? 0, head: last?.hash };
+    const about = { tenant: deployment, actor: 'system', subject: tenant };
+    return audit.record({ ...about, event: 'tenant-erased', detail }, trx);
+  });
+  for (const [table, rows] of erased) print(`  ${table.replace(/^public\./, '')}: ${formatInteger(rows)}`);
+  print(`Erased ${describe(erased)}. Keys and tokens went first.`);
+  print(
+    `Stays: a record in the audit of “${deployment}” with this id, the counts, and the last hash of its own record.`,
+  );
+  print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
+  const left = await countTenantRows(db, await findTenantTables(db), tenant);
+  const running = await findLiveMembers(db);
+  if (left.size > 0 || running.length > 0)
+    print(
+      'The bot is running, and what was under way may still write a row. Type the same again in a minute.',
+    );
+}

@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import { UserError } from '../../errors.ts';
+import { tableRef } from '../move/tables.ts';
+import type { Db, Trx } from '../schema.ts';
+import { findTenantTables, type TenantTable } from './tables.ts';
+
+/** How many rows went, by table. */
+type Erased = ReadonlyMap<string, number>;
+
+/**
+ * Deletes every row of a tenant. First, in a transaction of its own, what is sealed and the ways to link a key: whatever
+ * happens then, its secrets are gone. `before` and `after` run in the transaction of the rest, around it. Repeating all is
+ * harmless.
+ *
+ * @throws UserError where the running bot has locked the same rows.
+ */
+export async function eraseTenant<T>(
+  db: Db,
+  tenant: string,
+  before: (trx: Trx) => Promise<T>,
+  after: (trx: Trx, erased: Erased, found: T) => Promise<void>,
+): Promise<Erased> {
+  const tables = (await findTenantTables(db)).reverse();
+  const erased = new Map<string, number>();
+  const deleteFrom = async (trx: Trx, some: readonly TenantTable[]): Promise<void> => {
+    for (const table of some) {
+      const { numAffectedRows = 0n } = await sql`
+        delete from ${tableRef(table)} where ${table.of(tenant)}`.execute(trx);
+      if (numAffectedRows > 0n)
+        erased.set(table.name, (erased.get(table.name) ?? 0) + Number(numAffectedRows));
+    }
+  };
+  const run = (work: (trx: Trx) => Promise<void>): Promise<void> =>
+    db
+      .transaction()
+      .execute(async (trx) => {
+        await sql`set local statement_timeout = 0`.execute(trx);
+        await sql`set local lock_timeout = '30s'`.execute(trx);
+        await work(trx);
+      })
+      .catch(explainLock);
+
+  await run((trx) => deleteFrom(trx, tables.filter(isSecret)));
+  const late = findLate(tables);
+  await run(async (trx) => {
+    await deleteFrom(
+      trx,
+      tables.filter((table) => !late.has(table)),
+    );
+    // The triggers keep the bot from changing these tables. Their owner sets them aside until the commit. Locked last,
+    // as the bot does, so that neither waits for the other.
+    const guarded = tables.filter(({ isGuarded }) => isGuarded);
+    for (const table of guarded) await sql`alter table ${tableRef(table)} disable trigger user`.execute(trx);
+    const found = await before(trx);
+    await deleteFrom(trx, [...late]);
+    for (const table of guarded) await sql`alter table ${tableRef(table)} enable trigger user`.execute(trx);
+    await after(trx, erased, found);
+  });
+  return erased;
+}
+
+function isSecret({ columns }: TenantTable): boolean {
+  return columns.some(([name]) => name === 'sealed' || name === 'token_hash');
+}
+
+/** Tables that triggers guard, and those that such a one refers to. Children come first. */
+function findLate(tables: readonly TenantTable[]): Set<TenantTable> {
+  const late = new Set<TenantTable>();
+  for (const table of tables) {
+    const isParent = [...late].some(({ parents }) => parents.some((parent) => parent.table === table.name));
+    if (table.isGuarded || isParent) late.add(table);
+  }
+  return late;
+}
+
+// deadlock_detected and lock_not_available
+const locked = ['40P01', '55P03'];
+
+function explainLock(error: unknown): never {
+  if (!locked.includes(String((error as { code?: unknown }).code))) throw error;
+  throw new UserError('The running bot is using these rows just now.', 'Type the same again in a moment.');
+}
