@@ -9,6 +9,7 @@ import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createDirectMessenger } from '../slack/send/job-ports.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
+import { createReadiness } from '../slack/web/readiness.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createBacklogReader } from '../store/backlog.ts';
 import { createClaims, createReleases } from '../store/deliveries.ts';
@@ -39,9 +40,10 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
       : undefined;
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
+  const slackConnections = () => (role === 'worker' ? undefined : socket?.connected());
   const gauges: GaugeSources = {
     inFlight: () => inFlight.count(),
-    slackConnections: () => (role === 'worker' ? undefined : socket?.connected()),
+    slackConnections,
     clockSkew: clock.skew,
     pool: database.poolUse,
     backlog: createBacklogReader(database.db, now),
@@ -84,12 +86,11 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     events: http?.handle,
     install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,
-    async unready() {
-      const reasons: string[] = [];
-      await stores.database.ping().catch(() => reasons.push('the database does not answer'));
-      if (role !== 'worker' && socket?.connected() === 0) reasons.push('no connection to Slack');
-      return reasons;
-    },
+    unready: createReadiness({
+      findStoreProblem: stores.keyring.findProblem,
+      slackConnections,
+      clock: role === 'worker' ? undefined : clock,
+    }),
   });
   return {
     receiver,

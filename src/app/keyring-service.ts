@@ -1,6 +1,7 @@
 import { createAudit } from '../auth/audit/audit.ts';
 import { signingKeysTable } from '../auth/audit/checkpoints.ts';
 import { installationsTable, installationUsersTable } from '../auth/installations.ts';
+import { findCanaryProblem, storeCanary } from '../auth/keyring/canary.ts';
 import { checkKeyring } from '../auth/keyring/check.ts';
 import { type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';
 import { runKeys } from '../auth/keyring/rotation.ts';
@@ -40,6 +41,7 @@ export async function openKeyringService(config: StoreConfig, database: Database
     );
   if (first.warning) log.warn({ file: first.path }, first.warning);
   await checkKeyring(db, first.keyring, sealedTables);
+  await storeCanary(db, first.keyring);
 
   let release = registerKeys(first.keys.map(({ entry }) => entry));
   const watch = createKeyringWatch({
@@ -61,6 +63,8 @@ export async function openKeyringService(config: StoreConfig, database: Database
   return {
     /** Always the newest: a changed key file is read again. */
     keyring: watch.keyring,
+    /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
+    findProblem: () => findCanaryProblem(db, watch.keyring),
     /** Reports to other processes which keys this one knows, and listens for operators' commands. */
     async start(): Promise<void> {
       await watch.start();

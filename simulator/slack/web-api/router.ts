@@ -39,6 +39,7 @@ export function createWebApi(sim: Simulation, scopes: readonly string[] = []): R
     if (!url.pathname.startsWith('/api/')) return false;
     const method = url.pathname.slice('/api/'.length);
     const args = readArguments(request, (await readBody(request)).toString(), url);
+    const date = { date: new Date(sim.now()).toUTCString() };
     const token = tokenOf(request, args);
     // Neither tests nor logs get to see a token.
     delete args['token'];
@@ -54,7 +55,7 @@ export function createWebApi(sim: Simulation, scopes: readonly string[] = []): R
       call.error = fault.error;
       const headers: Record<string, string> =
         fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
-      sendJson(response, { ok: false, error: fault.error }, fault.status, headers);
+      sendJson(response, { ok: false, error: fault.error }, fault.status, { ...headers, ...date });
       return true;
     }
     const answer = await perform(sim, request, call, install);
@@ -64,7 +65,8 @@ export function createWebApi(sim: Simulation, scopes: readonly string[] = []): R
     if (sim.script.drops(method)) request.socket.destroy();
     else {
       const granted = scopes.filter((scope) => install?.lacks.has(scope) === false);
-      sendJson(response, answer, 200, granted.length > 0 ? { 'x-oauth-scopes': granted.join(',') } : {});
+      const scoped = granted.length > 0 ? { 'x-oauth-scopes': granted.join(',') } : {};
+      sendJson(response, answer, 200, { ...scoped, ...date });
     }
     return true;
   };
@@ -103,7 +105,8 @@ async function answerOf(
   if (call.token === 'wrong') throw new Refused('invalid_auth');
   if (call.method === 'apps.connections.open') {
     if (call.token !== 'app') throw new Refused('not_allowed_token_type');
-    return { url: sim.socket.ticket(sim.base()) };
+    // At the address by which it was asked: a relay in front is in front of the socket too.
+    return { url: sim.socket.ticket(`http://${request.headers.host}`) };
   }
   if (!install || !method) throw new Refused('not_allowed_token_type');
   if (!install.active) throw new Refused(call.method === 'auth.test' ? 'account_inactive' : 'token_revoked');

@@ -6,6 +6,7 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { SealedTable } from '../keys/sealed-rows.ts';
+import { storeCanary } from './canary.ts';
 import { checkKeyring } from './check.ts';
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from './keyring.ts';
 
@@ -58,6 +59,7 @@ export function createKeyringWatch(options: {
     if (hasSameKeys(next, current)) return false;
     await checkKeyring(db, next.keyring, tables);
     current = next;
+    await storeCanary(db, keyring);
     onChange?.(next.keys.map(({ entry }) => entry));
     log.info({ keyIds: keyring.ids, primary: keyring.primary.id }, 'using the changed key file');
     return true;

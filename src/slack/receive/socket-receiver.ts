@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
@@ -35,11 +36,12 @@ export function createSocketReceiver(options: {
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
 }): Receiver & {
-  /** The number of connections that Slack can deliver to now. */
+  /** The number of connections that brought a frame lately: an open socket alone may be cut without notice. */
   readonly connected: () => number;
 } {
   const { apiUrl, egress, log } = options;
-  const live = new Set<SocketModeClient>();
+  /** The moment of the latest frame of each connection. */
+  const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();
   let app: App | undefined;
 
@@ -84,7 +86,9 @@ export function createSocketReceiver(options: {
       intercept(client, resolve, log);
     });
     await waitForHello(client);
-    live.add(client);
+    const onFrame = (): void => void live.set(client, performance.now());
+    onFrame();
+    client.once('disconnected', watchFrames(client, onFrame));
     return { client, leaving };
   };
 
@@ -111,7 +115,7 @@ export function createSocketReceiver(options: {
   };
 
   return {
-    connected: () => live.size,
+    connected: () => [...live.values()].filter((at) => performance.now() - at < silentMs).length,
     init(bolt) {
       app = bolt;
     },
@@ -128,7 +132,7 @@ export function createSocketReceiver(options: {
     },
     async stop() {
       stopping.abort();
-      await Promise.allSettled([...live].map(async (client) => client.disconnect()));
+      await Promise.allSettled([...live.keys()].map(async (client) => client.disconnect()));
     },
   };
 }
@@ -175,6 +179,25 @@ function parseSpecialFrame(text: string): Frame | undefined {
   } catch {
     return undefined;
   }
+}
+
+// The library's pings, every five seconds, are answered; Slack sends some of its own.
+const silentMs = 15_000;
+
+/** Calls back at every frame, pings and pongs included. The returned function ends that. */
+function watchFrames(client: SocketModeClient, onFrame: () => void): () => void {
+  // The channels are of all sockets in the process. `websocket` is not in the library's types.
+  const onControl = (message: unknown): void => {
+    const own = client.websocket as unknown as { readonly websocket: unknown } | undefined;
+    if (own && (message as { readonly websocket?: unknown }).websocket === own.websocket) onFrame();
+  };
+  const channels = ['undici:websocket:ping', 'undici:websocket:pong'];
+  for (const name of channels) subscribe(name, onControl);
+  client.on('ws_message', onFrame);
+  return () => {
+    client.off('ws_message', onFrame);
+    for (const name of channels) unsubscribe(name, onControl);
+  };
 }
 
 /** Starts the connection and waits for Slack's `hello`, which the library would wait for without end. */
