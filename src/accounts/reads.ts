@@ -1,5 +1,6 @@
 import type { Cdn, CdnClient } from '../api/cdn.ts';
 import type { ErrorBudget } from '../api/http/retry.ts';
+import type { OriginErrors } from '../api/origin-errors/origin-errors.ts';
 import type { Certificate } from '../api/zones/certificates.ts';
 import { type Person, personKey } from '../auth/identity.ts';
 import { type KeyStore, requireKey } from '../auth/keys/key-store.ts';
@@ -11,6 +12,7 @@ import type { Log } from '../telemetry/log.ts';
 import { createBudgets, describeBudget } from './budget.ts';
 import { countErrors, type ErrorCounts } from './error-counts.ts';
 import type { ChangeQuery, Look, LookedZone, SettingsHistory } from './settings/history.ts';
+import { createSharedLogs, type Visit } from './shared-logs.ts';
 import { createSharedReads, type KeptResult, recentMs } from './shared-reads.ts';
 import type { ZoneList, ZoneLists } from './zone-lists.ts';
 
@@ -27,7 +29,7 @@ export interface AccountReads {
   };
   readonly apps: Pick<CdnClient['apps'], 'summary'>;
   readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
-  readonly originErrors: CdnClient['originErrors'];
+  readonly originErrors: OriginErrors;
   /** Origin errors of a zone, counted up to now: entries that were counted before are not counted again. */
   readonly errors: (zoneId: string) => Promise<ErrorCounts>;
   readonly settings: {
@@ -63,6 +65,7 @@ export function createAccountReads(options: {
 }) {
   const { cdn, keyStore, settingsHistory, zoneLists, db, now } = options;
   const shared = createSharedReads(now);
+  const forEach = createSharedLogs(shared);
   const age = (since: Date): number => now().getTime() - since.getTime();
   const results = createCache<Result>({
     now,
@@ -95,7 +98,7 @@ export function createAccountReads(options: {
     const read = <T>(
       operation: string,
       id: string,
-      request: (client: CdnClient) => Promise<T>,
+      start: (until: AbortSignal) => Promise<T>,
       sizeOf: (value: T) => number = () => smallSize,
     ): Promise<T> => {
       const key = keyOf(operation, id);
@@ -103,7 +106,13 @@ export function createAccountReads(options: {
         get: () => results.get(key)?.value as T | undefined,
         set: (value, begun) => results.set(key, { value, size: sizeOf(value), begun }),
       };
-      return shared.read({ key, operation, start: (until) => request(client(until)), kept }, signal);
+      return shared.read({ key, operation, start, kept }, signal);
+    };
+    const forEachError = (zoneId: string, day: string, visit: Visit, reader: AbortSignal) => {
+      const operation = 'Get origin error logs';
+      const start = (until: AbortSignal, visitAll: Visit) =>
+        client(until).originErrors.forEach(zoneId, day, visitAll);
+      return forEach({ key: keyOf(operation, `${zoneId}/${day}`), operation, start }, visit, reader);
     };
     const zoneList: KeptResult<ZoneList> = {
       get() {
@@ -134,30 +143,35 @@ export function createAccountReads(options: {
           read(
             'List Pull Zones',
             'certificates',
-            ({ pullZones }) => pullZones.certificates(),
+            (until) => client(until).pullZones.certificates(),
             (certificates) => certificates.length,
           ),
       },
       apps: {
-        summary: (id) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)),
+        summary: (id) => read('Get Application Usage Summary', id, (until) => client(until).apps.summary(id)),
       },
       uploadScanning: {
         metrics: (id) =>
-          read('Get upload scanning metrics', id, ({ uploadScanning }) => uploadScanning.metrics(id)),
+          read('Get upload scanning metrics', id, (until) => client(until).uploadScanning.metrics(id)),
       },
-      originErrors: client(signal).originErrors,
+      originErrors: { forEach: (zoneId, day, visit) => forEachError(zoneId, day, visit, signal) },
       errors: (zoneId) =>
         read(
           'Get origin error logs',
           zoneId,
-          ({ originErrors }) => countErrors({ db, now, person, fingerprint, originErrors }, zoneId),
+          (until) => {
+            const originErrors: OriginErrors = {
+              forEach: (id, day, visit) => forEachError(id, day, visit, until),
+            };
+            return countErrors({ db, now, person, fingerprint, originErrors }, zoneId);
+          },
           ({ size }) => size,
         ),
       settings: {
         look(zones) {
           const ids = zones?.map(({ id }) => id).toSorted();
-          return read('Look at settings', ids?.join(' ') ?? '', (client) =>
-            settingsHistory.look(person, client, zones),
+          return read('Look at settings', ids?.join(' ') ?? '', (until) =>
+            settingsHistory.look(person, client(until), zones),
           );
         },
         list: (query) => settingsHistory.list(person, query),
