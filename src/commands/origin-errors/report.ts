@@ -1,5 +1,5 @@
 import { countDay, createOriginErrorCounter } from '../../api/origin-errors/counts.ts';
-import { createFilter } from '../../api/origin-errors/filters.ts';
+import { createFilter, type FilterKind, type Filters } from '../../api/origin-errors/filters.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
@@ -56,6 +56,7 @@ async function countErrors(question: ZoneQuestion, context: Context): Promise<Co
   const daysBefore = listDays(timeBefore.days);
   const ids = createSeenIds();
   let rows: FileRow[] | undefined = [];
+  const values = createValues(filters);
   const newCounter = () => {
     const { start, length, count } = chooseParts(period);
     return createOriginErrorCounter({ start, hours: count, hourLength: length, since });
@@ -68,8 +69,10 @@ async function countErrors(question: ZoneQuestion, context: Context): Promise<Co
     let undated = 0;
     const add = (entry: OriginError): void => {
       const isNow = isOfPeriod(entry, day);
-      if (isNow) all += 1;
-      else if (entry.at === undefined && wanted.includes(day)) undated += 1;
+      if (isNow) {
+        all += 1;
+        values.add(entry);
+      } else if (entry.at === undefined && wanted.includes(day)) undated += 1;
       if (!isWanted(entry)) return;
       if (isNow) {
         counter.add(entry);
@@ -124,6 +127,7 @@ async function countErrors(question: ZoneQuestion, context: Context): Promise<Co
     ...question,
     takenAt,
     counts,
+    values: values.found,
     // Just after midnight (UTC) a part of the last hour is in the day before.
     recent: isLastHourRead ? counts.recent + before.recent : undefined,
     rows: unread.length === 0 ? rows : undefined,
@@ -139,5 +143,25 @@ async function countErrors(question: ZoneQuestion, context: Context): Promise<Co
           incomplete: daysBefore.some(isIncomplete),
         }
       : undefined,
+  };
+}
+
+const maxValues = 12;
+
+/** Collects values of the kinds that are filtered by: those to type where nothing matches. */
+function createValues(filters: Filters) {
+  const found: Partial<Record<FilterKind, Set<string>>> = {};
+  for (const kind of ['code', 'status', 'in'] as const) if (filters[kind]) found[kind] = new Set();
+  const add = (kind: FilterKind, value: string | number | undefined): void => {
+    const known = found[kind];
+    if (known && value !== undefined && known.size < maxValues) known.add(String(value));
+  };
+  return {
+    found,
+    add({ errorCode, statusCode, serverZone }: OriginError): void {
+      add('code', errorCode);
+      add('status', statusCode);
+      add('in', serverZone);
+    },
   };
 }

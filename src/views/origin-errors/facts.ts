@@ -72,6 +72,7 @@ export function renderWarnings(report: Report): Maybe<string>[] {
       `${pluralize(undated, 'entry', 'entries')} without a time ${undated === 1 ? 'is' : 'are'} left out`,
   ];
   return [
+    counts.total === 0 && describeValues(report),
     before && describeNew(report, before),
     before === undefined &&
       counts.total > 0 &&
@@ -85,6 +86,14 @@ export function renderWarnings(report: Report): Maybe<string>[] {
     odd.some(Boolean) && `:information_source: ${join(odd, '; ')}.`,
     counts.total > 0 && counts.hours.every((hour) => hour === 0) && 'No entry has a time in these days.',
   ];
+}
+
+/** What could be filtered by where the filters leave nothing. */
+function describeValues({ values, all }: Report): string {
+  const known = Object.entries(values).flatMap(([kind, some]) =>
+    [...some].map((value) => formatCode(`${kind}:${value}`, 80)),
+  );
+  return all === 0 || known.length === 0 ? '' : `There are ${truncateLines(known, 1000, ', ')}.`;
 }
 
 /** Codes that the time before did not have. Where there was nothing before, everything is new. */

@@ -5,7 +5,7 @@ import type { Failure } from '../blocks/failure.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
-import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
 import { createClock } from './clock.ts';
 import { pickZone, renderPeriodMenu } from './menus.ts';
@@ -66,7 +66,7 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
   const failing = zones.filter(hasErrors);
   const lines = describeOverview(overview, view);
   return renderAnswer({
-    text: lines.map((line) => line.replaceAll('*', '')).join('. '),
+    text: lines.map(unbold).join('. '),
     lines,
     warnings: renderWarnings(overview),
     picture: renderZones(overview, view),
@@ -77,7 +77,7 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
           .slice(0, maxOffered)
           .map(({ zone, total, recent }, nth) =>
             button(
-              `${zone.name || zone.id} · ${formatInteger(recent || total)}`,
+              `${zone.name || zone.id} · ${recent ? `${formatInteger(recent)} now` : formatInteger(total)}`,
               `origin-errors:day:${nth}`,
               encodeQuestion({ ...overview, zone }),
             ),
@@ -115,7 +115,7 @@ export function renderReading(overview: Overview, view: OverviewView): Message {
     return say(`Reading the origin errors ${when} of ${pluralize(asked, 'zone')}…`);
   }
   const [sentence = ''] = describeOverview(overview, view);
-  return say(`${sentence} so far, ${formatInteger(asked - done)} still to read…`);
+  return say(`${unbold(sentence)} so far, ${formatInteger(asked - done)} still to read…`);
 }
 
 function hasErrors({ total, recent = 0 }: ZoneErrors): boolean {
@@ -128,9 +128,10 @@ function describeOverview(overview: Overview, view: OverviewView): string[] {
   const when = describePeriod(period, view.today, createClock(view.timeZone));
   const failing = zones.filter(hasErrors);
   const total = sum(zones.map((zone) => zone.total));
-  const filtered = describeFilters(filters, sum(zones.map(({ all }) => all)));
+  const filtered = describeFilters(filters);
+  const ofAll = filtered && ` (of ${formatInteger(sum(zones.map(({ all }) => all)))})`;
   const least = zones.some(({ hasMore }) => hasMore) ? 'at least ' : '';
-  const errors = `${least}${pluralize(total, 'origin error')}`;
+  const errors = `${least}${pluralize(total, 'origin error')}${ofAll}`;
   const [most] = failing.toSorted((a, b) => b.total - a.total);
   const where =
     most &&
@@ -139,20 +140,15 @@ function describeOverview(overview: Overview, view: OverviewView): string[] {
   const recents = zones.flatMap(({ recent }) => (recent === undefined ? [] : [recent]));
   if (recents.length === 0)
     return [
-      `*${countZones(failing.length, zones.length)} failed* ${when} · ${errors}${filtered}`,
+      `*${countZones(failing.length, zones.length)} failed* ${when}${filtered} · ${errors}`,
       where ? capitalize(where) : '',
     ].filter(Boolean);
   const now = recents.filter((recent) => recent > 0);
   const last = now.length > 0 ? ` · ${pluralize(sum(now), 'error')} in the last hour` : '';
   return [
-    `*${countZones(now.length, zones.length)} ${now.length === 1 || now.length === 0 ? 'fails' : 'fail'} now*${last}${filtered}`,
+    `*${countZones(now.length, zones.length)} ${now.length === 1 || now.length === 0 ? 'fails' : 'fail'} now*${filtered}${last}`,
     join(
-      [
-        total > 0
-          ? `${capitalize(errors)} ${when} in ${pluralize(failing.length, 'zone')}`
-          : `No origin errors ${when}`,
-        where,
-      ],
+      [`${capitalize(errors)} ${when}${total > 0 ? ` in ${pluralize(failing.length, 'zone')}` : ''}`, where],
       ' · ',
     ),
   ];
@@ -176,7 +172,7 @@ function renderZones({ zones, period, takenAt }: Overview, view: OverviewView) {
   const hasRecent = failing.some(({ recent }) => recent !== undefined);
   const isToday = !period.span && period.days.count === 1 && period.days.first === view.today;
   return renderTable({
-    caption: hasRecent ? 'Zones with errors, those that fail now first' : 'Zones with errors, most first',
+    caption: hasRecent ? 'Those that fail now first' : 'Most errors first',
     columns: ['Zone', ...(hasRecent ? ['Last hour'] : []), isToday ? 'Today' : 'Errors', 'Mostly', 'Last'],
     rows: failing.map(({ zone, total, recent = 0, mostly, last }) => [
       zone.name || `zone ${zone.id}`,

@@ -38,8 +38,9 @@ export function boundsOf({ days, span }: Period): Span {
 
 /** As long a time before it, a day at most, for comparison. Of whole days it is the day before. */
 export function findBefore(period: Period): Span {
-  const { from, to } = boundsOf(period);
-  return { from: from - (period.span ? Math.min(dayMs, to - from) : dayMs), to: from };
+  const { from, to, last } = boundsOf(period);
+  const length = last === undefined ? to - from : last * minuteMs;
+  return { from: from - (period.span ? Math.min(dayMs, length) : dayMs), to: from };
 }
 
 /** `today`, `on 2026-11-12`, `in the last 3 days`, `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. */

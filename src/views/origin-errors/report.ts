@@ -1,4 +1,5 @@
 import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
+import type { FilterKind } from '../../api/origin-errors/filters.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
@@ -13,6 +14,8 @@ export interface Report extends ZoneQuestion {
   readonly counts: OriginErrorCounts;
   /** Entries of that time, also those that the filters leave out. */
   readonly all: number;
+  /** Values there are of the kinds that are filtered by, some of them. */
+  readonly values: Readonly<Partial<Record<FilterKind, ReadonlySet<string>>>>;
   /** Entries of the last hour, also of the day before; undefined if it is not in that time, or all of it, or not read. */
   readonly recent: number | undefined;
   /** Repeated entries, which are counted once. */

@@ -11,6 +11,30 @@ beforeAll(async () => {
 });
 afterAll(async () => bot.stop());
 
+test('in the conversation with the bot the zones are counted, and any of them is picked and shared', async () => {
+  const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
+  alice.say('errors 1h status:5xx');
+  const zones = await alice.waitForMessage(/of 12 zones failed in the last hour with .*5xx.*\n?.*as of/su);
+  const pick = 'origin-errors:pick:60m status:5xx';
+  const [option] = await alice.suggest(pick, 'checkout', { ts: zones.ts });
+  await alice.choose(pick, String(option?.['value']), { ts: zones.ts });
+  const picked = await alice.waitForMessage(/in the last hour in checkout/u);
+  expect(picked.reads).toContain('status:5xx');
+  expect(picked.ts).not.toBe(zones.ts);
+
+  const menu = zones.blocks
+    .flatMap((block) => ('elements' in block ? (block['elements'] as { action_id?: string }[]) : []))
+    .map(({ action_id: id = '' }) => id)
+    .find((id) => id.startsWith('share:to:'));
+  await alice.choose(menu ?? '', 'C0OPS0000', { ts: zones.ts });
+  const copy = await bot.slack
+    .as('U0BOB0000', 'C0OPS0000')
+    .waitForMessage(({ ephemeral, text }) => !ephemeral && text.includes('of 12 zones failed'));
+  const words = buttons(copy).get('Look for myself')?.[1];
+  expect(words).toMatch(/^errors all \S+T\d\d:\d\d\.\.\S+Z status:5xx$/u);
+  expect(bot.slack.problems).toEqual([]);
+});
+
 test('all entries of an answer come as a file into the person’s own messages, and nothing of it stays', async () => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('errors checkout yesterday');

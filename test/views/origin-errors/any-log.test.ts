@@ -89,6 +89,7 @@ test('any log is a message that Slack takes', () => {
           period,
           filters,
           all: entries.length,
+          values: { code: new Set(entries.map(({ errorCode }) => errorCode ?? '')) },
           undated: holes ? 1 : 0,
           takenAt: asOf,
           counts: counter.result(),

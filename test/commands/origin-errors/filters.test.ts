@@ -1,0 +1,137 @@
+import { readFile, rm } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import { readFilters } from '../../../src/commands/origin-errors/filters.ts';
+import { parseWords } from '../../../src/commands/words.ts';
+import { UserError } from '../../../src/errors.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
+import { isChart } from '../../../src/views/blocks/native.ts';
+import { buttons, readRows, readText } from '../../support/command-harness.ts';
+import { entry, shop } from './entries.ts';
+
+test.each([
+  ['code:http_timeout', { code: ['http_timeout'] }],
+  ['code: HTTP_Timeout,dns_lookup', { code: ['http_timeout', 'dns_lookup'] }],
+  ['status:502 status:5XX status:502', { status: ['502', '5xx'] }],
+  ['in:de path:/img/*', { in: ['DE'], path: ['/img/*'] }],
+  ['path:img/', { path: ['/img/'] }],
+  ['path:https://cdn.example.com/img/a.png?x=1', { path: ['cdn.example.com/img/a.png'] }],
+  ['show:hours', {}],
+])('%s', (typed, filters) => {
+  expect(readFilters(parseWords(typed))).toEqual(filters);
+});
+
+test.each([
+  'errors shop cod:http_timeout yesterday',
+  'errors shop origin:example.com',
+  'errors shop status:602x',
+  'errors shop status:ok',
+  'errors shop in:',
+  `errors shop path:/${'a'.repeat(60)}`,
+])('%s is refused with what is wrong and what is right', async (typed) => {
+  await using harness = await shop({});
+  const failed: unknown = await harness
+    .person()
+    .run(typed)
+    .catch((error: unknown) => error);
+  if (!(failed instanceof UserError)) throw new Error('it was not refused');
+  const { message, hint, offer } = failed;
+  expect({ message, hint, offer }).toMatchSnapshot();
+});
+
+const day = '2026-11-21';
+const entries = [
+  entry({ at: `${day}T11:10:00Z`, url: '/img/a.png' }),
+  entry({ at: `${day}T11:20:00Z`, status: 504, code: 'http_timeout', url: '/api/orders', server: 'SG' }),
+  entry({ at: `${day}T08:00:00Z`, status: 504, code: 'http_timeout', url: '/img/b.png' }),
+  entry({ at: `${day}T07:00:00Z`, status: 404, code: 'not_found' }),
+];
+
+async function readIds(message: Message | undefined): Promise<string[]> {
+  const content = message?.files?.[0]?.content;
+  if (!content || !('path' in content)) throw new Error('no spooled file came');
+  const rows = parse(await readFile(content.path, 'utf8')).slice(1);
+  await rm(content.path);
+  return rows.map((row) => row.at(-1) ?? '');
+}
+
+test('an answer counts what the filters leave, says of how many, and every way on keeps them', async () => {
+  await using harness = await shop({ [day]: entries });
+  const person = harness.person();
+  const [answer] = await person.run('errors shop status:5xx path:/img/*');
+  expect(readText(answer)).toMatchSnapshot();
+  const ways = [...buttons(answer)].filter(
+    ([label]) => !['Without filters', 'The zone', 'What fails'].includes(label),
+  );
+  expect(ways.map(([label]) => label)).toEqual([
+    'Hour by hour',
+    'Addresses',
+    'Samples',
+    'Today',
+    'Last hour',
+    'Last 24 hours',
+    'Yesterday',
+    'Last 3 days',
+    'Last 7 days',
+    'Share',
+    'Refresh',
+    'All as CSV',
+    'All as NDJSON',
+    'Share with CSV',
+  ]);
+  for (const [label, [, value]] of ways) {
+    expect([label, value]).toEqual([label, expect.stringMatching(/status[=:]5xx.*path[=:]\/img\/\*/u)]);
+    // An entry of a menu that is longer is left out.
+    expect(`origin-errors:day:addresses ${value}`.length).toBeLessThan(151);
+  }
+  const [file] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
+  expect(await readIds(file)).toEqual([entries[2]?.logId, entries[0]?.logId]);
+  const [all] = await person.press(...(buttons(answer).get('Without filters') ?? ['', '']));
+  expect(all?.text).toMatch(/^4 /u);
+});
+
+test('a file that is read again holds only what the filters and the hour leave', async () => {
+  await using harness = await shop({ [day]: entries });
+  const [file] = await harness
+    .person()
+    .press('origin-errors:file', 'zone=1&name=shop&last=60&code=dns_lookup&as=csv');
+  expect(await readIds(file)).toEqual([entries[0]?.logId]);
+  expect(file?.text).toMatchSnapshot();
+});
+
+test('where nothing is left it says of how many, and what there is', async () => {
+  await using harness = await shop({ [day]: entries });
+  const [answer] = await harness.person().run('errors shop in:BR code:http_timeot');
+  expect(readText(answer)).toMatchSnapshot();
+});
+
+test('an hour counts what is in it, beside the hour before, in bars of five minutes', async () => {
+  await using harness = await shop({
+    [day]: [...entries, entry({ at: `${day}T10:59:59Z` }), entry({ at: '' })],
+  });
+  const person = harness.person();
+  const [answer] = await person.run('errors shop 1h');
+  expect(readText(answer)).toMatchSnapshot();
+  expect(readRows(answer)).toHaveLength(2);
+  const [chart] = await person.press(...(buttons(answer).get('Hour by hour') ?? ['', '']));
+  const drawn = chart?.blocks?.find(isChart);
+  expect(drawn?.chart.axis_config.y_label).toBe('Errors each 5 minutes');
+  expect(drawn?.chart.series[0]?.data.filter(({ value }) => value > 0)).toEqual([
+    { label: '11:10', value: 1 },
+    { label: '11:20', value: 1 },
+  ]);
+  const [fixed] = await person.run(`errors shop ${day} 07:30..08:30`);
+  expect(readText(fixed)).toMatchSnapshot();
+});
+
+test('the last hour moves on with Refresh, and its other pictures stay those of the answer', async () => {
+  await using harness = await shop({ [day]: entries });
+  const person = harness.person();
+  const [answer] = await person.run('errors shop 1h');
+  harness.advance(3 * 60_000);
+  const [same] = await person.press(...(buttons(answer).get('Samples') ?? ['', '']));
+  expect(same?.text).toBe(answer?.text);
+  harness.advance(10 * 60_000);
+  const [later] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect([answer, later].map((one) => one?.text.slice(0, 2))).toEqual(['2 ', '1 ']);
+});

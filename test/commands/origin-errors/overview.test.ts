@@ -1,0 +1,145 @@
+import { readFile, rm } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import { expect, test } from 'vitest';
+import type { OriginErrorEntry } from '../../../simulator/cdn/model.ts';
+import { zone } from '../../../simulator/cdn/zones.ts';
+import { buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
+import { readStable } from '../../support/words.ts';
+import { entry } from './entries.ts';
+
+const today = '2026-11-21';
+
+/** Zones by name, the first with most bandwidth, with these entries of today. */
+async function account(zones: Readonly<Record<string, OriginErrorEntry[]>>, count = 0) {
+  const names = Object.keys(zones);
+  const harness = await createCommandHarness({
+    data: {
+      zones: names.map((Name, nth) => zone({ Id: nth + 1, Name, MonthlyBandwidthUsed: 1000 - nth })),
+    },
+  });
+  harness.cdn.data.originErrors.count = count;
+  for (const [nth, entries] of Object.values(zones).entries())
+    harness.cdn.data.originErrors.entries.set(`${nth + 1}/${today}`, entries);
+  return harness;
+}
+
+const many = (number: number, over: Parameters<typeof entry>[0]) =>
+  Array.from({ length: number }, () => entry(over));
+const logRequests = (requests: readonly { path: string }[]) =>
+  requests.filter(({ path }) => /\d{2}-\d{2}-\d{4}$/u.test(path)).length;
+
+const four = () => ({
+  shop: many(2, { at: `${today}T11:30:00Z` }),
+  media: [...many(30, { at: `${today}T08:00:00Z` }), entry({ at: `${today}T11:40:00Z` })],
+  docs: many(40, { at: `${today}T09:00:00Z`, code: 'http_timeout', status: 504 }),
+  quiet: [],
+});
+
+test('without a zone the answer says which zones fail now, and leads to each of them', async () => {
+  await using harness = await account(four());
+  const person = harness.person();
+  const [reading, answer, ...more] = await person.run('errors');
+  expect(more).toEqual([]);
+  expect(reading?.text).toMatchSnapshot('first');
+  expect(answer?.text).toMatchSnapshot('in short');
+  expect(readText(answer)).toMatchSnapshot('answer');
+
+  const before = logRequests(harness.cdn.requests);
+  const [media] = await person.press(...(buttons(answer).get('media · 1 now') ?? ['', '']));
+  expect(media?.text).toMatch(/^31 .* today in media,/u);
+  const [back] = await person.press(...(buttons(media).get('All zones') ?? ['', '']));
+  expect(readText(back)).toBe(readText(answer));
+  // The way back reads nothing again.
+  expect(logRequests(harness.cdn.requests)).toBe(before + 2);
+  const [, again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  expect(readText(again)).toBe(readText(answer));
+  expect(logRequests(harness.cdn.requests)).toBe(before + 6);
+});
+
+test.each(['errors all yesterday', 'errors 30m', 'errors code:http_timeout', 'errors in:BR'])(
+  '%s says which zones failed, and how much of it',
+  async (typed) => {
+    await using harness = await account(four());
+    const answer = (await harness.person().run(typed)).at(-1);
+    expect(answer?.text).toMatchSnapshot();
+    for (const [label, [, value]] of buttons(answer))
+      if (typed.includes('code:') && label !== 'Without filters')
+        expect([label, value]).toEqual([label, expect.stringMatching(/code[=:]http_timeout/u)]);
+  },
+);
+
+test('just after midnight the last hour is that of yesterday, too', async () => {
+  await using harness = await account({ shop: many(2, { at: `${today}T23:30:00Z` }), quiet: [] });
+  harness.advance((12 * 60 + 10) * 60_000);
+  const answer = (await harness.person().run('errors')).at(-1);
+  expect(answer?.text).toMatchSnapshot();
+  expect(readRows(answer)).toEqual([['shop', '2', '0', 'of yesterday', 'not reported']]);
+});
+
+test('the busiest 25 of many zones are read, a few at once, and what is known is said on the way', async () => {
+  await using harness = await createCommandHarness({ zones: 60 });
+  let atOnce = 0;
+  harness.cdn.data.originErrors.count = ({ id }) => {
+    atOnce += 1;
+    harness.advance(300);
+    return id % 2;
+  };
+  const messages = await harness.person().run('errors yesterday');
+  expect(messages.map(({ text }) => text.replaceAll(/\d+/gu, '#'))).toMatchSnapshot();
+  expect(atOnce).toBe(25);
+  expect(readText(messages.at(-1))).toContain('the 25 busiest of 60 zones');
+});
+
+test('a zone whose log cannot be read is named, and the others stay', async () => {
+  await using harness = await account(four());
+  harness.cdn.faults.add({ match: { path: /\/2\/11-21-2026$/u }, status: 500, times: 20 });
+  const answer = (await harness.person().run('errors')).at(-1);
+  expect(readStable(answer?.text)).toMatchSnapshot();
+  expect(readStable(answer)).toContain(':warning: media could not be read');
+  expect(readRows(answer).map(([name]) => name)).toEqual(['shop', 'docs']);
+});
+
+test.each([
+  ['a refused key', { status: 401 as const }, 'key_refused'],
+  ['a broken service', { status: 500 as const }, 'unavailable'],
+])('%s is told, not counted as no errors', async (_, fault, code) => {
+  await using harness = await account(four());
+  harness.cdn.faults.add({ match: { path: /\d{2}-\d{4}$/u }, times: 90, ...fault });
+  await expect(harness.person().run('errors')).rejects.toMatchObject({ code });
+});
+
+test('each zone that fails is a line of the file', async () => {
+  await using harness = await account(four());
+  const person = harness.person();
+  const answer = (await person.run('errors')).at(-1);
+  const before = logRequests(harness.cdn.requests);
+  const [file] = await person.press(...(buttons(answer).get('These as CSV') ?? ['', '']));
+  expect(logRequests(harness.cdn.requests)).toBe(before);
+  expect(readStable(file?.text)).toMatchSnapshot();
+  const content = file?.files?.[0]?.content;
+  if (!content || !('path' in content)) throw new Error('no spooled file came');
+  const rows = parse(await readFile(content.path, 'utf8'));
+  await rm(content.path);
+  expect(rows).toMatchSnapshot('rows');
+});
+
+test('any zone can be picked, and a line that is none is said to be none', async () => {
+  await using harness = await account(four());
+  const person = harness.person();
+  const answer = (await person.run('errors 1h code:http_timeout')).at(-1);
+  const row = answer?.blocks?.find(({ type }) => type === 'actions');
+  const ids = row?.type === 'actions' ? row.elements.map(({ action_id: id = '' }) => id) : [];
+  const pick = ids.find((id) => id.startsWith('origin-errors:pick')) ?? '';
+  const [option = ''] = await person.search(pick, 'quiet');
+  const id = option.split(' = ').at(-1);
+  expect(pick).toBe('origin-errors:pick:60m code:http_timeout');
+  const [quiet] = await person.run(`errors ${id} ${pick.split(':').slice(2).join(':')}`);
+  expect(quiet?.text).toMatch(/in the last hour in quiet/u);
+});
+
+test('an account without zones is told so', async () => {
+  await using harness = await account({});
+  const [answer, ...more] = await harness.person().run('errors');
+  expect(more).toEqual([]);
+  expect(answer?.text).toMatchSnapshot();
+});
