@@ -19,6 +19,7 @@ import type { Service } from './services.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
+import { stepRequests } from './steps/deletion.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones/list.ts';
@@ -44,6 +45,7 @@ export const features: readonly Feature<Service>[] = [
   help,
   homeTab,
   sharing,
+  stepRequests,
 ];
 
 const commands = new Map<string, Command<Service>>();

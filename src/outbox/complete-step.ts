@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
 import { minuteMs } from '../lib/time.ts';
@@ -27,15 +28,15 @@ export const completeStepJob = defineJob({
     run: z.string(),
     installation: z.object({ enterpriseId: z.string().optional(), teamId: z.string() }),
     end: endSchema,
-    /** Only if the run has not asked for an operation: that one ends it. */
+    /** Only if the run has not asked for an operation: that one ends it. From then on it asks for none. */
     unlessProposed: z.literal(true).optional(),
   }),
   onePerKey: 'waiting',
   // About an hour.
   retries: 20,
   timeLimitSeconds: 60,
-  async run({ run, installation, end, unlessProposed }, { db, ports, signal, log }: JobContext<Ports>) {
-    if (unlessProposed && (await hasProposed(db, run))) return;
+  async run({ run, installation, end, unlessProposed }, { db, ports, signal, log, now }: JobContext<Ports>) {
+    if (unlessProposed && !(await closeStepRun(db, run, now()))) return;
     const slack = ports.slack(installation, signal);
     try {
       await slack.completeStep(run, end);
@@ -105,11 +106,13 @@ export async function beginStepRun(
   });
 }
 
-async function hasProposed(db: Db, run: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('step_runs')
-    .select('operation_id')
+/** Has a run ask for no operation from now on. False if it has asked for one, or is none. */
+export async function closeStepRun(db: Db | Trx, run: string, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('step_runs')
+    .set({ closed_at: sql<Date>`coalesce(closed_at, ${at}::timestamptz)` })
     .where('id', '=', run)
+    .where('operation_id', 'is', null)
     .executeTakeFirst();
-  return typeof row?.operation_id === 'string';
+  return numUpdatedRows === 1n;
 }

@@ -10,7 +10,7 @@ import { nameTables } from './schema/names.ts';
 import { nativeSupportTables } from './schema/native-support.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
-import { stepTables } from './schema/steps.ts';
+import { closedSteps, stepTables } from './schema/steps.ts';
 import { watchTables } from './schema/watches.ts';
 import { zoneSettingsTables } from './schema/zone-settings.ts';
 
@@ -37,6 +37,7 @@ interface Narrowed {
 /** Columns that a later migration added. */
 interface Added {
   keyring_keys: { canary: string | null };
+  step_runs: { closed_at: Date | null };
 }
 
 /** The tables as queries see them. */
@@ -61,6 +62,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0010-steps': stepTables,
   '0011-native-support': nativeSupportTables,
   '0012-watches': watchTables,
+  '0013-closed-steps': closedSteps,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -87,8 +87,18 @@ export function hasEnded(operation: Operation): operation is Operation & { reado
   return Object.hasOwn(outcomes, operation.state);
 }
 
+export interface DeletionOutputs {
+  readonly outcome: (typeof outcomes)[Ended];
+  /** A user id. */
+  readonly decided_by: string | undefined;
+  readonly reference: string;
+  readonly summary: string;
+  // An object of outputs.
+  readonly [name: string]: string | undefined;
+}
+
 /** How a requested deletion ended, who decided, and the number by which it is found in the audit. */
-export function describeDeletion(operation: Operation & { readonly state: Ended }) {
+export function describeDeletion(operation: Operation & { readonly state: Ended }): DeletionOutputs {
   const { state, movedBy, approvals, id } = operation;
   const decider = movedBy === 'system' ? approvals.at(-1)?.by : movedBy;
   const what = capitalize(describeRequestPlainly(operation));
@@ -96,6 +106,25 @@ export function describeDeletion(operation: Operation & { readonly state: Ended 
     outcome: outcomes[state],
     decided_by: decider,
     reference: id,
-    summary: toOutput(join([`${what}: ${outcomes[state]}.`, describeOutcome(operation)], ' ')),
+    summary: toOutput(
+      join(
+        [
+          `${what}: ${outcomes[state]}.`,
+          describeOutcome(operation),
+          state === 'unknown' && 'It is in `/cdn approvals`.',
+        ],
+        ' ',
+      ),
+    ),
   };
+}
+
+/** A deletion that its person was asked to confirm, and did not: nothing was requested. */
+export function describeUnconfirmed(
+  outcome: 'expired' | 'cancelled',
+  { run, volumeId }: { readonly run: string; readonly volumeId: string },
+): DeletionOutputs {
+  const how = outcome === 'expired' ? 'nobody confirmed it in time' : 'its person said no';
+  const summary = toOutput(`Delete volume ${plainText(volumeId, 60)}: ${outcome}. Nothing was sent: ${how}.`);
+  return { outcome, decided_by: undefined, reference: run, summary };
 }

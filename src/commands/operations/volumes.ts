@@ -56,12 +56,15 @@ const id = (noun: string) =>
     .regex(/^[^\s/\\]+$/u, { error: 'An id has no spaces or slashes in it.' })
     .refine(isTextId, { error: 'This cannot be an id.' });
 
-const fields = z
-  .object({
-    appId: id('app id').refine((value) => !isNote(value), {
-      error: 'This line is no app. Pick one, or type its id.',
-    }),
-    volumeId: id('volume id'),
+export const volumeIds = z.object({
+  appId: id('app id').refine((value) => !isNote(value), {
+    error: 'This line is no app. Pick one, or type its id.',
+  }),
+  volumeId: id('volume id'),
+});
+
+const fields = volumeIds
+  .extend({
     confirmVolumeId: z.string({ error: 'Type the volume id once more.' }).trim(),
     reason: reasonField('Say why: the approvers read it.'),
   })
@@ -99,7 +102,7 @@ async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Pr
 type Preview = Awaited<ReturnType<typeof loadPreview>>;
 
 /** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
-async function loadPreview(
+export async function loadPreview(
   { appId, volumeId }: { readonly appId: string; readonly volumeId: string },
   context: With<'zoneCache'>,
 ) {

@@ -1,10 +1,11 @@
 import type { Service } from '../services.ts';
+import { deletionStep } from './deletion.ts';
 import { originErrorsStep } from './origin-errors.ts';
 import type { Step } from './step.ts';
 import { zonesStep } from './zones.ts';
 
 /** Every step of Workflow Builder. A new one is a file here, a line, and the same in manifest.yml. */
-export const steps: readonly Step<Service>[] = [zonesStep, originErrorsStep];
+export const steps: readonly Step<Service>[] = [zonesStep, originErrorsStep, deletionStep];
 
 export function findStep(id: string): Step<Service> | undefined {
   return steps.find((step) => step.id === id);

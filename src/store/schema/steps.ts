@@ -17,3 +17,6 @@ export const stepTables = defineTables(
   },
   [],
 );
+
+/** A run that has ended, or is ending, without an operation asks for none any more. */
+export const closedSteps = defineTables({}, ['alter table step_runs add column closed_at timestamptz']);

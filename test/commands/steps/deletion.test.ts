@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Step } from '../../../simulator/slack/server.ts';
+import { says as ledgerSays } from '../../operations/words.ts';
+import {
+  type ApprovalWorkspace,
+  alice,
+  bob,
+  configure,
+  countDeleteRequests,
+  startApprovalWorkspace,
+  type Volumes,
+} from '../../operations/workspace.ts';
+import { readStable } from '../../support/words.ts';
+import { says } from './words.ts';
+
+type Outputs = Record<string, string | number>;
+const outputsOf = async (step: Step): Promise<Outputs> =>
+  ((await step.ended(10_000)) as { outputs: Outputs }).outputs;
+
+function run(
+  team: ApprovalWorkspace,
+  { appId, volumeId }: Volumes,
+  more: { by?: string; reason?: string } = {},
+) {
+  const { by = alice, reason = 'The node is gone' } = more;
+  return team.bot.slack.step('delete_volume', { app: appId, volume: volumeId, reason }, { by });
+}
+
+describe.each(['socket', 'http'] as const)('a step asks for a deletion over %s', (transport) => {
+  let team: ApprovalWorkspace;
+  beforeAll(async () => {
+    team = await startApprovalWorkspace({ transport });
+  });
+  afterAll(() => team.bot.stop());
+
+  test('it waits, runs once it is approved, and says who decided', async () => {
+    const volume = team.addVolume();
+    const step = await run(team, volume);
+    await team.bot.slack.redeliver();
+    const card = await team.bob.waitForMessage(ledgerSays.asksToDelete(volume.volumeId));
+    expect(card.reads).toContain('By a workflow: The node is gone');
+    expect(step.end).toBeUndefined();
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    const { reference, summary, ...outputs } = await outputsOf(step);
+    expect(outputs).toEqual({ outcome: 'deleted', decided_by: bob });
+    expect(summary).toContain(`${volume.volumeId}-1`);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
+    const cards = team.bob.messages().filter(({ reads }) => reads.includes(volume.volumeId));
+    expect(cards.filter(({ ts }) => ts === card.ts)).toHaveLength(1);
+    expect(JSON.stringify(team.bot.logs)).not.toContain(String(step.secrets[0]));
+    expect(reference).toMatch(/^[a-z0-9]{16}$/);
+  });
+
+  test('it ends as denied, and nothing is deleted', async () => {
+    const volume = team.addVolume();
+    const step = await run(team, volume);
+    const card = await team.bob.waitForMessage(ledgerSays.asksToDelete(volume.volumeId));
+    await team.bob.press('approvals:deny', { ts: card.ts });
+    await team.bob.waitForModal('approvals:deny-submit');
+    await team.bob.submit({ reason: 'It is in use' });
+    expect(await outputsOf(step)).toMatchObject({ outcome: 'denied', decided_by: bob });
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+  });
+
+  test('all this broke no rule of Slack', () => {
+    expect(team.bot.slack.problems).toEqual([]);
+  });
+});
+
+describe('a step that asks for a deletion', () => {
+  let team: ApprovalWorkspace;
+  beforeAll(async () => {
+    team = await startApprovalWorkspace();
+  });
+  afterAll(() => team.bot.stop());
+
+  test('is refused to people without the right, and says what is wrong with its inputs', async () => {
+    const volume = team.addVolume();
+    const said: Record<string, string> = {};
+    for (const [name, step] of Object.entries({
+      'no operator': await run(team, volume, { by: bob }),
+      'a wrong id': await run(team, { ...volume, volumeId: 'a/b' }),
+      'an unknown app': await run(team, { ...volume, appId: 'app0nowhere0001' }),
+      'a long reason': await run(team, volume, { reason: 'x'.repeat(500) }),
+    })) {
+      const end = await step.ended();
+      said[name] = readStable('error' in end ? end.error : 'it did not fail');
+    }
+    expect(said).toMatchSnapshot();
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+  });
+
+  test('whose request is taken back ends as cancelled', async () => {
+    const volume = team.addVolume();
+    const step = await run(team, volume);
+    const own = await team.alice.waitForMessage(ledgerSays.yourRequest(volume.volumeId));
+    await team.alice.press('approvals:cancel', { ts: own.ts });
+    expect(await outputsOf(step)).toMatchObject({ outcome: 'cancelled', decided_by: alice });
+  });
+});
+
+describe('a deletion that no approver has to approve', () => {
+  let team: ApprovalWorkspace;
+  // The queue has the database's clock: a minute of the bot's ends there after two seconds.
+  let slowMs = 0;
+  beforeAll(async () => {
+    team = await startApprovalWorkspace({
+      now: () => new Date(Date.now() - slowMs),
+      settings: { destroyApprovals: '0', expiryMinutes: '1' },
+    });
+  });
+  afterAll(() => team.bot.stop());
+
+  test('waits for its person, who has written nothing', async () => {
+    const volume = team.addVolume();
+    const step = await run(team, volume);
+    const asked = await team.alice.waitForMessage(says.asksToConfirm(volume.volumeId));
+    expect(readStable(asked, { ...volume }).replace(/costs \$[\d.]+/, 'costs <cost>')).toMatchSnapshot();
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+    await team.alice.press('steps:confirm', { ts: asked.ts });
+    expect(await outputsOf(step)).toMatchObject({ outcome: 'deleted' });
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
+  });
+
+  test('is not asked for when its person says no', async () => {
+    const volume = team.addVolume();
+    const step = await run(team, volume);
+    const asked = await team.alice.waitForMessage(says.asksToConfirm(volume.volumeId));
+    const press = (id: string) => team.alice.press(id, { ts: asked.ts });
+    await Promise.all([press('steps:reject'), press('steps:reject')]);
+    expect(await outputsOf(step)).toMatchObject({ outcome: 'cancelled' });
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+  });
+
+  test('expires without an answer, and a later press does nothing', async () => {
+    const volume = team.addVolume();
+    slowMs = 58_000;
+    const step = await run(team, volume);
+    const asked = await team.alice.waitForMessage(says.asksToConfirm(volume.volumeId));
+    expect(await outputsOf(step)).toMatchObject({ outcome: 'expired' });
+    slowMs = 0;
+    await team.alice.press('steps:confirm', { ts: asked.ts });
+    await team.alice.waitForMessage(says.tooLate);
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+  });
+
+  test('needs approvers after all where the settings ask for them by then', async () => {
+    const volume = team.addVolume();
+    const step = await run(team, volume);
+    const asked = await team.alice.waitForMessage(says.asksToConfirm(volume.volumeId));
+    await configure(team.carol, { destroyApprovals: '1' });
+    await team.alice.press('steps:confirm', { ts: asked.ts });
+    const card = await team.bob.waitForMessage(ledgerSays.asksToDelete(volume.volumeId));
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    expect(await outputsOf(step)).toMatchObject({ outcome: 'deleted', decided_by: bob });
+    expect(team.bot.slack.problems).toEqual([]);
+  });
+});
+
+test('a step whose work died ends with an error', async () => {
+  // Ten minutes of the bot's clock end in two seconds of the queue's.
+  const team = await startApprovalWorkspace({ now: () => new Date(Date.now() - 598_000) });
+  try {
+    team.bot.cdn.faults.add({ delayMs: 30_000, times: Number.POSITIVE_INFINITY });
+    const step = await team.bot.slack.step('zones_needing_attention', {}, { by: alice });
+    expect(await step.ended(10_000)).toMatchSnapshot();
+  } finally {
+    team.bot.cdn.faults.clear();
+    await team.bot.stop();
+  }
+});
