@@ -65,7 +65,7 @@ export async function endStepRun(
   const { unlessProposed, ...options } = more;
   const installation = { teamId, ...(enterpriseId === undefined ? {} : { enterpriseId }) };
   const data = { run, installation, end, ...(unlessProposed ? { unlessProposed } : {}) };
-  await enqueue(completeStepJob, data, { ...options, key: run });
+  await enqueue(completeStepJob, data, { ...options, key: run, tenant: tenantId(installation) });
 }
 
 export interface StepRun {
