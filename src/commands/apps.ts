@@ -25,7 +25,7 @@ const appCommand: Command<'names' | 'zoneCache'> = {
 /** The apps that the person's zones name; no specified operation lists apps. */
 const appPicker = defineZonePicker({
   id: 'apps:pick',
-  fields: ['appId'],
+  fields: ['appId', 'target:apps'],
   list: (zones) => [...createNameIndex(zones, ({ appId }) => appId)].map(([id, zones]) => ({ id, zones })),
   toCandidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
   toOption: views.renderAppOption,

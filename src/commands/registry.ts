@@ -21,6 +21,7 @@ import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { stepRequests } from './steps/deletion.ts';
 import { uploadScanning } from './upload-scanning.ts';
+import { watch } from './watches/feature.ts';
 import { type Words, withoutFirst } from './words.ts';
 import { zones } from './zones/list.ts';
 
@@ -38,6 +39,7 @@ export const features: readonly Feature<Service>[] = [
   volumes,
   approvals,
   digest,
+  watch,
   connect,
   settings,
   audit,

@@ -24,8 +24,8 @@ export interface Services {
   /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
   readonly zoneCache: ZoneCache;
-  /** How jobs read this account. */
-  readonly accounts: Pick<Accounts, 'describeBudget' | 'drop'>;
+  /** Accounts as jobs read them, within their budget. */
+  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop'>;
   readonly names: Names;
   readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;

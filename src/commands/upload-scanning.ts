@@ -13,7 +13,7 @@ const shieldZoneId = z
 /** Shield zones that have a name or were looked at before: no specified operation lists them. */
 const shieldPicker: Picker<'names'> = withKnownIds('shield', {
   id: 'upload-scanning:pick',
-  fields: ['shieldZoneId'],
+  fields: ['shieldZoneId', 'target:shieldZones'],
   needs: 'read',
   run: async (typed) => {
     const id = typed.trim().replace(/^#/u, '');

@@ -38,6 +38,17 @@ export function createWatchService(options: CustodyOptions) {
         .execute();
       return rows.map(readIncident);
     },
+    /** The newest incidents of a watch, the newest first. */
+    async listIncidents(watchId: string): Promise<Incident[]> {
+      const rows = await db
+        .selectFrom('watch_incidents')
+        .selectAll()
+        .where('watch_id', '=', watchId)
+        .orderBy('opened_at', 'desc')
+        .limit(20)
+        .execute();
+      return rows.map(readIncident);
+    },
     findIncident: (id: string): Promise<Incident | undefined> => findIncident(db, id),
     /** Says who is on it. Undefined where somebody was faster: the incident tells who. */
     acknowledge: (incident: Incident, watch: Watch, by: Person): Promise<Incident | undefined> =>

@@ -24,6 +24,7 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
       "keys",
       "approvals",
       "digest",
+      "watch",
       "connect",
       "whoami",
       "disconnect",

@@ -27,10 +27,12 @@ test('the stable names of the design are there', () => {
     'connect:open',
     'connect:forget',
     'help:run',
+    'watches:acknowledge',
+    'watches:snooze',
   ]) {
     expect(findAction(id)?.id).toBe(id);
   }
-  for (const id of ['connect:submit', 'digests:submit', 'settings:submit', 'zones:submit'])
+  for (const id of ['connect:submit', 'digests:submit', 'settings:submit', 'watches:submit', 'zones:submit'])
     expect(findForm(id)?.id).toBe(id);
   expect(findPicker('zones:pick')?.id).toBe('zones:pick');
   for (const field of ['operatorGroups', 'approverGroups'])
@@ -52,6 +54,7 @@ test('the stable names of the design are there', () => {
     'settings',
     'variable',
     'volume',
+    'watch',
     'whoami',
     'why',
     'zone',

@@ -219,6 +219,7 @@ const unusedHistory = new Proxy({} as Services['settingsHistory'], {
 const noAccounts: Services['accounts'] = {
   describeBudget: async () => ({ used: 0, limit: 0, resetsAt: new Date(0) }),
   drop: async () => undefined,
+  open: () => Promise.reject(new Error('this harness has no accounts')),
 };
 
 /** Sharing is tried with a whole bot (`test/commands/share.test.ts`). */

@@ -185,7 +185,7 @@ const undoAction: Action<'policies'> = {
   },
 };
 
-const groupPicker: Picker = {
+export const groupPicker: Picker = {
   id: 'settings:groups',
   fields: ['operatorGroups', 'approverGroups'],
   needs: 'admin',

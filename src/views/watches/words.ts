@@ -3,7 +3,6 @@ import { findCondition } from '../../watches/conditions/list.ts';
 import type { WatchSubject } from '../../watches/model.ts';
 import { pluralize } from '../blocks/format.ts';
 import { join } from '../blocks/text.ts';
-import { joinWords } from '../digests/schedule.ts';
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
@@ -32,8 +31,9 @@ export function describeHours({ hours, timeZone }: Pick<WatchSubject, 'hours' | 
   const { weekdays, from, until } = hours;
   const isRun = weekdays.length > 2 && (weekdays.at(-1) ?? 0) - (weekdays[0] ?? 0) === weekdays.length - 1;
   const names = weekdays.map((day) => dayNames[day - 1] ?? '');
-  const days = isRun ? `${names[0]}–${names.at(-1)}` : joinWords(names);
-  return `${days} ${from}–${until} ${timeZone}`;
+  const days = isRun ? `${names[0]}–${names.at(-1)}` : names.join(', ');
+  const isWholeDay = from === until;
+  return join([days, !isWholeDay && `${from}–${until}`, timeZone], ' ');
 }
 
 /** `23 min`, `4 h 10 min`, `2 days 3 h` */

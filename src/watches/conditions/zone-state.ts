@@ -24,6 +24,7 @@ export const zoneState: Condition<'zone-state'> = {
     });
     return { parts, evidence, value: wrong };
   },
+  formatValue: (zones) => `${zones} ${zones === 1 ? 'zone' : 'zones'}`,
   unit: 'Zones',
   next: (part) => ({
     label: 'Show zone',

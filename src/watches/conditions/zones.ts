@@ -62,3 +62,9 @@ function keepWorst(found: { zone: ZoneSummary; figure: ZoneFigure }[]): void {
 export function nameOf({ name, id }: Pick<ZoneSummary, 'name' | 'id'>): string {
   return name === '' ? `zone ${id}` : name.slice(0, 60);
 }
+
+/** The host of a zone's origin, in lower case; undefined where it has none. */
+export function readHost({ originUrl }: Pick<ZoneSummary, 'originUrl'>): string | undefined {
+  const address = originUrl !== undefined && URL.canParse(originUrl) ? new URL(originUrl) : undefined;
+  return address?.hostname.toLowerCase() || undefined;
+}
