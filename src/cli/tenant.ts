@@ -73,15 +73,26 @@ function readWords(words: readonly string[]) {
 }
 
 async function list(db: Db, print: Options['print']): Promise<void> {
-  const tables = await findTenantTables(db);
-  const tenants = (await findTenants(db, tables)).filter((tenant) => tenant !== deployment);
-  for (const tenant of tenants) {
-    const counts = await countTenantRows(db, tables, tenant);
-    const at = await findInstalledAt(db, tenant);
-    const installed = at === undefined ? 'no installation stored' : `installed ${at.toISOString()}`;
-    print(`${tenant}  ${installed}, ${describe(counts)}`);
+  const tenants = await findTenants(db, await findTenantTables(db));
+  const installed = await db.selectFrom('installations').select(['tenant', 'installed_at']).execute();
+  const since = new Map(installed.map((row) => [row.tenant, row.installed_at.toISOString()]));
+  const [keys, records] = [await countByTenant(db, 'linked_keys'), await countByTenant(db, 'audit_records')];
+  for (const tenant of tenants.filter((one) => one !== deployment)) {
+    const at = since.get(tenant);
+    const state = at === undefined ? 'no installation stored' : `installed ${at}`;
+    const counts = `${pluralize(keys.get(tenant) ?? 0, 'linked key')}, ${pluralize(records.get(tenant) ?? 0, 'audit record')}`;
+    print(`${tenant}  ${state}, ${counts}`);
   }
   if (tenants.length === 0) print('The database holds nothing of any workspace.');
+}
+
+async function countByTenant(db: Db, table: 'linked_keys' | 'audit_records'): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom(table)
+    .select(['tenant', (is) => is.fn.countAll<number>().as('count')])
+    .groupBy('tenant')
+    .execute();
+  return new Map(rows.map(({ tenant, count }) => [tenant, count]));
 }
 
 function describe(counts: ReadonlyMap<string, number>): string {

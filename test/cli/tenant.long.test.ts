@@ -56,7 +56,7 @@ async function type(words: string, hidden: Record<string, string> = {}): Promise
     readStable(lines.filter((line) => !line.startsWith('  ')).join('\n'), hidden)
       .replaceAll(/\d+ rows? in \d+ tables?/g, '<n> rows in <n> tables')
       // The running bot destroys the key as soon as it hears of the removal.
-      .replaceAll(/(Erased .*) \d linked keys?/g, '$1 <n> linked keys')
+      .replaceAll(/(Erased .*) (?:\d+|no) linked keys?/g, '$1 <n> linked keys')
       .replaceAll(/\d+ audit records?/g, '<n> audit records')
   );
 }

@@ -31,6 +31,8 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
       .execute(async (trx) => {
         await prepareSession(trx);
         const tables = await findTables(trx);
+        const counts: Header['tables'] = [];
+        for (const table of tables) counts.push(await countRows(trx, table));
         const header: Header = {
           format: 'cdn-chatops database',
           version: formatVersion,
@@ -39,7 +41,7 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
           engine,
           schema,
           queue: await findQueueVersion(trx),
-          tables: await Promise.all(tables.map((table) => countRows(trx, table))),
+          tables: counts,
         };
         await writeTables(trx, tables, header, append);
         return header;

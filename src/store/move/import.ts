@@ -17,7 +17,7 @@ export async function importDatabase({ db }: Database, path: string): Promise<He
   // The whole file first: nothing is begun with one that was cut off.
   const header = await readMove(path);
   await refuseOtherVersion(header);
-  await db.transaction().execute(async (trx) => {
+  const importing = db.transaction().execute(async (trx) => {
     await prepareSession(trx);
     await refuseFilled(trx, header);
     await migrate(trx, header.schema);
@@ -27,7 +27,21 @@ export async function importDatabase({ db }: Database, path: string): Promise<He
     await compareTables(trx, tables, ends);
     await migrate(trx);
   });
+  await importing.catch(explainFailure);
   return header;
+}
+
+// insufficient_privilege, and the class of what has run out: disk, memory, connections.
+const ofTheServer = /^(?:42501|53...)$/u;
+
+function explainFailure(error: unknown): never {
+  const { cause = error } = error as Error;
+  const { code, message } = cause as { code?: unknown; message?: string };
+  if (error instanceof UserError || !ofTheServer.test(String(code))) throw error;
+  throw new UserError(
+    `The database refused the import: ${message} (${String(code)}).`,
+    'Nothing was imported. Give its user the right to make tables and schemas, and the server room, and try again.',
+  );
 }
 
 async function refuseOtherVersion({ schema, bot }: Header): Promise<void> {

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { checkDatabase } from '../../../src/auth/audit/verify.ts';
 import { UserError } from '../../../src/errors.ts';
 import { version } from '../../../src/lib/version.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { exportDatabase } from '../../../src/store/move/export.ts';
 import { importDatabase } from '../../../src/store/move/import.ts';
@@ -83,7 +84,8 @@ const refusal = (work: Promise<unknown>): Promise<string> =>
       if (!(error instanceof UserError)) throw error;
       return readStable(`${error.message} ${error.hint}`, { newest, version })
         .replaceAll(/\/\S+\//g, '<directory>/')
-        .replaceAll(/line \d+/g, 'line <n>');
+        .replaceAll(/line \d+/g, 'line <n>')
+        .replaceAll(/chatops_test_\w+/g, '<database>');
     },
   );
 
@@ -215,6 +217,32 @@ describe.each(both)('on $name', (engine) => {
     expect((await sql`select 1 from pgboss.queue`.execute(target.db)).rows).toEqual([]);
     await target.close();
   });
+});
+
+test.skipIf(postgres.skip)('a user who may make no schema is told so, and nothing is imported', async () => {
+  const source = await embedded.emptyDatabase();
+  const path = await newFile();
+  await exportDatabase(source, path);
+  const { databaseUrl } = await postgres.createLocation({ empty: true });
+  const url = new URL(databaseUrl?.reveal() ?? '');
+  const owner = await openDatabase({ databaseUrl, dataDir: '', log: createMemoryLog() });
+  const role = `limited_${url.pathname.slice(1)}`;
+  await sql`create role ${sql.id(role)} login`.execute(owner.db);
+  await sql`grant create on schema public to ${sql.id(role)}`.execute(owner.db);
+  url.username = role;
+  const target = await openDatabase({
+    databaseUrl: new Secret(url.href),
+    dataDir: '',
+    log: createMemoryLog(),
+  });
+  expect(await refusal(importDatabase(target, path))).toMatchSnapshot('refusal');
+  expect((await sql`select to_regclass('policies') as made`.execute(owner.db)).rows).toEqual([
+    { made: null },
+  ]);
+  await target.close();
+  await sql`drop owned by ${sql.id(role)}`.execute(owner.db);
+  await sql`drop role ${sql.id(role)}`.execute(owner.db);
+  await owner.close();
 });
 
 /** Another file that is whole in itself. */
