@@ -9,13 +9,15 @@ import { cancelUnbegun } from '../operations/expiry.ts';
 import type { Ledger } from '../operations/transitions.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
 import { createWatchService } from '../watches/service.ts';
+import { createDoctor } from './doctor/service.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
 
 export type Features = ReturnType<typeof createFeatures>;
 
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
-export function createFeatures({ config, log, now, exportLimits }: Base, stores: Stores, services: Services) {
+export function createFeatures(base: Base, stores: Stores, services: Services) {
+  const { config, log, now, exportLimits } = base;
   const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
   const { onAttempt, zoneCache } = services;
   const { db } = stores.database;
@@ -62,5 +64,15 @@ export function createFeatures({ config, log, now, exportLimits }: Base, stores:
       async (ended) => void (await cancelUnbegun(ledger, ended)),
     ],
   });
-  return { tempDirectory, accounts, ledger, ports: { ...ports, endAccess }, digests, watches, exports };
+  const doctor = createDoctor(base, stores, services);
+  return {
+    tempDirectory,
+    doctor,
+    accounts,
+    ledger,
+    ports: { ...ports, endAccess },
+    digests,
+    watches,
+    exports,
+  };
 }

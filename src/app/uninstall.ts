@@ -6,8 +6,8 @@ import { UserError } from '../errors.ts';
 import { readSlackError } from '../slack/installations.ts';
 import type { Database } from '../store/database.ts';
 import type { Config } from './config.ts';
+import { silent } from './doctor/slack.ts';
 import { keyringSource } from './keyring-service.ts';
-import { silent } from './slack-checks.ts';
 
 // Slack's words for a token whose app is gone (docs.slack.dev/reference/methods/apps.uninstall).
 const gone = ['account_inactive', 'token_revoked', 'invalid_auth', 'not_authed'];

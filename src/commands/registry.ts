@@ -16,6 +16,7 @@ import { volumes } from './operations/volumes.ts';
 import { originErrors } from './origin-errors/feature.ts';
 import { scripts } from './scripts.ts';
 import type { Service } from './services.ts';
+import { doctor } from './settings/doctor.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
@@ -43,6 +44,7 @@ export const features: readonly Feature<Service>[] = [
   connect,
   settings,
   audit,
+  doctor,
   why,
   help,
   homeTab,

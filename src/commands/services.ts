@@ -2,6 +2,7 @@ import type { Accounts } from '../accounts/reads.ts';
 import type { SettingsHistory } from '../accounts/settings/history.ts';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
+import type { Person } from '../auth/identity.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
 import type { Names } from '../auth/names.ts';
@@ -11,6 +12,7 @@ import type { ExportService } from '../exports/service.ts';
 import type { Ledger } from '../operations/transitions.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Attachment, Message } from '../views/blocks/blocks.ts';
+import type { Finding } from '../views/doctor.ts';
 import type { HelpGroup } from '../views/help.ts';
 import type { ShareOutcome } from '../views/share.ts';
 import type { WatchService } from '../watches/service.ts';
@@ -35,9 +37,18 @@ export interface Services {
   readonly digests: DigestService;
   readonly watches: WatchService;
   readonly sharing: Sharing;
+  readonly doctor: Doctor;
   /** Directory for files before they are sent. Readable by the bot's own user only. */
   readonly tempDirectory: string;
   readonly features: readonly HelpGroup[];
+}
+
+/** Looks at what the bot needs in a person's workspace. */
+export interface Doctor {
+  /** Charts and tables that were refused there are tried anew from now on. */
+  readonly retryNativeBlocks: (person: Person) => Promise<void>;
+  /** Posts charts and tables to the person and takes them back; changes nothing else. */
+  readonly examine: (person: Person) => Promise<readonly Finding[]>;
 }
 
 /** The way of an answer to a channel or thread, for this delivery. */

@@ -114,6 +114,11 @@ export function findInstallation(body: unknown): Installation | undefined {
     : { teamId: home, enterpriseId: isEnterpriseInstall ? enterpriseId : undefined };
 }
 
+/** The workspace of stored rows. */
+export function workspaceOf({ teamId, enterpriseId }: Installation): Workspace {
+  return { teamId, enterpriseId, isEnterpriseInstall: enterpriseId !== undefined };
+}
+
 /** The installation of a delivery. */
 export function findWorkspace(body: unknown): Workspace | undefined {
   const seen = envelope.safeParse(body).data;

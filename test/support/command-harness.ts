@@ -115,6 +115,7 @@ export async function createCommandHarness({
         digests: unusedDigests,
         watches: unusedWatches,
         sharing: unusedSharing,
+        doctor: unusedDoctor,
         post: async () => true,
         message: undefined,
         modal: undefined,
@@ -220,6 +221,11 @@ const noAccounts: Services['accounts'] = {
   describeBudget: async () => ({ used: 0, limit: 0, resetsAt: new Date(0) }),
   drop: async () => undefined,
   open: () => Promise.reject(new Error('this harness has no accounts')),
+};
+
+const unusedDoctor: Services['doctor'] = {
+  retryNativeBlocks: () => Promise.reject(new Error('the doctor is not here')),
+  examine: () => Promise.reject(new Error('the doctor is not here')),
 };
 
 /** Sharing is tried with a whole bot (`test/commands/share.test.ts`). */

@@ -137,6 +137,7 @@ export async function authorize(
     ledger,
     exports,
     digests: deps.digests,
+    doctor: deps.doctor,
     watches: deps.watches,
     sharing,
     features,

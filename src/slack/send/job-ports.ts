@@ -13,7 +13,7 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
-import type { Workspace } from '../sender.ts';
+import { workspaceOf } from '../sender.ts';
 import { postMessage } from './clients.ts';
 import type { Egress } from './egress.ts';
 import { createSlackPort, toHeldBack } from './slack-port.ts';
@@ -72,10 +72,6 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       return createSlackPort(client, uploads);
     },
   };
-}
-
-function workspaceOf({ teamId, enterpriseId }: Installation | Person): Workspace {
-  return { teamId, enterpriseId, isEnterpriseInstall: enterpriseId !== undefined };
 }
 
 /** Sends a direct message that is no answer to a delivery. @throws what Slack or the network answers. */

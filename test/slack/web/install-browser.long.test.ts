@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('the install page in a real browser', () => {
     });
     const page = await context.newPage();
     const complaints: string[] = [];
-    page.on('console', ({ text }) => complaints.push(text()));
+    page.on('console', (message) => complaints.push(message.text()));
     await page.goto(`${bot.env['PUBLIC_URL']}/slack/install`);
     if (pictures) await page.screenshot({ path: join(pictures, 'install.png'), fullPage: true });
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);

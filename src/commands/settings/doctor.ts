@@ -1,0 +1,23 @@
+import { probes, renderFindings } from '../../views/doctor.ts';
+import type { Feature } from '../define.ts';
+
+export const doctor: Feature<'doctor'> = {
+  name: 'doctor',
+  commands: [
+    {
+      name: 'doctor',
+      aliases: ['diagnose', 'health'],
+      usage: 'doctor',
+      summary: 'What this bot needs here, what is wrong, and how to mend it',
+      examples: ['doctor'],
+      needs: 'admin',
+      shares: 'never',
+      async *run(_words, { doctor: service, person, now }) {
+        // Each answer replaces the one before: so it is seen whether private answers take charts and tables, and nothing stays.
+        await service.retryNativeBlocks(person);
+        yield* Object.values(probes);
+        yield renderFindings(await service.examine(person), now());
+      },
+    },
+  ],
+};

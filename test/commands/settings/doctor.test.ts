@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
+
+const bob = 'U0BOB0000';
+const carol = 'U0CAROL00';
+const ops = 'C0OPS0000';
+let bot: Bot;
+
+beforeAll(async () => {
+  bot = await startBot({ zones: 12, env: { ADMIN_USER_IDS: carol } });
+  await connect(bot, carol, ops);
+});
+beforeEach(() => {
+  bot.slack.script.refuseNativeBlocks([]);
+  bot.slack.script.withholdScopes([]);
+});
+afterAll(() => bot.stop());
+
+const ended = /\d+ checks?/;
+
+/** Types the command and gives its last answer, a line a row. */
+async function examine(of: Bot = bot, where = ops, team?: string): Promise<string[]> {
+  const person = of.slack.as(carol, where, team);
+  const before = new Set(person.messages().map(({ ts, reads }) => `${ts} ${reads}`));
+  await person.slash('doctor');
+  const { reads } = await person.waitForMessage(
+    (seen) => !before.has(`${seen.ts} ${seen.reads}`) && ended.test(seen.text),
+    10_000,
+  );
+  return reads.split('\n').map((line) =>
+    line
+      .replace(/127\.0\.0\.1:\d+/gu, '<host>')
+      .replace(/[\d.]+ [kMGT]B/gu, '<size>')
+      .replace(/-?\d+ s from/u, '<n> s from')
+      .replace(/with k\w+/u, 'with <key id>')
+      .replace(/as of .*/u, 'as of <moment>'),
+  );
+}
+
+const findLines = (lines: readonly string[], word: RegExp): string[] =>
+  lines.filter((line) => word.test(line));
+
+test('an admin reads what the bot needs, and nothing of the check stays', async () => {
+  expect(await examine()).toMatchSnapshot();
+  const { calls, problems } = bot.slack;
+  const count = (name: string): number => calls.filter(({ method }) => method === name).length;
+  expect(count('chat.delete')).toBe(2);
+  expect(
+    bot.slack
+      .as(carol, `D${carol}`)
+      .messages()
+      .filter(({ text }) => /^Trying/.test(text)),
+  ).toEqual([]);
+  expect(
+    bot.slack
+      .as(carol, ops)
+      .messages()
+      .filter(({ text }) => /^Trying/.test(text)),
+  ).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+test('somebody who is no admin is refused', async () => {
+  const person = bot.slack.as(bob, ops);
+  await person.slash('doctor');
+  const { reads } = await person.waitForMessage(/admin/);
+  expect(reads).not.toMatch(/native blocks/);
+});
+
+test('what Slack refuses is named by its way and kind, and used from then on', async () => {
+  bot.slack.script.refuseNativeBlocks(['response_url', 'chat.update']);
+  const lines = findLines(await examine(), /native blocks/);
+  expect(lines.map((line) => line.replace(/ · –$/u, ''))).toMatchSnapshot();
+  const refused = () => bot.slack.calls.filter(({ error }) => error === 'invalid_blocks').length;
+  const before = refused();
+  await bot.slack.as(carol, ops).slash('keys');
+  await bot.slack.as(carol, ops).waitForMessage(/API key/);
+  expect(refused()).toBe(before);
+  bot.slack.script.refuseNativeBlocks([]);
+  expect(findLines(await examine(), /take no/)).toEqual([]);
+});
+
+test('a scope that is withheld is named with what is lost', async () => {
+  bot.slack.script.withholdScopes(['app_mentions:read']);
+  expect(findLines(await examine(), /app_mentions/).length).toBeGreaterThan(0);
+});
+
+test('membership of a digest’s channel, with and without the scopes that tell it', async () => {
+  const person = bot.slack.as(carol, ops);
+  await person.slash('digest new');
+  await person.waitForModal('digests:submit');
+  await person.submit({ channel: ops });
+  await person.waitForModal('digests:done');
+  await person.closeModal();
+  const channel = bot.slack.world.channels.get(ops);
+  if (!channel) throw new Error('no channel');
+  const look = async (withheld: readonly string[]): Promise<string[]> => {
+    bot.slack.script.withholdScopes(withheld);
+    return findLines(await examine(), /channel C0OPS/);
+  };
+  const seen = {
+    'as a member': await look([]),
+    'read instead': await look(['channels:read']),
+    neither: await look(['channels:read', 'channels:history']),
+    'after it has left': [] as string[],
+  };
+  channel.botIsMember = false;
+  try {
+    seen['after it has left'] = await look([]);
+  } finally {
+    channel.botIsMember = true;
+  }
+  expect(seen).toMatchSnapshot();
+});
+
+test('where the bot serves many workspaces, its own database and keyring are left out', async () => {
+  const env = { ...(await createPublicUrl()), ADMIN_USER_IDS: carol };
+  const shared = await startBot({ transport: 'http', install: 'oauth', env });
+  try {
+    await install(shared, shared.slack.workspaces.acme.id);
+    const lines = await examine(shared, ops);
+    expect(findLines(lines, /slack token/i)).not.toEqual([]);
+    expect(findLines(lines, /keyring|database|public address/)).toEqual([]);
+  } finally {
+    await shared.stop();
+  }
+});
