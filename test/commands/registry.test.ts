@@ -44,6 +44,7 @@ test('the stable names of the design are there', () => {
     'connect',
     'digest',
     'disconnect',
+    'doctor',
     'errors',
     'export',
     'help',

@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { ErrorBudget } from '../../api/http/retry.ts';
-import { type Installation, type Person, tenantId } from '../../auth/identity.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
 import { requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';

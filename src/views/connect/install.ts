@@ -37,7 +37,7 @@ export function renderInstall(
 <p>In the database of whoever runs it (<strong>${host}</strong>):</p>
 <ul>
 <li>CDN keys that people connect, and Slack’s token for this workspace, both encrypted.</li>
-<li>Settings, digests, approvals, and a record of who did what. It holds ids of people and channels.</li>
+<li>Settings, digests, watches, approvals, and a record of who did what. It holds ids of people and channels.</li>
 <li>Messages that it has yet to post, and for a while those it has posted. None of people’s.</li>
 </ul>
 <h2>Who can remove it</h2>
