@@ -24,11 +24,15 @@ import { stepRequests } from './steps/deletion.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { watch } from './watches/feature.ts';
 import { type Words, withoutFirst } from './words.ts';
+import { changes } from './zones/changes.ts';
+import { compare } from './zones/compare.ts';
 import { zones } from './zones/list.ts';
 
 /** All features, in the order of the help. A new feature is one line here. */
 export const features: readonly Feature<Service>[] = [
   zones,
+  changes,
+  compare,
   originErrors,
   apps,
   scripts,

@@ -16,6 +16,8 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
     [
       "zones",
       "zone",
+      "changes",
+      "compare",
       "errors",
       "here",
       "app",

@@ -41,6 +41,8 @@ test('the stable names of the design are there', () => {
     'app',
     'approvals',
     'audit',
+    'changes',
+    'compare',
     'connect',
     'digest',
     'disconnect',

@@ -25,6 +25,8 @@ test('the Home tab shows person, commands and key in this order', async () => {
     *Look*
     Zones
     Find a zone
+    Changed settings
+    Compare two zones
     Origin errors
     App
     Upload scanning
@@ -32,6 +34,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
     *Act*
     Approvals
     Digests
+    Watches
     *This bot*
     My rights
     May I?

@@ -73,11 +73,13 @@ export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonN
 
 /** Renames the members of a wire object to camelCase and drops missing ones. */
 export function toCamelCase<T extends object>(wire: T): CamelCased<T> {
-  const members = Object.entries(omitMissing(wire)).map(([name, member]) => [
-    name.replace(/^(?:AWS|EUUS|.)/, (start) => start.toLowerCase()),
-    member,
-  ]);
+  const members = Object.entries(omitMissing(wire)).map(([name, member]) => [toCamelName(name), member]);
   return Object.fromEntries(members) as CamelCased<T>;
+}
+
+/** `MonthlyCharges` → `monthlyCharges`, `AWSSigningEnabled` → `awsSigningEnabled`. */
+export function toCamelName(name: string): string {
+  return name.replace(/^(?:AWS|EUUS|.)/, (start) => start.toLowerCase());
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
+import { pullZoneModel } from './model.ts';
 import { readZone, toWireZone, type Zone } from './zone.ts';
 
 /**
@@ -30,6 +31,8 @@ export interface DigestKeys {
 /** Members that are no settings, or move by themselves. */
 const notSettings = new Set(['Id', 'MonthlyBandwidthUsed', 'MonthlyCharges', 'CacheVersion', 'UserId']);
 
+const secretMembers = new Set<string>(zoneSecretFields);
+
 /** By the name that an element has of its own, which is unique in its list. */
 const groupKeys: Readonly<Record<string, string>> = {
   Hostnames: 'Value',
@@ -54,14 +57,13 @@ export function readZoneSettings(raw: unknown, digestKeys: DigestKeys): ZoneSett
   const members: Record<string, Setting> = {};
   const groups: Record<string, Record<string, Setting>> = {};
   const wire = toWireZone(zone) as Record<string, Json>;
-  for (const [name, value = null] of Object.entries(wire)) {
+  for (const name of Object.keys(pullZoneModel)) {
     if (notSettings.has(name) || !Object.hasOwn(raw, name) || wrong.has(name)) continue;
     const group = groupKeys[name];
-    if (group === undefined) members[name] = toSetting(name, value, raw[name], digest);
-    else groups[name] = readGroup(name, group, value, raw[name], digest);
+    if (group !== undefined) groups[name] = readGroup(name, group, wire[name] ?? null, raw[name], digest);
+    else if (secretMembers.has(name)) members[name] = toSecret(name, raw[name], digest);
+    else members[name] = toSetting(name, wire[name] ?? null, raw[name], digest);
   }
-  for (const name of zoneSecretFields)
-    if (Object.hasOwn(raw, name)) members[name] = toSecret(name, raw[name], digest);
   if (groups['EdgeRules']) members[ruleOrder] = [listRuleOrder(zone)];
   return { id: zone.id, name: zone.name, members, groups };
 }
@@ -85,7 +87,9 @@ type Digest = (path: string, value: Json) => string;
 
 function createDigest({ keys, acrossZones }: DigestKeys, zoneId: string): Digest {
   return (path, value) => {
-    const text = canonicalJson([acrossZones ? '' : zoneId, path, value]);
+    // In another zone the same thing has another id.
+    const place = acrossZones ? [path.split('/', 1)[0] ?? ''] : [zoneId, path];
+    const text = canonicalJson([...place, value]);
     // 16 bytes for each key, behind a label that only the same key gives.
     return keys.map((key) => `${computeMac(key, 'label', 6)}.${computeMac(key, text, 22)}`).join(' ');
   };
@@ -129,8 +133,8 @@ function readGroup(
   return Object.fromEntries(
     elements.map((element, nth) => {
       const key = keyOf(element, nth);
-      // An id that changes with nothing else, and the place in the order, which moves with every other rule.
-      const { Id: _, OrderIndex: __, ...shown } = element;
+      // Ids, and the place in the order, which moves with every other rule.
+      const { Id: _, Guid: __, OrderIndex: ___, ...shown } = element;
       return [key, toElement(`${name}/${key}`, shown, rawByKey.get(key), digest)];
     }),
   );

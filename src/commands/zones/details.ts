@@ -109,7 +109,7 @@ export const zoneForm = defineForm({
 
 export const zonePicker = defineZonePicker({
   id: 'zones:pick',
-  fields: ['zones:open', 'origin-errors:pick', 'target:zones'],
+  fields: ['zones:open', 'origin-errors:pick', 'target:zones', 'changes:zone', 'otherZone'],
   list: (zones) => zones,
   toCandidate: ({ id, name, hostnames }) => ({ id, names: [name, ...hostnames] }),
   toOption: renderZoneOption,

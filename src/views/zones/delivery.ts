@@ -7,13 +7,12 @@ import {
   formatWhole,
   joinFields,
   joinList,
-  joinNonEmpty,
   joinParts,
   joinSwitches,
   listFields,
-  listSwitches,
   type Row,
 } from './fields.ts';
+import { formatSetting, listSettings, nameSetting } from './setting-words.ts';
 
 /** The sources of a zone, requests to them and the handling of their failures. */
 export function listOrigin(zone: Zone): Row[] {
@@ -32,15 +31,15 @@ export function listOrigin(zone: Zone): Row[] {
     ]),
   );
   return [
+    ...listFields([['Origin', summary.originUrl]]),
+    ...listSettings(zone, 'originType', 'storageZoneId'),
     ...listFields([
-      ['Origin', summary.originUrl],
-      ['Kind', describeEnum('PullZoneOriginType', zone.originType)],
-      ['Storage zone', summary.storageZoneId],
       ['Edge script', script && phase ? `${script} (${phase})` : script],
       ['Middleware script', summary.middlewareScriptId],
       ['App', summary.appId],
-      ['Host header', zone.originHostHeader],
-      ['Connection', zone.originLinkValue],
+    ]),
+    ...listSettings(zone, 'originHostHeader', 'originLinkValue'),
+    ...listFields([
       // The specification gives no unit for the wait.
       ['Retries', retries !== undefined && joinParts(`${retries}`, wait && `wait before a retry: ${wait}`)],
       [
@@ -53,7 +52,9 @@ export function listOrigin(zone: Zone): Row[] {
       ],
       ['Timeouts', timeouts],
       ['Sticky sessions', stickySessions],
-      ['Routing filters', joinNonEmpty(zone.routingFilters)],
+    ]),
+    ...listSettings(zone, 'routingFilters'),
+    ...listFields([
       [
         'WebSockets',
         joinParts(
@@ -62,12 +63,7 @@ export function listOrigin(zone: Zone): Row[] {
         ),
       ],
     ]),
-    ...listSwitches([
-      ['Hostname forwarded', zone.addHostHeader],
-      ['Redirects followed', zone.followRedirects],
-      ['Canonical header', zone.addCanonicalHeader],
-      ['Safe hop', zone.enableSafeHop],
-    ]),
+    ...listSettings(zone, 'addHostHeader', 'followRedirects', 'addCanonicalHeader', 'enableSafeHop'),
   ];
 }
 
@@ -92,16 +88,15 @@ export function listPages(zone: Zone): Row[] {
         joinParts(formatOnOff(zone.errorPageEnableStatuspageWidget), zone.errorPageStatuspageCode),
       ],
     ]),
-    ...listSwitches([['White label', zone.errorPageWhitelabel]]),
+    ...listSettings(zone, 'errorPageWhitelabel'),
     ...listFields([
       ['Preloading screen', preloading],
       [
         'Own preloading code',
         joinParts(formatOnOff(zone.preloadingScreenCodeEnabled), describeLength(zone.preloadingScreenCode)),
       ],
-      ['Preloading logo', zone.preloadingScreenLogoUrl],
     ]),
-    ...listSwitches([['Preloading on the first visit', zone.preloadingScreenShowOnFirstVisit]]),
+    ...listSettings(zone, 'preloadingScreenLogoUrl', 'preloadingScreenShowOnFirstVisit'),
   ];
 }
 
@@ -113,14 +108,14 @@ function describeLength(code: string | undefined): string | undefined {
 export function listLogging(zone: Zone): Row[] {
   const { loggingIPAnonymizationEnabled: isAnonymized } = zone;
   const how = describeEnum('LogAnonymizationType', zone.logAnonymizationType) ?? 'how is not reported';
-  return listFields([
-    ['Logging', formatOnOff(zone.enableLogging)],
-    ['Extended', formatOnOff(zone.enableExtendedLogging)],
-    ['Format', describeEnum('PullZoneLogFormat', zone.logFormat)],
-    ['IP addresses', isAnonymized ? `anonymized (${how})` : isAnonymized === false && 'whole'],
-    ['Kept in the storage zone', zone.loggingSaveToStorage && formatLinkedId(zone.loggingStorageZoneId)],
-    ['Forwarded', describeForwarding(zone)],
-  ]);
+  return [
+    ...listSettings(zone, 'enableLogging', 'enableExtendedLogging', 'logFormat'),
+    ...listFields([
+      ['IP addresses', isAnonymized ? `anonymized (${how})` : isAnonymized === false && 'whole'],
+      ['Kept in the storage zone', zone.loggingSaveToStorage && formatLinkedId(zone.loggingStorageZoneId)],
+      ['Forwarded', describeForwarding(zone)],
+    ]),
+  ];
 }
 
 function describeForwarding(zone: Zone): string | undefined {
@@ -151,27 +146,32 @@ export function listAccount(zone: Zone): Row[] {
     ['record', zone.dnsRecordId],
     ['value', zone.dnsRecordValue],
   ]);
-  return listFields([
-    ['Id', zone.id],
-    ['State', joinParts(suspended && 'suspended', active)],
-    // The specification: enabled "unless resource limits were reached or the owning account ran out of funds".
-    ['Disabled because', enabled === false && disabledBecause],
-    ['This month', used === undefined ? undefined : formatBytes(used)],
-    ['Monthly limit', limit === undefined ? undefined : formatBytes(limit)],
-    ['Charges so far', charges === undefined ? undefined : formatMoney(charges)],
-    ['Tier', describeEnum('PullZoneType', zone.type)],
-    ['Delivers from', listRegions(zone)],
-    ['Addresses', describeEnum('IpFamilyPolicy', zone.ipFamilyPolicy)],
-    ['Owner', zone.userId],
-    // $/byte: too small for the format of money.
-    ['Own price', zone.priceOverride && `$${zone.priceOverride} per byte`],
-    ['Discounts', discounts],
-    ['CNAME domain', zone.cnameDomain],
-    ['DNS', dns],
-    ['Video library', zone.videoLibraryId],
-    ['App endpoint', zone.magicContainersEndpointId],
-    ['Cache version', formatWhole(zone.cacheVersion)],
-  ]);
+  return [
+    ...listFields([
+      ['Id', zone.id],
+      ['State', joinParts(suspended && 'suspended', active)],
+      // The specification: enabled "unless resource limits were reached or the owning account ran out of funds".
+      ['Disabled because', enabled === false && disabledBecause],
+      ['This month', used === undefined ? undefined : formatBytes(used)],
+      ['Monthly limit', limit === undefined ? undefined : formatBytes(limit)],
+      ['Charges so far', charges === undefined ? undefined : formatMoney(charges)],
+    ]),
+    ...listSettings(zone, 'type'),
+    ...listFields([['Delivers from', listRegions(zone)]]),
+    ...listSettings(zone, 'ipFamilyPolicy'),
+    ...listFields([
+      ['Owner', zone.userId],
+      [
+        nameSetting('priceOverride'),
+        zone.priceOverride && formatSetting('priceOverride', zone.priceOverride),
+      ],
+      ['Discounts', discounts],
+    ]),
+    ...listSettings(zone, 'cnameDomain'),
+    ...listFields([['DNS', dns]]),
+    ...listSettings(zone, 'videoLibraryId', 'magicContainersEndpointId'),
+    ...listFields([['Cache version', formatWhole(zone.cacheVersion)]]),
+  ];
 }
 
 export const disabledBecause = 'resource limits were reached or the owning account ran out of funds';

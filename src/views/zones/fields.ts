@@ -12,10 +12,6 @@ export function listFields(fields: readonly Field[]): Row[] {
   return fields.flatMap(([label, value]) => (value ? [[label, value] as const] : []));
 }
 
-export function listSwitches(all: readonly (readonly [label: string, on: boolean | undefined])[]): Row[] {
-  return listFields(all.map(([label, on]) => [label, formatOnOff(on)]));
-}
-
 /** The switches that are on: `WebP, country`; `nothing` if none is, undefined if none is reported. */
 export function joinSwitches(
   all: readonly (readonly [label: string, on: boolean | undefined])[],

@@ -86,7 +86,7 @@ export function listEverything(parts: readonly PartTable[]): PartTable {
 }
 
 /** Name, certificate and HTTPS. */
-function listHostname(host: Hostname): [name: string, certificate: string, https: string] {
+export function listHostname(host: Hostname): [name: string, certificate: string, https: string] {
   const isPlatforms = host.isSystemHostname || host.isManagedHostname;
   const kind = describeEnum('CertificateProvisionType', host.certificateProvisionType) ?? 'yes';
   const certificate = host.hasCertificate ? kind : host.hasCertificate === false ? 'none' : 'not reported';
@@ -115,10 +115,19 @@ export function renderPartMenu(zone: Zone, chosen?: string) {
       ...storage.map((id) => commandButton(`Zones of storage zone ${id}`, `zones storage:${id}`)),
     ],
   };
+  const overTime: ButtonGroup = {
+    label: 'Over time and beside others',
+    buttons: [
+      commandButton('What changed', `changes ${zone.summary.id}`),
+      commandButton('Compare with another zone', `compare ${zone.summary.id}`),
+    ],
+  };
   const hasNeighbours = neighbours.buttons.some((entry) => !!entry);
-  return selectOf('Settings…', hasNeighbours ? [{ label: 'Settings', buttons: menu }, neighbours] : menu, {
-    chosen,
-  });
+  return selectOf(
+    'Settings…',
+    [{ label: 'Settings', buttons: menu }, overTime, hasNeighbours && neighbours],
+    { chosen },
+  );
 }
 
 /** A zone with many rules names many; the first are enough for a menu. */

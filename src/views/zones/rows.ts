@@ -67,12 +67,12 @@ export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-/** Opens a zone from a message: `zones:pick` has its options. */
-export function pickZone(): ExternalSelect {
+/** Opens a zone from a message: `zones:pick` has its options. Another action is one of the picker's fields. */
+export function pickZone(actionId = 'zones:open', placeholder = 'Open a zone…'): ExternalSelect {
   return {
     type: 'external_select',
-    action_id: 'zones:open',
-    placeholder: plain('Open a zone…'),
+    action_id: actionId,
+    placeholder: plain(placeholder),
     min_query_length: 0,
   };
 }
@@ -104,7 +104,7 @@ const maxChoices = 10;
 /** Asks which zone was meant. `command` needs it, with the words `behind` it. */
 export function renderUnclearZone(
   found: UnclearZone,
-  command: 'zone' | 'errors' | 'here zone' = 'zone',
+  command: 'zone' | 'errors' | 'here zone' | 'changes' | 'compare' | `compare ${string}` = 'zone',
   behind = '',
 ): Message {
   const writeCommand = (zone: string): string => `${command} ${quoteWord(zone)} ${behind}`.trim();
@@ -116,7 +116,7 @@ export function renderUnclearZone(
         ...found.near.map((name, nth) => commandButton(plainText(name, 60), writeCommand(name), nth)),
         command === 'errors'
           ? commandButton('Which zones fail', 'errors all', 8)
-          : commandButton('Search in a form', command, 8),
+          : command !== 'changes' && commandButton('Search in a form', command, 8),
         commandButton('All zones', 'zones', 9),
       ),
     ]);

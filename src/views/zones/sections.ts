@@ -1,12 +1,9 @@
 import type { Zone } from '../../api/zones/zone.ts';
-import { formatMoney } from '../blocks/format.ts';
 import { splitWords } from './edge-rules.ts';
 import {
   describeEnum,
   formatLinkedId,
   formatOnOff,
-  formatOrUnlimited,
-  formatOverride,
   formatWhole,
   isPositive,
   joinFields,
@@ -15,9 +12,9 @@ import {
   joinParts,
   joinSwitches,
   listFields,
-  listSwitches,
   type Row,
 } from './fields.ts';
+import { listSettings, nameSetting } from './setting-words.ts';
 
 export function listCaching(zone: Zone): Row[] {
   const query = joinNonEmpty(zone.queryStringVaryParameters);
@@ -37,18 +34,12 @@ export function listCaching(zone: Zone): Row[] {
   );
   const wait = formatWhole(zone.requestCoalescingTimeout);
   return [
+    ...listSettings(zone, 'cacheControlMaxAgeOverride', 'cacheControlPublicMaxAgeOverride'),
     ...listFields([
-      ['CDN cache time', formatOverride(zone.cacheControlMaxAgeOverride)],
-      ['Browser cache time', formatOverride(zone.cacheControlPublicMaxAgeOverride)],
       ['Cached apart by', varies],
       ['Query strings', describeQueryStrings(zone)],
     ]),
-    ...listSwitches([
-      ['Smart cache', zone.enableSmartCache],
-      ['Cookies removed', zone.disableCookies],
-      ['Errors cached', zone.cacheErrorResponses],
-      ['Cache slice for video', zone.enableCacheSlice],
-    ]),
+    ...listSettings(zone, 'enableSmartCache', 'disableCookies', 'cacheErrorResponses', 'enableCacheSlice'),
     ...listFields([
       [
         'Stale copies served',
@@ -58,7 +49,7 @@ export function listCaching(zone: Zone): Row[] {
         ]),
       ],
     ]),
-    ...listSwitches([['Update in the background', zone.useBackgroundUpdate]]),
+    ...listSettings(zone, 'useBackgroundUpdate'),
     ...listFields([
       ['Perma-Cache', describePermaCache(zone)],
       ['Origin shield', describeShield(zone)],
@@ -117,13 +108,14 @@ export function listSecurity(zone: Zone): Row[] {
         ),
       ],
     ]),
-    ...listSwitches([
-      ['TLS 1.0', zone.enableTLS1],
-      ['TLS 1.1', zone.enableTLS1_1],
-      ['Origin certificate checked', zone.verifyOriginSSL],
-      ['Automatic certificates', zone.enableAutoSSL],
-      ['Let’s Encrypt', zone.disableLetsEncrypt === undefined ? undefined : !zone.disableLetsEncrypt],
-    ]),
+    ...listSettings(
+      zone,
+      'enableTLS1',
+      'enableTLS1_1',
+      'verifyOriginSSL',
+      'enableAutoSSL',
+      'disableLetsEncrypt',
+    ),
     ...listFields([
       [
         'Token authentication',
@@ -132,11 +124,16 @@ export function listSecurity(zone: Zone): Row[] {
           zone.zoneSecurityIncludeHashRemoteIP && 'token holds the IP',
         ),
       ],
-      ['Blocked IPs', joinNonEmpty(zone.blockedIps)],
-      ['Blocked countries', joinNonEmpty(zone.blockedCountries)],
-      ['Redirected countries', joinNonEmpty(zone.budgetRedirectedCountries)],
-      ['Allowed referrers', joinNonEmpty(zone.allowedReferrers)],
-      ['Blocked referrers', joinNonEmpty(zone.blockedReferrers)],
+    ]),
+    ...listSettings(
+      zone,
+      'blockedIps',
+      'blockedCountries',
+      'budgetRedirectedCountries',
+      'allowedReferrers',
+      'blockedReferrers',
+    ),
+    ...listFields([
       [
         'Also blocked',
         joinSwitches([
@@ -145,12 +142,13 @@ export function listSecurity(zone: Zone): Row[] {
           ['direct access', zone.blockNoneReferrer],
         ]),
       ],
-      ['Requests per IP, second', formatOrUnlimited(zone.requestLimit)],
-      ['Burst', isPositive(zone.requestLimit) && burst],
-      ['Connections per IP', formatOrUnlimited(zone.connectionLimitPerIPCount)],
-      ['Transfer rate', formatOrUnlimited(zone.limitRatePerSecond, ' kb/s')],
+    ]),
+    ...listSettings(zone, 'requestLimit'),
+    ...listFields([[nameSetting('burstSize'), isPositive(zone.requestLimit) && burst]]),
+    ...listSettings(zone, 'connectionLimitPerIPCount', 'limitRatePerSecond'),
+    ...listFields([
       [
-        'Limited after',
+        nameSetting('limitRateAfter'),
         isPositive(zone.limitRatePerSecond) &&
           isPositive(zone.limitRateAfter) &&
           formatWhole(zone.limitRateAfter),
@@ -168,7 +166,7 @@ export function listSecurity(zone: Zone): Row[] {
 }
 
 export function listOptimizer(zone: Zone): Row[] {
-  if (zone.optimizerEnabled === false) return [['Optimizer', 'off']];
+  if (zone.optimizerEnabled === false) return listSettings(zone, 'optimizerEnabled');
   const quality = joinFields([
     ['desktop', formatWhole(zone.optimizerImageQuality)],
     ['mobile', formatWhole(zone.optimizerMobileImageQuality)],
@@ -179,14 +177,13 @@ export function listOptimizer(zone: Zone): Row[] {
   ]);
   const blueprints = joinNonEmpty(zone.vendorAiImageBlueprints?.map(readName));
   return [
-    ...listFields([
-      ['Optimizer', formatOnOff(zone.optimizerEnabled)],
-      ['Costs a month', zone.optimizerPricing === undefined ? undefined : formatMoney(zone.optimizerPricing)],
-    ]),
-    ...listSwitches([
-      ['Automatic', zone.optimizerAutomaticOptimizationEnabled],
-      ['WebP', zone.optimizerEnableWebP],
-    ]),
+    ...listSettings(
+      zone,
+      'optimizerEnabled',
+      'optimizerPricing',
+      'optimizerAutomaticOptimizationEnabled',
+      'optimizerEnableWebP',
+    ),
     ...listFields([
       ['Image quality', quality],
       ['Widest', widest],
@@ -201,7 +198,7 @@ export function listOptimizer(zone: Zone): Row[] {
       ['Image classes', joinList(zone.optimizerClasses?.map(readName))],
       ['AI images', joinParts(formatOnOff(zone.enableVendorImageAi), blueprints)],
     ]),
-    ...listSwitches([['Classes enforced', zone.optimizerForceClasses]]),
+    ...listSettings(zone, 'optimizerForceClasses'),
     ...listFields([
       [
         'Also on',
@@ -213,9 +210,8 @@ export function listOptimizer(zone: Zone): Row[] {
           ['tunnel', zone.optimizerTunnelEnabled],
         ]),
       ],
-      ['WordPress path', zone.optimizerStaticHtmlWordPressPath],
-      ['WordPress bypass cookie', zone.optimizerStaticHtmlWordPressBypassCookie],
     ]),
+    ...listSettings(zone, 'optimizerStaticHtmlWordPressPath', 'optimizerStaticHtmlWordPressBypassCookie'),
   ];
 }
 

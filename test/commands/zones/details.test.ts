@@ -51,6 +51,9 @@ test('a zone is its state, use and place in three lines, and a menu of its parts
     Pages
     Account
     All, searchable
+    Over time and beside others
+    What changed
+    Compare with another zone
     Hangs together
     Zones of storage zone 2005
     Share

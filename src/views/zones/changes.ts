@@ -1,0 +1,120 @@
+import type { Look, StoredChange } from '../../accounts/settings/history.ts';
+import { renderAnswer } from '../blocks/answer.ts';
+import type { Message } from '../blocks/blocks.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
+import { formatMoment, formatNumber, pluralize } from '../blocks/format.ts';
+import { selectOf } from '../blocks/menu-of-buttons.ts';
+import { type PanelPages, panelButton } from '../blocks/panel.ts';
+import { renderTable } from '../blocks/table.ts';
+import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
+import { pickZone } from './rows.ts';
+import { describeChange, nameChange } from './setting-changes.ts';
+
+/** Periods in hours, as people choose them. */
+export const changePeriods = {
+  '24h': 'the last 24 hours',
+  '7d': 'the last 7 days',
+  '30d': 'the last 30 days',
+  '100d': 'the last 100 days',
+} as const;
+
+export interface ShownChanges {
+  /** The newest first. */
+  readonly changes: readonly StoredChange[];
+  /** Of the period, shown or not. */
+  readonly total: number;
+  readonly look: Look;
+  /** Undefined: all zones. */
+  readonly zone: { readonly id: string; readonly name: string } | undefined;
+  /** `7d` */
+  readonly period: string;
+  readonly asOf: Date;
+  readonly panel: PanelPages;
+}
+
+/** What changed in the settings of one zone or of all, after a look. */
+export function renderChanges(shown: ShownChanges): Message {
+  const { changes, total, look, zone, period, asOf, panel } = shown;
+  const words = period.replace(/^(\d+)([hdw])$/u, (_, count: string, unit: string) =>
+    describePeriod(+count, unit),
+  );
+  const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : pluralize(look.zones, 'zone');
+  const share = ['changes', zone?.id, period].filter(Boolean).join(' ');
+  const isFirst = look.first > 0 && look.first === look.zones && total === 0;
+  const line = isFirst
+    ? `First look at ${where}: from now on changes are kept`
+    : total === 0
+      ? `Nothing changed in ${where} in ${words}`
+      : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} in ${words}`;
+  const someFirst = !isFirst && look.first > 0;
+  return renderAnswer({
+    text: unbold(line),
+    lines: [line, someFirst && `${pluralize(look.first, 'zone')} looked at for the first time`],
+    picture: renderTable({
+      caption: `Changed settings, ${words}`,
+      columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
+      rows: changes.map((change) => [
+        ...(zone ? [] : [change.zoneName || change.zoneId]),
+        nameChange(change),
+        describeChange(change),
+        { at: change.at },
+      ]),
+      total,
+    }),
+    actions: [
+      zone
+        ? commandButton(plainText(`Zone ${zone.name || zone.id}`, 60), `zone ${zone.id} all`, 1)
+        : findBusiest(changes),
+      !zone && pickZone('changes:zone', 'Of one zone…'),
+      selectOf(
+        'Period…',
+        Object.entries(changePeriods).map(([each, label]) =>
+          button(label.replace('the last', 'Last'), 'changes:show', `${each} ${zone?.id ?? ''}`.trim()),
+        ),
+      ),
+    ],
+    share,
+    more: [
+      button('Look again', 'changes:show', `${period} ${zone?.id ?? ''}`.trim()),
+      zone && commandButton('Changes of all zones', 'changes', 2),
+      zone && commandButton('Compare with another zone', `compare ${zone.id}`, 3),
+      zone && panelButton(panel, 'zone', zone.id),
+    ],
+    notes: [
+      `looked ${formatMoment(asOf)}`,
+      'a change is found by the look after it',
+      'values of keys and tokens are never shown',
+    ],
+  });
+}
+
+const units: Readonly<Record<string, string>> = { h: 'hour', d: 'day', w: 'week' };
+
+function describePeriod(count: number, unit: string): string {
+  return `the last ${count === 1 ? '' : `${formatNumber(count)} `}${units[unit]}${count === 1 ? '' : 's'}`;
+}
+
+/** `3 of 240 zones`; of more changes than are shown, the zones of all are not known. */
+function countZones({ changes, total, look }: ShownChanges): string {
+  const changed = new Set(changes.map(({ zoneId }) => zoneId)).size;
+  return changes.length < total
+    ? pluralize(look.zones, 'zone')
+    : `${formatNumber(changed)} of ${pluralize(look.zones, 'zone')}`;
+}
+
+/** The zone with the most changes is looked at next. */
+function findBusiest(changes: readonly StoredChange[]) {
+  const counts = new Map<string, number>();
+  for (const { zoneId } of changes) counts.set(zoneId, (counts.get(zoneId) ?? 0) + 1);
+  const [busiest] = [...counts].toSorted(([, a], [, b]) => b - a);
+  const change = changes.find(({ zoneId }) => zoneId === busiest?.[0]);
+  return (
+    change &&
+    counts.size > 1 &&
+    commandButton(
+      plainText(`Changes of ${change.zoneName || change.zoneId}`, 60),
+      `changes ${change.zoneId}`,
+      1,
+    )
+  );
+}
