@@ -18,7 +18,12 @@ export type AppOptions = Pick<Base, 'config' | 'log'> & Partial<Base> & { readon
 export async function buildApp({ role = 'all', ...options }: AppOptions): Promise<ChatApp> {
   const base: Base = { fetch: globalThis.fetch, now: () => new Date(), exportLimits, ...options };
   const { config, log } = base;
-  const release = registerConfigSecrets(config);
+  const releaseSecrets = registerConfigSecrets(config);
+  const stopTracing = await startTracing(base);
+  const release = async (): Promise<void> => {
+    await stopTracing?.();
+    releaseSecrets();
+  };
   let database: Database | undefined;
   try {
     database = await openDatabase({ ...config.store, log });
@@ -29,13 +34,20 @@ export async function buildApp({ role = 'all', ...options }: AppOptions): Promis
     return createLifecycle(base, role, { stores, services, features, edges }, release);
   } catch (error) {
     await database?.close();
-    release();
+    await release();
     throw error;
   }
 }
 
+/** Its packages are loaded only where a collector is configured. */
+async function startTracing({ config, log }: Base): Promise<(() => Promise<void>) | undefined> {
+  if (!config.traces) return undefined;
+  const tracing = await import('../telemetry/tracing.ts');
+  return tracing.startTracing({ ...config.traces, log });
+}
+
 /** Registers the configured secrets for as long as the bot runs; the returned function ends that. */
-function registerConfigSecrets({ slack, store }: Config): () => void {
+function registerConfigSecrets({ slack, store, traces }: Config): () => void {
   const { appToken, signingSecret, installing } = slack;
   const oauth = installing.kind === 'oauth' ? installing : undefined;
   const botToken = installing.kind === 'single' ? installing.botToken : undefined;
@@ -44,8 +56,18 @@ function registerConfigSecrets({ slack, store }: Config): () => void {
     'signing-secret': [signingSecret?.reveal()],
     'client-secret': [oauth?.clientSecret.reveal()],
     'state-secret': [oauth?.stateSecret.reveal()],
+    'collector-headers': findHeaderValues(traces?.headers),
     'database-password': findPasswords(store.databaseUrl),
   });
+}
+
+/** The values of `name=value,…`. */
+function findHeaderValues(headers: Secret | undefined): string[] {
+  const values = headers
+    ?.reveal()
+    .split(',')
+    .map((pair) => pair.replace(/^[^=]*=/u, '').trim());
+  return values?.flatMap((text) => [text, unescape(text)]) ?? [];
 }
 
 /** The password of an address, as it is written and as it is meant. */

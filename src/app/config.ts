@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseKeyring } from '../auth/keyring/keyring.ts';
 import { UserError } from '../errors.ts';
+import { isAddress } from '../lib/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Installing } from '../slack/installations.ts';
 import { logLevels } from '../telemetry/log.ts';
@@ -22,15 +23,6 @@ const splitList = (text: string): string[] => text.split(/[\s,]+/u).filter(Boole
 // Slack's signing secrets are 32 hex digits. A short secret is guessed from one signature or OAuth state that was seen.
 const longSecret = (source: string) =>
   z.string().min(16, `is too short: at least 16 characters (${source})`).transform(toSecret);
-
-/** https everywhere; plain http only to this machine, for local tests. */
-function isAddress(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const { protocol, hostname, username, password } = new URL(value);
-  if (username || password) return false;
-  const isLoopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback);
-}
 
 const address = z
   .string()
@@ -112,6 +104,11 @@ const variables = storeVariables.extend({
   PORT: port.default(3000),
   METRICS_PORT: port.optional(),
   PUBLIC_URL: address.optional(),
+  // Spans hold no secret, and collectors of a cluster have no certificate.
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(toSecret).optional(),
 });
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -141,6 +138,9 @@ export function readConfig(env: Env) {
     },
     /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
     adminIds: read.ADMIN_USER_IDS,
+    traces: read.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT, headers: read.OTEL_EXPORTER_OTLP_HEADERS }
+      : undefined,
     web: { port: read.PORT, metricsPort: read.METRICS_PORT, publicUrl: read.PUBLIC_URL },
   };
 }

@@ -26,7 +26,7 @@ export function createLifecycle(
   { config, log }: Base,
   role: Role,
   stages: { stores: Stores; services: Services; features: Features; edges: Edges },
-  release: () => void,
+  release: () => Promise<void>,
 ): ChatApp {
   const { database, queue, keyring } = stages.stores;
   const { access, inFlight, zoneCache } = stages.services;
@@ -50,7 +50,7 @@ export function createLifecycle(
     await ports.accounts.stop();
     await keyring.stop();
     await database.close();
-    release();
+    await release();
   };
   return {
     port: () => port,

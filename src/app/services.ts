@@ -11,6 +11,7 @@ import { createEgress } from '../slack/send/egress.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import { tenantIdOfWorkspace } from '../slack/sender.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
+import { addCallSpan } from '../telemetry/spans.ts';
 import type { Base, Stores } from './stores.ts';
 
 export type Services = ReturnType<typeof createServices>;
@@ -49,12 +50,14 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
   });
   const onCall = (call: Call): void => {
     metrics.slackCall(call);
+    addCallSpan('Slack', call);
     log.debug({ method: call.name, ...describeCall(call) }, 'Slack call');
   };
   const { fetch } = clock;
   const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, onCall, fetch });
   const onAttempt = (attempt: Call): void => {
     metrics.cdnRequest(attempt);
+    addCallSpan('CDN', attempt);
     log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
   };
   const cdnFetch = egress.fetch('cdn', base.fetch, {

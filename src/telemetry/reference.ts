@@ -5,6 +5,8 @@ import { randomInt } from 'node:crypto';
 interface Work {
   /** Made when it is first asked for. */
   reference: string | undefined;
+  /** Other work asked for it, and has the same reference. */
+  readonly isContinued: boolean;
 }
 
 const current = new AsyncLocalStorage<Work>();
@@ -14,13 +16,18 @@ const current = new AsyncLocalStorage<Work>();
  * people read of its failures. `reference`: that of the work that asked for it.
  */
 export function withReference<T>(run: () => T, reference?: string): T {
-  return current.run({ reference }, run);
+  return current.run({ reference, isContinued: reference !== undefined }, run);
 }
 
 /** The reference of the surrounding work; undefined outside of any. */
 export function findReference(): string | undefined {
   const work = current.getStore();
   return work && (work.reference ??= createReference());
+}
+
+/** Whether the surrounding work was asked for by other work. */
+export function isContinued(): boolean {
+  return current.getStore()?.isContinued ?? false;
 }
 
 /** The reference to show: that of the surrounding work, else a new one. */

@@ -3,6 +3,7 @@ import type { Answer, Setup, With } from '../../commands/define.ts';
 import type { Service } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
+import { describeSpan, withSpan } from '../../telemetry/spans.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { createConversation } from '../send/conversation.ts';
@@ -75,8 +76,13 @@ export async function performFound(
   }
   const { outcome, feature, afterwards } = await deps.inFlight.run(async (signal) => {
     const { delivery, flow } = await find(sender);
-    const outcome = await performOnce(deps, { ...delivery, sender, signal }, flow);
-    return { outcome, feature: delivery.feature, afterwards: flow.afterwards };
+    const { feature } = delivery;
+    const outcome = await withSpan(`${kind} ${feature}`, { kind, feature }, async () => {
+      const outcome = await performOnce(deps, { ...delivery, sender, signal }, flow);
+      describeSpan({ outcome });
+      return outcome;
+    });
+    return { outcome, feature, afterwards: flow.afterwards };
   }, sender.person);
   const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
 import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { withSpan } from '../../telemetry/spans.ts';
 import type { Egress } from '../send/egress.ts';
 import { readBody } from '../web/limits.ts';
 import { type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
@@ -53,7 +54,9 @@ export function createHttpReceiver(options: {
       acknowledged();
     };
     try {
-      await withSecrets(async () => app?.processEvent({ body, ack }));
+      await withSpan('delivery', { transport: 'http' }, () =>
+        withSecrets(async () => app?.processEvent({ body, ack })),
+      );
     } catch (error) {
       // Slack sends events again.
       log.error({ error }, 'a delivery failed outside its listener');

@@ -5,6 +5,7 @@ import { SocketModeClient } from '@slack/socket-mode';
 import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withReference } from '../../telemetry/reference.ts';
+import { withSpan } from '../../telemetry/spans.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
 import { type OnAcknowledged, readSentAt, watchAcknowledgement } from './acknowledgement.ts';
@@ -55,7 +56,9 @@ export function createSocketReceiver(options: {
       acknowledged(readSentAt(body));
     };
     try {
-      await withSecrets(async () => app?.processEvent({ body, ack }));
+      await withSpan('delivery', { transport: 'socket' }, () =>
+        withSecrets(async () => app?.processEvent({ body, ack })),
+      );
     } catch (error) {
       // Slack sends what is not acknowledged again.
       log.error({ error }, 'a delivery failed outside its listener');

@@ -5,6 +5,7 @@ import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { findReference, withReference } from '../../telemetry/reference.ts';
+import { withSpan } from '../../telemetry/spans.ts';
 import type { Database, Engine } from '../database.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
@@ -111,7 +112,8 @@ export function createQueue(options: {
           wakeOne();
           boss.notifyWorker(worker);
           try {
-            await withReference(() => run(job, ports, stored), readReference(stored.data));
+            const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
+            await withReference(inSpan, readReference(stored.data));
           } finally {
             idle.add(worker);
           }

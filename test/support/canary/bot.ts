@@ -13,6 +13,7 @@ import type { ChatApp } from '../../../src/app/lifecycle.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createLogger, type Log, type LogLevel } from '../../../src/telemetry/log.ts';
 import { environment } from '../bot.ts';
+import { startCollector } from '../collector.ts';
 import { copyEmbeddedDatabase } from '../database-templates.ts';
 import { plantSecrets } from './plant-secrets.ts';
 
@@ -50,6 +51,7 @@ export async function startCanaryBot(options: {
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
   plantSecrets(cdn);
+  const collector = await startCollector();
   const { transport, install } = options;
   if (options.databaseUrl === undefined) await copyEmbeddedDatabase(dataDir);
   const encryptionKey = randomBytes(32).toString('base64');
@@ -60,6 +62,8 @@ export async function startCanaryBot(options: {
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     LOG_LEVEL: 'trace',
     METRICS_PORT: String(await findFreePort()),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${canary('env-collector-key', 'x')}`,
     ...options.env,
   };
   const config = readConfig(env);
@@ -144,6 +148,7 @@ export async function startCanaryBot(options: {
       sinks.set('acknowledgements', JSON.stringify(answers));
       sinks.set('HTTP answers', pages.join('\n'));
       sinks.set('database', tables);
+      sinks.set('spans', collector.bodies.join('\n'));
       sinks.set('problems', slack.problems.join('\n'));
       sinks.set(
         'addresses asked of the CDN',
@@ -154,7 +159,7 @@ export async function startCanaryBot(options: {
     },
     async stop() {
       await stopBot();
-      await Promise.all([slack.close(), cdn.close()]);
+      await Promise.all([slack.close(), cdn.close(), collector.close()]);
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,41 @@
+import type { Call } from './metrics.ts';
+
+/** Names from the code, numbers and codes: never anything typed, an id of a person, or a message of an error. */
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Where spans go, once tracing is on. */
+export interface Tracing {
+  run<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
+  add(name: string, attributes: Attributes, times: Pick<Call, 'startedAt' | 'seconds'>): void;
+  describe(attributes: Attributes): void;
+}
+
+let tracing: Tracing | undefined;
+
+/** Sends the spans of this process there; the returned function ends that. */
+export function useTracing(next: Tracing): () => void {
+  tracing = next;
+  return () => {
+    if (tracing === next) tracing = undefined;
+  };
+}
+
+/** Runs work in a span, below that of the surrounding work. Without tracing it just runs. */
+export function withSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  return tracing ? tracing.run(name, attributes, work) : work();
+}
+
+/** Adds to the span of the surrounding work what is known by now. */
+export function describeSpan(attributes: Attributes): void {
+  tracing?.describe(attributes);
+}
+
+/** Adds a call to another service that has ended, below the span of the surrounding work. */
+export function addCallSpan(service: 'CDN' | 'Slack', { name, outcome, status, ...times }: Call): void {
+  const failed = outcome === 'ok' ? {} : { 'error.type': outcome };
+  tracing?.add(
+    `${service} ${name}`,
+    { 'rpc.system': service, 'rpc.method': name, 'http.response.status_code': status, ...failed },
+    times,
+  );
+}

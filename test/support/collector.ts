@@ -1,0 +1,61 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface CollectedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
+  readonly status: { readonly code?: number };
+}
+
+/** A collector of OpenTelemetry, as far as it takes spans: OTLP over HTTP in JSON. */
+export interface Collector {
+  readonly url: string;
+  readonly spans: CollectedSpan[];
+  /** Everything that arrived, as it was. */
+  readonly bodies: string[];
+  readonly headers: IncomingHttpHeaders[];
+  close(): Promise<void>;
+}
+
+interface Batch {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly { readonly spans: readonly CollectedSpan[] }[];
+  }[];
+}
+
+export async function startCollector(): Promise<Collector> {
+  const spans: CollectedSpan[] = [];
+  const bodies: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const isOurs = request.method === 'POST' && request.url === '/v1/traces';
+      const body = Buffer.concat(parts).toString();
+      bodies.push(body);
+      headers.push(request.headers);
+      if (isOurs)
+        for (const { scopeSpans } of (JSON.parse(body) as Batch).resourceSpans)
+          spans.push(...scopeSpans.flatMap((scope) => scope.spans));
+      response.writeHead(isOurs ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    bodies,
+    headers,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}
