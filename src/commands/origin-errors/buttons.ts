@@ -25,7 +25,7 @@ const schema = z.object({
   last: z.coerce.number().int().min(1).max(minutesOfDays).optional(),
   at: z
     .string()
-    .regex(/^[\da-z]{1,8}-[\da-z]{1,8}$/u)
+    .regex(/^[\da-z]{1,8}-[\da-z]{0,8}$/u)
     .optional(),
   fresh: z.literal('1').optional(),
   show: z.enum(pictureNames).optional(),
@@ -50,10 +50,16 @@ export function readButton(value: string, now: Date): Pressed {
   const days =
     first !== undefined && count !== undefined && readDays(first, now) ? { first, count } : undefined;
   const period = data && decodePeriod({ ...data, days }, now);
-  if (!data || !period || period.days.count > maxDays + 1)
+  if (!data || !period)
     throw new UserError(
       'This button is from an older version of the bot.',
       `Type ${formatCode('/cdn errors')} for a new answer.`,
+    );
+  // What has no end grows while its button waits; the last minutes may touch one day more.
+  if (period.days.count > maxDays + 1)
+    throw new UserError(
+      `That is ${period.days.count} days by now, and ${maxDays} can be read at once.`,
+      'Pick another time.',
     );
   const { zone: id, name, fresh, show, as } = data;
   const zone = id === undefined ? undefined : { id, name };

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts';
 import { minuteMs, toUtcDay } from '../../lib/time.ts';
-import { createPeriod, type Period, rollBack } from '../../views/origin-errors/period.ts';
+import { createPeriod, openPeriod, type Period, rollBack } from '../../views/origin-errors/period.ts';
 import { findWindow } from '../exports/window.ts';
 import { createDayError, createInsteads, maxDays, readDays } from './days.ts';
 
@@ -63,7 +63,8 @@ function readClock(words: string, now: Date, timeZone: string): Period | undefin
     .replace(/(\d:\d\d) ?- ?(?=\d|now)/u, '$1..');
   const window = findWindow(typed, now, timeZone);
   if (!window) return undefined;
+  const from = window.from.getTime();
+  if (/\.\. ?now$/u.test(typed)) return openPeriod(from, now);
   // A window that has just begun ends now: buttons hold whole minutes.
-  const to = Math.ceil(window.to.getTime() / minuteMs) * minuteMs;
-  return createPeriod({ from: window.from.getTime(), to });
+  return createPeriod({ from, to: Math.ceil(window.to.getTime() / minuteMs) * minuteMs });
 }

@@ -14,6 +14,8 @@ const minutes = (last: number): Period => ({
   span: { from: 0, to: 0, last },
 });
 
+const day = (first: string, count: number): Period => ({ days: { first, count } });
+
 /** The same question about other times. `more` goes into the value of each. */
 export function renderPeriodMenu(
   question: Question,
@@ -22,7 +24,6 @@ export function renderPeriodMenu(
 ): StaticSelect | undefined {
   const { period } = question;
   const { today } = view;
-  const day = (first: string, count: number): Period => ({ days: { first, count } });
   const yesterday = shiftDay(today, -1);
   const offered: [label: string, id: string, period: Period][] = [
     ['Today', 'today', day(today, 1)],

@@ -16,6 +16,8 @@ export interface Span {
   readonly to: number;
   /** It was asked for as the last minutes, so it moves on when it is read again. */
   readonly last?: number | undefined;
+  /** It ends now, so it grows when it is read again. */
+  readonly isOpen?: true | undefined;
 }
 
 export function createPeriod(span: Span): Period {
@@ -29,6 +31,11 @@ export function rollBack(minutes: number, now: Date): Period {
   const at = now.getTime();
   const from = Math.floor(at / minuteMs - minutes) * minuteMs;
   return createPeriod({ from, to: Math.ceil(at / minuteMs) * minuteMs, last: minutes });
+}
+
+/** From a minute until now. */
+export function openPeriod(from: number, now: Date): Period {
+  return createPeriod({ from, to: Math.ceil(now.getTime() / minuteMs) * minuteMs, isOpen: true });
 }
 
 export function boundsOf({ days, span }: Period): Span {
@@ -48,6 +55,7 @@ export function describePeriod({ days, span }: Period, today: string, clock: Clo
   if (!span) return describeDays(days, today);
   if (span.last !== undefined) return `in the last ${describeMinutes(span.last)}`;
   const [from, to] = describeEnds(span, clock);
+  if (span.isOpen) return `since ${clock.day(span.from)} ${from}`;
   return span.from + dayMs >= span.to && clock.day(span.from) === clock.day(span.to)
     ? `on ${clock.day(span.from)} from ${from} to ${to}`
     : `from ${clock.day(span.from)} ${from} to ${clock.day(span.to)} ${to}`;
@@ -62,6 +70,7 @@ export function namePeriod({ days: { first, count }, span }: Period, clock: Cloc
   if (span.last !== undefined) return `Last ${describeMinutes(span.last)}`;
   const [from, to] = describeEnds(span, clock);
   const [day, lastDay] = [span.from, span.to].map(clock.day);
+  if (span.isOpen) return `Since ${day} ${from}`;
   return `${day} ${from} – ${day === lastDay ? '' : `${lastDay} `}${to}`;
 }
 
@@ -108,7 +117,8 @@ export function writeForFile({ days: { first, count }, span }: Period): string {
 export function encodePeriod({ days: { first, count }, span }: Period): Readonly<Record<string, string>> {
   if (!span) return { first, days: String(count) };
   if (span.last !== undefined) return { last: String(span.last) };
-  return { at: [span.from, span.to].map((at) => (at / minuteMs).toString(36)).join('-') };
+  const [from, to] = [span.from, span.to].map((at) => (at / minuteMs).toString(36));
+  return { at: `${from}-${span.isOpen ? '' : to}` };
 }
 
 /** Parts of the period that a chart is made of: five minutes up to two hours, else hours. */
@@ -119,7 +129,7 @@ export function chooseParts(period: Period) {
   return { start, length, count: Math.ceil((to - start) / length) };
 }
 
-/** The period of a button; `last` minutes end now. Undefined if it has none. */
+/** The period of a button; `last` minutes, and what has no end, end now. Undefined if it has none. */
 export function decodePeriod(
   {
     days,
@@ -133,8 +143,8 @@ export function decodePeriod(
   now: Date,
 ): Period | undefined {
   if (last !== undefined) return rollBack(last, now);
-  const [from, to] = (at ?? '').split('-').map((minutes) => Number.parseInt(minutes, 36) * minuteMs);
-  if (at !== undefined)
-    return from !== undefined && to !== undefined && from < to ? createPeriod({ from, to }) : undefined;
-  return days && { days };
+  if (at === undefined) return days && { days };
+  const [from = 0, to = 0] = at.split('-').map((minutes) => Number.parseInt(minutes, 36) * minuteMs);
+  if (at.endsWith('-')) return from < now.getTime() ? openPeriod(from, now) : undefined;
+  return from < to ? createPeriod({ from, to }) : undefined;
 }

@@ -111,7 +111,7 @@ test('an hour counts what is in it, beside the hour before, in bars of five minu
   });
   const person = harness.person();
   const [answer] = await person.run('errors shop 1h');
-  expect(readText(answer)).toMatchSnapshot();
+  expect(readText(answer)).toMatchSnapshot('last hour');
   expect(readRows(answer)).toHaveLength(2);
   const [chart] = await person.press(...(buttons(answer).get('Hour by hour') ?? ['', '']));
   const drawn = chart?.blocks?.find(isChart);
@@ -121,7 +121,7 @@ test('an hour counts what is in it, beside the hour before, in bars of five minu
     { label: '11:20', value: 1 },
   ]);
   const [fixed] = await person.run(`errors shop ${day} 07:30..08:30`);
-  expect(readText(fixed)).toMatchSnapshot();
+  expect(readText(fixed)).toMatchSnapshot('another hour');
 });
 
 test('the last hour moves on with Refresh, and its other pictures stay those of the answer', async () => {
@@ -134,4 +134,14 @@ test('the last hour moves on with Refresh, and its other pictures stay those of 
   harness.advance(10 * 60_000);
   const [later] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect([answer, later].map((one) => one?.text.slice(0, 2))).toEqual(['2 ', '1 ']);
+
+  // What has no end grows.
+  const [open] = await person.run('errors shop since 11:15');
+  harness.cdn.data.originErrors.entries.set(`1/${day}`, [...entries, entry({ at: `${day}T12:20:00Z` })]);
+  harness.advance(10 * 60_000);
+  const [grown] = await person.press(...(buttons(open).get('Refresh') ?? ['', '']));
+  expect([open, grown].map((one) => one?.text.split(' in ')[0])).toEqual([
+    '1 origin error since 21 Nov 11:15',
+    '2 origin errors since 21 Nov 11:15',
+  ]);
 });
