@@ -35,20 +35,18 @@ function renderKinds({ counts: { groups, ungrouped }, period }: Report, clock: C
     // Without its status, which a phone would cut off.
     formatCodeName(group.errorCode),
     { number: group.count, text: formatInteger(group.count) },
-    formatStatus(group.statusCode),
-    group.serverZone ?? 'not reported',
+    `${formatStatus(group.statusCode)}, ${group.serverZone ?? 'not reported'}`,
     renderTime(group.last, clock, hasDays(period, clock)),
   ]);
   const others: Cell[] = [
     'other kinds',
     { number: ungrouped, text: formatInteger(ungrouped) },
-    { number: -1, text: 'several' },
     'several',
     renderTime(undefined, clock),
   ];
   return renderTable({
     caption: 'Kinds of error, the most frequent first',
-    columns: ['Error', 'Count', 'Status', 'Where', 'Last'],
+    columns: ['Error', 'Count', 'Status, where', 'Last'],
     rows: ungrouped > 0 ? [...rows, others] : rows,
     total: groups.length + (ungrouped > 0 ? 1 : 0),
   });
@@ -92,15 +90,15 @@ export function formatKind({
   readonly errorCode?: string | undefined;
   readonly statusCode?: number | undefined;
 }): string {
-  return `${formatCodeName(errorCode)} ${statusCode ?? 'no status'}`;
+  return `${formatCodeName(errorCode)} ${formatStatus(statusCode)}`;
 }
 
 function formatCodeName(errorCode = ''): string {
   return errorCode.trim() || 'no code';
 }
 
-function formatStatus(statusCode: number | undefined): Cell {
-  return { number: statusCode ?? -1, text: statusCode === undefined ? 'no status' : String(statusCode) };
+function formatStatus(statusCode: number | undefined): string {
+  return statusCode === undefined ? 'no status' : String(statusCode);
 }
 
 /** Whether a time of the period needs its day beside it. */

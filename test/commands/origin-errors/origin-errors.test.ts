@@ -48,18 +48,15 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     :new: *New since 2026-11-20*: \`http_timeout\` (1)
     Error
     Count
-    Status
-    Where
+    Status, where
     Last
     dns_lookup
     2
-    502
-    DE
+    502, DE
     09:20
     http_timeout
     1
-    504
-    SG
+    504, SG
     10:00
     What fails
     What fails
