@@ -41,8 +41,8 @@ export function commitLook(
     const open = await findOpenIncidents(trx, watch.id);
     if (open.blind)
       await closeIncident(open.blind, { ...open.blind.figures, lookedAt: at.toISOString() }, commit);
-    const { damping } = findCondition(watch.subject.condition);
-    const about = { now: at, damping, isGap: isGap(watch, at) };
+    const { damping, isEvent } = findCondition(watch.subject.condition);
+    const about = { now: at, damping, isEvent, isGap: isGap(watch, at) };
     const step = advance({ recent }, open.wrong?.figures, observation, about);
     if (step.move === 'open' && step.figures) await openIncident('wrong', step.figures, commit);
     else if (open.wrong) await changeIncident(open.wrong, step, commit, { redraw: open.blind !== undefined });

@@ -25,10 +25,16 @@ export interface Step {
 export function advance(
   { recent: before }: Pick<WatchState, 'recent'>,
   open: IncidentFigures | undefined,
-  found: Observation<unknown>,
-  about: { readonly now: Date; readonly damping: Damping; readonly isGap?: boolean },
+  seen: Observation<unknown>,
+  about: {
+    readonly now: Date;
+    readonly damping: Damping;
+    readonly isGap?: boolean;
+    readonly isEvent?: boolean | undefined;
+  },
 ): Step {
-  const { now, damping, isGap = false } = about;
+  const { now, damping, isGap = false, isEvent = false } = about;
+  const found = open ? keepUnread(open, seen) : seen;
   const isWrong = found.parts.length > 0;
   const length = Math.max(damping.open[1], damping.close);
   const recent = [...(isGap ? [] : before), isWrong].slice(-length);
@@ -41,8 +47,21 @@ export function advance(
   const calm = recent.length - 1 - recent.lastIndexOf(true);
   if (!isWrong && calm >= Math.min(damping.close, length))
     return { ...none, move: 'close', figures: grow(open, found, now, open.parts) };
-  const { parts, joined, left } = mergeParts(open.parts, found.parts, damping.close);
+  const { parts, joined, left } = mergeParts(
+    open.parts,
+    found.parts,
+    // An event has happened, and stays so.
+    isEvent ? Number.POSITIVE_INFINITY : damping.close,
+  );
   return { recent, move: 'update', figures: grow(open, found, now, parts), joined, left };
+}
+
+/** A part of which nothing is known now is as wrong as it was last. */
+function keepUnread<T extends Observation<unknown>>({ parts }: IncidentFigures, found: T): T {
+  const unread = new Set(found.unread);
+  const known = new Set(found.parts.map(({ id }) => id));
+  const kept = parts.filter(({ id }) => unread.has(id) && !known.has(id));
+  return kept.length === 0 ? found : { ...found, parts: [...found.parts, ...kept] };
 }
 
 function begin({ parts, value, count }: Observation<unknown>, now: Date): IncidentFigures {

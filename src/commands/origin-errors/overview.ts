@@ -3,7 +3,7 @@ import { countDay, createOriginErrorCounter } from '../../api/origin-errors/coun
 import { createFilter } from '../../api/origin-errors/filters.ts';
 import type { OriginErrors } from '../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
-import { findBusiest } from '../../digests/kinds/zones/bandwidth.ts';
+import { findBusiest } from '../../api/zones/bandwidth.ts';
 import { mapConcurrently } from '../../lib/concurrency.ts';
 import { hourMs, listDays, toUtcDay } from '../../lib/time.ts';
 import { rankKinds } from '../../views/origin-errors/facts.ts';

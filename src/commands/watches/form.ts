@@ -3,8 +3,8 @@ import { type FormResult, message, section } from '../../views/blocks/blocks.ts'
 import { option } from '../../views/blocks/inputs.ts';
 import { renderAnnouncement } from '../../views/watches/answers.ts';
 import * as views from '../../views/watches/form.ts';
+import { readHost as hostOf } from '../../watches/conditions/errors/read.ts';
 import { conditions, findCondition } from '../../watches/conditions/list.ts';
-import { readHost as hostOf } from '../../watches/conditions/zones.ts';
 import type { Watch, WatchOrder } from '../../watches/model.ts';
 import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../define.ts';
 import { findChannelRefusal } from '../schedules/manage.ts';

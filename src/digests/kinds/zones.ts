@@ -1,9 +1,10 @@
+import { monthOf } from '../../api/zones/bandwidth.ts';
 import { sumTotals } from '../../api/zones/summary.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { sumReported } from '../../views/digests/comparisons.ts';
 import { findEarlier, noise, trendOf } from '../figures.ts';
 import type { CollectInput, CollectResult, DigestKind } from './kind.ts';
-import { compareBusiest, compareRate, findLimits, monthOf, roundToCents } from './zones/bandwidth.ts';
+import { compareBusiest, compareRate, findLimits, roundToCents } from './zones/bandwidth.ts';
 import {
   createZoneBaseline,
   findReportedLimit,

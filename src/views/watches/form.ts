@@ -157,7 +157,7 @@ export function renderTried({ parts, evidence }: Observation<unknown>, subject: 
     .slice(0, mostEvidence)
     .map(
       ({ name, is, wrongIf, isWrong }) =>
-        `${isWrong ? ':red_circle:' : ':white_circle:'} *${escapeMrkdwn(name, 60)}*: ${escapeMrkdwn(is)} (wrong if ${escapeMrkdwn(wrongIf)})`,
+        `${isWrong ? ':red_circle:' : ':white_circle:'} *${escapeMrkdwn(name, 60)}*: ${escapeMrkdwn(is)}${wrongIf === undefined ? '' : ` (wrong if ${escapeMrkdwn(wrongIf)})`}`,
     );
   const more = evidence.length - lines.length;
   return renderOnTop([

@@ -79,6 +79,8 @@ export interface Observation<Memory = undefined> {
   /** The figures behind the decision, wrong or not, the nearest to it first; at most thirty. */
   readonly evidence: readonly Evidence[];
   readonly memory?: Memory | undefined;
+  /** Ids of parts that could not be judged in this look: one of an open incident stays in it. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 /** A zone, an app, a hostname that is wrong. */
@@ -96,7 +98,7 @@ export interface Evidence {
   readonly name: string;
   /** `480 GB of 500 GB` */
   readonly is: string;
-  /** `above 90 %` */
-  readonly wrongIf: string;
+  /** `above 90 %`; undefined in a row that explains: it is neither wrong nor fine. */
+  readonly wrongIf?: string | undefined;
   readonly isWrong: boolean;
 }

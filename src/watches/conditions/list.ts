@@ -1,8 +1,38 @@
+import { appCost } from './apps/cost.ts';
+import { appLatency } from './apps/latency.ts';
+import { appStatus } from './apps/status.ts';
 import type { Condition } from './condition.ts';
-import { zoneState } from './zone-state.ts';
+import { originErrors } from './errors/errors.ts';
+import { hostErrors } from './errors/hosts.ts';
+import { newCodes } from './errors/new-codes.ts';
+import { risingErrors } from './errors/rise.ts';
+import { scanning } from './scanning.ts';
+import { charges } from './zones/charges.ts';
+import { endingCertificates } from './zones/ending-certificates.ts';
+import { zoneForecast } from './zones/forecast.ts';
+import { zoneLimit } from './zones/limit.ts';
+import { missingCertificates } from './zones/missing-certificates.ts';
+import { settings } from './zones/settings.ts';
+import { zoneState } from './zones/state.ts';
 
-/** Every condition, in the order of the form. A new one is a file beside this one and a line here. */
-const all = [zoneState] as const;
+/** Every condition, in the order of the form. A new one is a file in this folder and a line here. */
+const all = [
+  originErrors,
+  hostErrors,
+  newCodes,
+  risingErrors,
+  zoneState,
+  zoneLimit,
+  zoneForecast,
+  missingCertificates,
+  endingCertificates,
+  settings,
+  appStatus,
+  appLatency,
+  appCost,
+  scanning,
+  charges,
+] as const;
 
 export type ConditionName = (typeof all)[number]['name'];
 

@@ -5,11 +5,11 @@ import {
 } from '../../../api/origin-errors/counts.ts';
 import type { OriginError } from '../../../api/origin-errors/origin-errors.ts';
 import { createSeenIds } from '../../../api/origin-errors/seen-ids.ts';
+import { findBusiest } from '../../../api/zones/bandwidth.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import { type Comparison, compareWithPast, type Earlier, findEarlier, noise } from '../../figures.ts';
 import { flattenName, type Named, toNamed } from '../../names.ts';
 import { type CollectInput, type CollectResult, OutOfTime, readEach } from '../kind.ts';
-import { findBusiest } from '../zones/bandwidth.ts';
 import { type CodeBaseline, findNewCodes, type NewCode } from './new-codes.ts';
 
 export interface ErrorFigures {

@@ -1,7 +1,8 @@
+import { findLimit } from '../../../api/zones/bandwidth.ts';
 import { type Attention, attentionReasons, type ZoneSummary } from '../../../api/zones/summary.ts';
 import { yieldToEventLoop } from '../../../lib/time.ts';
 import { flattenName, maxNamedIds, type Named, type NamedGroup, toNamed } from '../../names.ts';
-import { findLimit, type LimitBaseline } from './bandwidth.ts';
+import type { LimitBaseline } from './bandwidth.ts';
 
 /** The last report of every zone, by column: three texts for any number of zones. */
 export interface ZoneBaseline {

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { conditionNames, conditions } from '../../../src/watches/conditions/list.ts';
+
+test('typed words choose one condition, and no condition hides another', () => {
+  const chosenBy = (words: string) =>
+    conditions.filter((one) => one.words.test(words)).map(({ name }) => name);
+  expect(Object.fromEntries(conditions.map(({ name, label }) => [name, chosenBy(label)]))).toEqual(
+    Object.fromEntries(conditionNames.map((name) => [name, [name]])),
+  );
+  expect(['errors', 'errors of host', 'new code', 'certificates', 'bill'].map(chosenBy)).toEqual([
+    ['errors'],
+    ['errors-host'],
+    ['errors-new-code'],
+    ['certificate-missing'],
+    ['charges'],
+  ]);
+});
+
+test('each condition can be reached, and its numbers fit each other', () => {
+  expect(new Set(conditionNames).size).toBe(conditions.length);
+  for (const { threshold, damping, leastEvery = 5, describe } of conditions) {
+    const { initial = 0, least = 0, most = 0 } = threshold ?? {};
+    expect(initial).toBeGreaterThanOrEqual(least);
+    expect(initial).toBeLessThanOrEqual(most);
+    expect(describe({ targets: [] })).toBe(describe({ targets: [], threshold: threshold?.initial }));
+    expect(damping.open[0]).toBeLessThanOrEqual(damping.open[1]);
+    expect(damping.close).toBeGreaterThan(0);
+    // Looks stand on a grid from midnight.
+    expect((24 * 60) % leastEvery).toBe(0);
+  }
+});
