@@ -19,11 +19,10 @@ export interface AskedExport {
 }
 
 /** Reads the submitted form. Each problem goes to its field. */
-export function readExport(typed: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
-  const { fields, blocks } = withoutNumbers(typed);
+export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
   const errors: Record<string, string> = {};
   const wrong = (field: string, message: string): void => {
-    errors[blocks[field] ?? field] ??= message;
+    errors[field] ??= message;
   };
   const form = readForm(fields, note);
   if (
@@ -97,18 +96,6 @@ function momentOf(text: string): Date | undefined {
   return /^\d{12,14}$/u.test(text) ? new Date(Number(text)) : undefined;
 }
 
-/** Maps `from:2` (`from`, rendered again) to `from`; `blocks` maps back, for errors. */
-function withoutNumbers(typed: Fields): { readonly fields: Fields; readonly blocks: Record<string, string> } {
-  const fields: Record<string, Fields[string]> = {};
-  const blocks: Record<string, string> = {};
-  for (const [block, value] of Object.entries(typed)) {
-    const name = /^(?:from|to):\d+$/u.test(block) ? block.replace(/:.*/u, '') : block;
-    fields[name] = value;
-    blocks[name] = block;
-  }
-  return { fields, blocks };
-}
-
 const whole = z.number().int().nonnegative();
 const note = z.object({
   zone: z.string().optional(),
@@ -127,7 +114,7 @@ function redraw(
     needs: 'export',
     async redraw(value, context) {
       const { fields = {}, metadata } = context.modal ?? {};
-      const form = change(readForm(withoutNumbers(fields).fields, metadata), value, context);
+      const form = change(readForm(fields, metadata), value, context);
       return form && forms.renderExportForm(form);
     },
   };

@@ -15,6 +15,7 @@ import {
   readFields,
   readModalState,
   type SubmittedView,
+  toBlockErrors,
   toModal,
   updateModal,
   writeModalState,
@@ -34,7 +35,8 @@ export function readForm(
   if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
   const { metadata, ...place } = readModalState(view.private_metadata);
   const read = form.read(readFields(view), { now, metadata });
-  if ('errors' in read) return { reply: { response_action: 'errors', errors: read.errors } };
+  if ('errors' in read)
+    return { reply: { response_action: 'errors', errors: toBlockErrors(read.errors, view) } };
   if ('again' in read)
     return { reply: { response_action: 'update', view: writeModalState(read.again, place) } };
   if (!staysOpen(form, view)) return { form, values: read.values };

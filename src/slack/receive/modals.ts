@@ -109,9 +109,23 @@ export function readFields({ state }: SubmittedView): Fields {
   const fields: Record<string, Fields[string]> = {};
   for (const [block, inputs] of Object.entries(state?.values ?? {})) {
     fields[block] = Object.values(inputs).slice(0, 1).map(readValue)[0];
+    // `from:2` is `from`, drawn again.
+    fields[nameOf(block)] = fields[block];
     for (const [id, chosen] of Object.entries(inputs)) if (id.includes(':')) fields[id] = readValue(chosen);
   }
   return fields;
+}
+
+/** Errors by name as errors by block: `from` as `from:2` where that is the block of the view. */
+export function toBlockErrors(errors: Readonly<Record<string, string>>, { state }: SubmittedView) {
+  const blocks = Object.keys(state?.values ?? {});
+  const find = (name: string): string =>
+    blocks.find((block) => block === name) ?? blocks.find((block) => nameOf(block) === name) ?? name;
+  return Object.fromEntries(Object.entries(errors).map(([name, message]) => [find(name), message]));
+}
+
+function nameOf(block: string): string {
+  return block.replace(/:.*/u, '');
 }
 
 /** An error for each block with a CDN key in it. */
@@ -127,8 +141,9 @@ export function findKeys({ state }: SubmittedView): Record<string, string> {
 
 /** The inputs of an open form without keys, so that no key is drawn again. */
 export function readFieldsWithoutKeys(view: SubmittedView): Fields {
-  const keys = findKeys(view);
-  return Object.fromEntries(Object.entries(readFields(view)).filter(([block]) => !(block in keys)));
+  const blocks = Object.keys(findKeys(view));
+  const withKeys = new Set(blocks.flatMap((block) => [block, nameOf(block)]));
+  return Object.fromEntries(Object.entries(readFields(view)).filter(([block]) => !withKeys.has(block)));
 }
 
 /** The value of an input or a pressed element; each kind of element has its own field for it. */
