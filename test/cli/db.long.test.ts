@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -105,6 +105,10 @@ describe.skipIf(skip)('npm run db', () => {
     const steps = { 'export beside the bot': await run(env, 'export', file) };
     await bot.kill('SIGTERM');
     Object.assign(steps, { export: await run(env, 'export', file) });
+    const text = await readFile(file, 'utf8');
+    const keyring = (await readFile(join(dataDir, 'encryption-keys'), 'utf8')).trim().split(':')[1] ?? '';
+    for (const secret of [cdn.key, slack.botToken, slack.appToken, keyring])
+      expect(text.includes(secret)).toBe(false);
 
     const url = await server.createDatabase({ empty: true });
     const there: Env = { ...env, DATABASE_URL: url.reveal(), DATA_DIR: await newDirectory('none') };

@@ -16,7 +16,11 @@ import { findQueueVersion, findSchemaVersion, findTables, type Table, tableRef }
  */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Header> {
   const schema = await findSchemaVersion(db);
-  if (schema === undefined) throw new UserError('The database is empty: there is nothing to export.');
+  if (schema === undefined)
+    throw new UserError(
+      'The database is empty: there is nothing to export.',
+      'Set DATABASE_URL or DATA_DIR as the bot has them.',
+    );
   if ((await findSchemaState(db)) === 'newer') {
     throw new UserError(
       `The database was written by a newer version of the bot (${schema}).`,

@@ -12,7 +12,7 @@ type Erased = ReadonlyMap<string, number>;
  * happens then, its secrets are gone. `before` and `after` run in the transaction of the rest, around it. Repeating all is
  * harmless.
  *
- * @throws UserError where the running bot has locked the same rows.
+ * @throws UserError where the running bot has locked the same rows, or the user does not own the tables.
  */
 export async function eraseTenant<T>(
   db: Db,
@@ -38,7 +38,7 @@ export async function eraseTenant<T>(
         await sql`set local lock_timeout = '30s'`.execute(trx);
         await work(trx);
       })
-      .catch(explainLock);
+      .catch(explainRefusal);
 
   await run((trx) => deleteFrom(trx, tables.filter(isSecret)));
   const late = findLate(tables);
@@ -73,10 +73,17 @@ function findLate(tables: readonly TenantTable[]): Set<TenantTable> {
   return late;
 }
 
-// deadlock_detected and lock_not_available
-const locked = ['40P01', '55P03'];
+// deadlock_detected, lock_not_available, insufficient_privilege
+const refusals: Readonly<Record<string, readonly [problem: string, nextStep: string]>> = {
+  '40P01': ['The running bot is using these rows just now.', 'Type the same again in a moment.'],
+  '55P03': ['The running bot is using these tables just now.', 'Type the same again in a moment.'],
+  '42501': [
+    'The user of DATABASE_URL does not own the tables, so it cannot set their triggers aside. Keys and tokens are erased.',
+    'Type the same with the user that runs npm run migrate.',
+  ],
+};
 
-function explainLock(error: unknown): never {
-  if (!locked.includes(String((error as { code?: unknown }).code))) throw error;
-  throw new UserError('The running bot is using these rows just now.', 'Type the same again in a moment.');
+function explainRefusal(error: unknown): never {
+  const [problem, nextStep] = refusals[String((error as { code?: unknown }).code)] ?? [];
+  throw problem === undefined ? error : new UserError(problem, nextStep);
 }

@@ -140,24 +140,6 @@ describe.skipIf(postgres.skip)('a database', () => {
 describe.each(both)('on $name', (engine) => {
   const { skip, emptyDatabase } = engine;
 
-  test.skipIf(skip)('a file of an older version is brought to this one', async () => {
-    const source = await openEmpty(engine);
-    await new Migrator({ db: source.db, provider: migrationProvider }).migrateTo('0003-engines');
-    const body = JSON.stringify({ digestChannels: ['C1'] });
-    await sql`insert into policies values ('T1', 1, ${body}, 'U1', now())`.execute(source.db);
-    const path = await newFile();
-    const { schema } = await exportDatabase(source, path);
-    expect(schema).toBe('0003-engines');
-    await source.close();
-    const target = await openEmpty(engine);
-    await importDatabase(target, path);
-    const { rows } = await sql`select name from kysely_migration`.execute(target.db);
-    expect(rows).toHaveLength(Object.keys(await migrationProvider.getMigrations()).length);
-    const saved = await target.db.selectFrom('policies').select('body').executeTakeFirstOrThrow();
-    expect(JSON.parse(saved.body)).toEqual({ postChannels: ['C1'] });
-    await target.close();
-  });
-
   test.skipIf(skip)(
     'what is not whole, newer, or goes onto rows is refused, and changes nothing',
     async () => {
@@ -165,7 +147,7 @@ describe.each(both)('on $name', (engine) => {
       await insertRecords(source, 30);
       const path = await newFile();
       await exportDatabase(source, path);
-      const target = await openEmpty(engine);
+      const target = await openEmpty(engine, 'prepared');
       const whole = await readFile(path, 'utf8');
       const spoilt = async (text: string): Promise<string> => {
         const other = join(await createTempDirectory(), 'spoilt.ndjson');
@@ -186,13 +168,10 @@ describe.each(both)('on $name', (engine) => {
         'another file': await spoilt('{}\n'),
         'a later form': await spoilt(whole.replace('"version":1', '"version":2')),
         'no file': await refusal(importDatabase(target, `${path}.none`)),
-        'an empty database': await refusal(exportDatabase(target, await newFile())),
         'onto a file': await refusal(exportDatabase(source, path)),
       };
       expect(refusals).toMatchSnapshot('refusals');
-      expect((await sql`select to_regclass('policies') as made`.execute(target.db)).rows).toEqual([
-        { made: null },
-      ]);
+      expect(await target.db.selectFrom('audit_records').select('seq').execute()).toEqual([]);
       await target.close();
     },
   );
@@ -219,6 +198,24 @@ describe.each(both)('on $name', (engine) => {
   });
 });
 
+test.skipIf(postgres.skip)('a file of an older version is brought to this one', async () => {
+  const source = await openEmpty(postgres);
+  await new Migrator({ db: source.db, provider: migrationProvider }).migrateTo('0003-engines');
+  const body = JSON.stringify({ digestChannels: ['C1'] });
+  await sql`insert into policies values ('T1', 1, ${body}, 'U1', now())`.execute(source.db);
+  const path = await newFile();
+  const { schema } = await exportDatabase(source, path);
+  expect(schema).toBe('0003-engines');
+  await source.close();
+  const target = await openEmpty(postgres);
+  await importDatabase(target, path);
+  const { rows } = await sql`select name from kysely_migration`.execute(target.db);
+  expect(rows).toHaveLength(Object.keys(await migrationProvider.getMigrations()).length);
+  const saved = await target.db.selectFrom('policies').select('body').executeTakeFirstOrThrow();
+  expect(JSON.parse(saved.body)).toEqual({ postChannels: ['C1'] });
+  await target.close();
+});
+
 test.skipIf(postgres.skip)('a user who may make no schema is told so, and nothing is imported', async () => {
   const source = await embedded.emptyDatabase();
   const path = await newFile();
@@ -236,6 +233,7 @@ test.skipIf(postgres.skip)('a user who may make no schema is told so, and nothin
     log: createMemoryLog(),
   });
   expect(await refusal(importDatabase(target, path))).toMatchSnapshot('refusal');
+  expect(await refusal(exportDatabase(target, await newFile()))).toMatchSnapshot('nothing to export');
   expect((await sql`select to_regclass('policies') as made`.execute(owner.db)).rows).toEqual([
     { made: null },
   ]);

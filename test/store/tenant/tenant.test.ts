@@ -7,7 +7,8 @@ import { createAudit, deployment } from '../../../src/auth/audit/audit.ts';
 import { findRecentAudit } from '../../../src/auth/audit/record.ts';
 import { checkDatabase } from '../../../src/auth/audit/verify.ts';
 import { endAccessJob } from '../../../src/auth/offboarding.ts';
-import type { Database } from '../../../src/store/database.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { exportDatabase } from '../../../src/store/move/export.ts';
 import { findTables } from '../../../src/store/move/tables.ts';
 import { defineJob } from '../../../src/store/queue/define-job.ts';
@@ -181,3 +182,31 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     ]);
   });
 });
+
+test.skipIf(engines.postgres.skip)(
+  'a user who does not own the tables is told so; keys are gone',
+  async () => {
+    const { databaseUrl, open } = await engines.postgres.createLocation();
+    const database = await open();
+    await fillTables(database, acme);
+    const url = new URL(databaseUrl?.reveal() ?? '');
+    const role = `limited_${url.pathname.slice(1)}`;
+    await sql`create role ${sql.id(role)} login`.execute(database.db);
+    for (const schema of ['public', 'pgboss']) {
+      await sql`grant usage on schema ${sql.id(schema)} to ${sql.id(role)}`.execute(database.db);
+      await sql`grant select, delete on all tables in schema ${sql.id(schema)} to ${sql.id(role)}`.execute(
+        database.db,
+      );
+    }
+    url.username = role;
+    const databaseOfRole = new Secret(url.href);
+    const limited = await openDatabase({ databaseUrl: databaseOfRole, dataDir: '', log: createMemoryLog() });
+    const erasing = eraseTenant(limited.db, acme, findLast, async () => undefined);
+    await expect(erasing).rejects.toThrowErrorMatchingSnapshot();
+    await limited.close();
+    expect(await database.db.selectFrom('linked_keys').select('tenant').execute()).toEqual([]);
+    expect(await database.db.selectFrom('digests').select('tenant').execute()).toEqual([{ tenant: acme }]);
+    await sql`drop owned by ${sql.id(role)}`.execute(database.db);
+    await sql`drop role ${sql.id(role)}`.execute(database.db);
+  },
+);
