@@ -60,13 +60,15 @@ const lateSeconds = 120;
 /** Scheduled work that should have begun, by kind. Another kind is another member. */
 async function countLate(db: Db, now: Date): Promise<Backlog['late']> {
   const before = new Date(now.getTime() - lateSeconds * 1000);
-  const { rows } = await sql<{ digest: number }>`select
+  const { rows } = await sql<Record<'digest' | 'watch', number>>`select
     (select count(*) from digest_runs where state in ('due', 'collecting') and run_at < ${before}::timestamptz)::int
     + (select count(*) from digests
-        where paused is null and deleted_at is null and next_due < ${before}::timestamptz)::int as digest`.execute(
+        where paused is null and deleted_at is null and next_due < ${before}::timestamptz)::int as digest,
+    (select count(*) from watches
+      where paused is null and deleted_at is null and next_due < ${before}::timestamptz)::int as watch`.execute(
     db,
   );
-  return { digest: rows[0]?.digest ?? 0 };
+  return rows[0] ?? {};
 }
 
 /** The states that an operation leaves again, or that a person has to look at. */

@@ -17,7 +17,7 @@ const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 const job = defineJob({ name: 'digest-run', data: z.object({}), onePerKey: 'waiting', run: async () => {} });
 
-/** An outbox with one message due for five minutes and one later, and a digest and a run that should have begun. */
+/** An outbox with one message due for five minutes and one later, and a digest, a run and a watch that should have begun. */
 async function fill(db: Db): Promise<void> {
   const message = { tenant: 'T0', team_id: 'T0', kind: 'note', about: '{}', places: '[]', changed_at: now };
   const due = { ...message, doubt: 'look', state: 'due', expires_at: now } as const;
@@ -36,6 +36,13 @@ async function fill(db: Db): Promise<void> {
     .values([
       { ...stored, id: 'late', next_due: ago(3 * minute) },
       { ...stored, id: 'paused', next_due: ago(3 * minute), paused: 'owner' },
+      { ...stored, id: 'soon', next_due: ago(minute) },
+    ])
+    .execute();
+  await db
+    .insertInto('watches')
+    .values([
+      { ...stored, id: 'late', next_due: ago(3 * minute) },
       { ...stored, id: 'soon', next_due: ago(minute) },
     ])
     .execute();
@@ -68,7 +75,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     expect(backlog).toMatchObject({
       queues: [{ queue: 'digest-run', depth: 1, active: 0 }],
       outbox: { depth: 1 },
-      late: { digest: 2 },
+      late: { digest: 2, watch: 1 },
       operations: { proposed: 0, unknown: 0 },
     });
     expect(backlog?.queues[0]?.oldestSeconds).toBeGreaterThan(25);
@@ -90,7 +97,9 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       }));
     });
     const names = scanned.filter(({ byIndex }) => byIndex > 0).map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['outbox', 'digests', 'digest_runs', 'operations']));
+    expect(names).toEqual(
+      expect.arrayContaining(['outbox', 'digests', 'digest_runs', 'watches', 'operations']),
+    );
     // The queues themselves are a dozen rows.
     expect(scanned.filter(({ name, whole }) => whole > 0 && name !== 'queue')).toEqual([]);
   });

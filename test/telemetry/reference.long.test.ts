@@ -74,7 +74,7 @@ test.skipIf(typeof postgres === 'string')(
       // Another delivery has another one, and what a person reads of a failure is the same.
       cdn.faults.add({ match: { path: /pullzone/ }, status: 401, times: 1 });
       await person.slash('zones');
-      const failed = await person.waitForMessage(/refused your key/);
+      const failed = await person.waitForMessage(/Reference/);
       const shown = /Reference (\w{8})/.exec(failed.reads)?.[1];
       expect(shown).not.toBe(form?.reference);
       const told = await web.waitForOutput(new RegExp(`"reference":"${shown}".*"delivery done"`));
