@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Person } from '../auth/identity.ts';
 import { personKey, tenantId } from '../auth/identity.ts';
+import { UserError } from '../errors.ts';
 import { hourMs } from '../lib/time.ts';
 import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -12,12 +13,14 @@ import type { Log } from '../telemetry/log.ts';
 export const requestsPerHour = 1_200;
 
 /** Jobs have sent what they may for this account: the read is made later. */
-export class BudgetSpent extends Error {
-  override readonly name = 'BudgetSpent';
+export class BudgetSpent extends UserError {
   readonly resetsAt: Date;
 
   constructor(resetsAt: Date) {
-    super('the hourly budget of requests for this account is spent');
+    super(
+      'Digests and watches have sent as many requests for this account as they may in an hour.',
+      'They go on with the next hour.',
+    );
     this.resetsAt = resetsAt;
   }
 }

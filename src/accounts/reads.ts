@@ -40,6 +40,11 @@ export interface AccountReads {
   };
 }
 
+/** What reports read of an account, be it in a job or, in a preview, with the client of a command. */
+export type ReportReads = Pick<AccountReads, 'apps' | 'uploadScanning' | 'originErrors'> & {
+  readonly pullZones: Pick<AccountReads['pullZones'], 'all'>;
+};
+
 export type Accounts = ReturnType<typeof createAccountReads>;
 
 /** Of all results but zone lists together, in zones of a list: about 12 MB. */

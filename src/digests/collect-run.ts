@@ -1,3 +1,4 @@
+import { BudgetSpent } from '../accounts/budget.ts';
 import { createErrorBudget, type ErrorBudget } from '../api/http/retry.ts';
 import { minuteMs } from '../lib/time.ts';
 import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
@@ -63,7 +64,7 @@ export async function collectRun(key: RunKey, context: DigestContext): Promise<v
 async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
   const { digest, run, db, ports, now } = attempt;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
-  const cdn = await ports.cdn(digest.owner, signal, budget);
+  const cdn = await ports.accounts.open(digest.owner, signal, budget);
   const { revision, ...past } = await loadPast(db, digest.id, run.due);
   const explain = (error: unknown) => ports.explain(error, 'digest');
   const prepared = await prepareDigest(digest.subject, { cdn, now: now(), explain, ...past });
@@ -88,9 +89,10 @@ async function handleFailure(attempt: Attempt, error: unknown, failures: number)
   const { digest, run, db, now, log, ports } = attempt;
   const found = classifyCdnFailure(error);
   if (typeof found === 'string') return pauseRun(attempt, found);
-  if (found && failures < mostFailedRequests) {
+  const pauseMs = found && findPause(found.retryAfterMs, failures);
+  const at = error instanceof BudgetSpent ? error.resetsAt : pauseMs && new Date(now().getTime() + pauseMs);
+  if (at && failures < mostFailedRequests) {
     log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
-    const at = new Date(now().getTime() + findPause(found.retryAfterMs, failures));
     return db.transaction().execute(async (trx) => {
       if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
         await enqueueRun(ports.enqueue, run, { in: trx, at });

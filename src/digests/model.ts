@@ -1,6 +1,4 @@
-import type { CdnClient } from '../api/cdn.ts';
-import type { ErrorBudget } from '../api/http/retry.ts';
-import type { Person } from '../auth/identity.ts';
+import type { Accounts } from '../accounts/reads.ts';
 import type { Scheduled, SchedulePorts } from '../schedules/model.ts';
 import type { Schedule } from '../schedules/schedule.ts';
 import type { JobContext } from '../store/queue/define-job.ts';
@@ -66,8 +64,7 @@ export interface DigestPast {
 
 /** Ports of the digests' jobs and messages. */
 export interface DigestPorts extends SchedulePorts {
-  /** The CDN with this person's own key. @throws UserError with an offer to connect where no key is linked. */
-  readonly cdn: (person: Person, signal: AbortSignal, budget?: ErrorBudget) => Promise<CdnClient>;
+  readonly accounts: Pick<Accounts, 'open'>;
 }
 
 export type DigestContext = JobContext<DigestPorts>;

@@ -1,10 +1,12 @@
-import type { CdnClient } from '../api/cdn.ts';
+import { BudgetSpent } from '../accounts/budget.ts';
+import type { ReportReads } from '../accounts/reads.ts';
+import type { ZoneList } from '../accounts/zone-lists.ts';
 import { ApiError } from '../api/http/errors.ts';
 import { dayMs } from '../lib/time.ts';
 import type { Failure } from '../views/blocks/failure.ts';
 import { type RenderedDigest, renderDigest } from '../views/digests/post.ts';
 import type { Past } from './figures.ts';
-import { OutOfTime, type ReadFailure, type ZoneList } from './kinds/kind.ts';
+import { OutOfTime, type ReadFailure } from './kinds/kind.ts';
 import { digestKinds } from './kinds/list.ts';
 import {
   type Collected,
@@ -17,7 +19,7 @@ import {
 
 interface PrepareOptions extends DigestPast {
   /** Its requests are cancelled when the bot stops or the run took too long. */
-  readonly cdn: CdnClient;
+  readonly cdn: ReportReads;
   /** The moment that the digest speaks of. */
   readonly now: Date;
   /** A failure in words (mrkdwn, escaped), with the reference that is in the log. */
@@ -30,7 +32,8 @@ interface PrepareOptions extends DigestPast {
  * Collects and renders a digest: the same code for a run and for a preview. Each kind reads from the CDN and compares with
  * earlier runs. `baseline` is what the digest remembers once this is posted.
  *
- * @throws ApiError where the key is refused, where requests were cancelled, and where nothing at all could be read.
+ * @throws ApiError where the key is refused, where requests were cancelled, and where nothing at all could be read, and
+ * BudgetSpent.
  */
 export async function prepareDigest(
   subject: DigestSubject,
@@ -74,6 +77,7 @@ export async function prepareDigest(
 function throwIfFatal(reason: unknown): void {
   if (reason instanceof ApiError && (reason.code === 'key_refused' || reason.code === 'cancelled'))
     throw reason;
+  if (reason instanceof BudgetSpent) throw reason;
 }
 
 const mostDescribed = 3;

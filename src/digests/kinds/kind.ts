@@ -1,4 +1,5 @@
-import type { CdnClient } from '../../api/cdn.ts';
+import type { ReportReads } from '../../accounts/reads.ts';
+import type { ZoneList } from '../../accounts/zone-lists.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import type { Maybe } from '../../views/blocks/text.ts';
@@ -48,10 +49,8 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> {
   readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
 }
 
-export type ZoneList = Awaited<ReturnType<CdnClient['pullZones']['all']>>;
-
 export interface CollectInput<Figures, Baseline = never> {
-  readonly cdn: CdnClient;
+  readonly cdn: ReportReads;
   /** The moment that the digest speaks of. */
   readonly now: Date;
   readonly targets: Targets;

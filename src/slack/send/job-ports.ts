@@ -1,6 +1,5 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
-import type { ErrorBudget } from '../../api/http/retry.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
@@ -31,13 +30,13 @@ type Needed =
   | 'policies';
 
 export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
-  readonly cdn: { withKey(key: Secret, signal?: AbortSignal, budget?: ErrorBudget): CdnClient };
+  readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
   readonly exportThread: () => ExportThread;
   readonly egress: Pick<Egress, 'block' | 'file'>;
 }
 
 /** Slack, the CDN and policy for the jobs of all engines. */
-export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'enqueue' | 'outbox'> &
+export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'accounts' | 'enqueue' | 'outbox'> &
   Omit<OffboardingPorts, 'endAccess'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
@@ -52,8 +51,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     people: (place) => people(workspaceOf(place)),
     isInstalled: (place) => access.isInstalled(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
-    cdn: async (person: Person, signal: AbortSignal, budget?: ErrorBudget) =>
-      options.cdn.withKey(await cdnKey(person), signal, budget),
+    cdn: async (person: Person, signal: AbortSignal) => options.cdn.withKey(await cdnKey(person), signal),
     authorizer: (person) =>
       createAuthorizer({
         person,
