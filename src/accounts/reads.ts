@@ -82,9 +82,15 @@ export function createAccountReads(options: {
 
   /**
    * The account of a person. `signal` aborts this job's reads with ApiError `cancelled`; `budget` bounds its failed
-   * requests. Throws a UserError where no key is connected, and LinkedKeyError.
+   * requests; `isFresh`: somebody waits for what is there now, so nothing of before is used. Throws a UserError where no key
+   * is connected, and LinkedKeyError.
    */
-  async function open(person: Person, signal: AbortSignal, budget?: ErrorBudget): Promise<AccountReads> {
+  async function open(
+    person: Person,
+    signal: AbortSignal,
+    budget?: ErrorBudget,
+    isFresh = false,
+  ): Promise<AccountReads> {
     const { key, version, fingerprint } = await requireKey(keyStore, person);
     const count = await budgets.open(person);
     const counted: ErrorBudget = {
@@ -108,7 +114,7 @@ export function createAccountReads(options: {
     ): Promise<T> => {
       const key = keyOf(operation, id);
       const kept: KeptResult<T> = {
-        get: () => results.get(key)?.value as T | undefined,
+        get: () => (isFresh ? undefined : (results.get(key)?.value as T | undefined)),
         set: (value, begun) => results.set(key, { value, size: sizeOf(value), begun }),
       };
       return shared.read({ key, operation, start, kept }, signal);
@@ -122,7 +128,8 @@ export function createAccountReads(options: {
     const zoneList: KeptResult<ZoneList> = {
       get() {
         const list = zoneLists.get(owner);
-        return list?.keyVersion === version && age(list.takenAt) < recentMs ? list : undefined;
+        const isUsable = !isFresh && list?.keyVersion === version && age(list.takenAt) < recentMs;
+        return isUsable ? list : undefined;
       },
       set: ({ zones, skipped }, begun) =>
         zoneLists.set(owner, { zones, skipped, takenAt: begun, keyVersion: version }),

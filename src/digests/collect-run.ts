@@ -64,7 +64,7 @@ export async function collectRun(key: RunKey, context: DigestContext): Promise<v
 async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
   const { digest, run, db, ports, now } = attempt;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
-  const cdn = await ports.accounts.open(digest.owner, signal, budget);
+  const cdn = await ports.accounts.open(digest.owner, signal, budget, run.by_hand !== null);
   const { revision, ...past } = await loadPast(db, digest.id, run.due);
   const explain = (error: unknown) => ports.explain(error, 'digest');
   const prepared = await prepareDigest(digest.subject, { cdn, now: now(), explain, ...past });

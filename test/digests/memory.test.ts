@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/runs.ts';
-import { minuteMs } from '../../src/lib/time.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { says } from './words.ts';
@@ -68,8 +67,6 @@ test('a digest that ran before it had a memory says that it begins', async () =>
   await harness.runJobs();
   expect(harness.readChannel().at(-1)).toMatch(says.isFirst);
   disable(harness, 1);
-  // Jobs share what was read within a minute.
-  harness.advance(minuteMs);
   const [listed] = await harness.digests.list('T0ACME000');
   if (listed) await harness.digests.runNow(listed.digest, alice);
   await harness.runJobsFor(3);

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { CdnClient } from '../../../src/api/cdn.ts';
+import type { AccountReads } from '../../../src/accounts/reads.ts';
 import { deleteOldRows } from '../../../src/app/jobs.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import type { People } from '../../../src/auth/identity.ts';
@@ -122,9 +122,11 @@ export class DigestSimulation {
     const pullZones = { all: async () => ({ zones: [], skipped: 0 }) };
     const ports = {
       slack: () => slack as SlackPort,
-      async cdn() {
-        await callOutside();
-        return { pullZones } as unknown as CdnClient;
+      accounts: {
+        async open() {
+          await callOutside();
+          return { pullZones } as unknown as AccountReads;
+        },
       },
       authorizer: () => authorizer as unknown as Authorizer,
       people: findPeople,
