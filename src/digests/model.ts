@@ -7,10 +7,11 @@ import type { Targets } from './kinds/kind.ts';
 import type { DigestKindName, FiguresByKind } from './kinds/list.ts';
 
 /**
- * When a digest posts: `always` (nothing changed is one line), `changed`, or above a count: of origin errors, blocked
- * uploads, failing apps and zones that need attention, together.
+ * When a digest posts: `always` (nothing changed is one line), `changed`, `new` (the same, with nothing but what is new
+ * since the last post), or above a count: of origin errors, blocked uploads, failing apps and zones that need attention,
+ * together.
  */
-export type Threshold = 'always' | 'changed' | { readonly above: number };
+export type Threshold = 'always' | 'changed' | 'new' | { readonly above: number };
 
 export interface DigestSubject {
   readonly kinds: readonly DigestKindName[];

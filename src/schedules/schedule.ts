@@ -5,6 +5,8 @@ import { dayMs, minuteMs } from '../lib/time.ts';
 export interface Schedule {
   /** `09:00`, 24 hours. */
   readonly time: string;
+  /** Again so many hours later, and so on until midnight; absent = once a day. */
+  readonly everyHours?: number | undefined;
   /** IANA: `Europe/Vienna`. */
   readonly zone: string;
   /** 1 = Monday … 7 = Sunday. */
@@ -30,14 +32,26 @@ export function findNextRuns(schedule: Schedule, after: Date, n: number): Date[]
   let day = dayIn(schedule.zone, after) - dayMs;
   for (let idle = 0; runs.length < n && idle <= longestGapDays; day += dayMs, idle += 1) {
     if (!runsOn(schedule, day)) continue;
-    const at = momentOf(day, schedule);
-    // Two days may meet in one moment where a day was left out.
-    if (at <= last) continue;
-    runs.push(new Date(at));
-    last = at;
-    idle = 0;
+    for (const time of timesOf(schedule)) {
+      const at = momentOf(day, { time, zone: schedule.zone });
+      // Two times may meet in one moment where hours or a day were left out.
+      if (at <= last || runs.length >= n) continue;
+      runs.push(new Date(at));
+      last = at;
+      idle = 0;
+    }
   }
   return runs;
+}
+
+/** The times of a day: one, or every few hours until midnight. */
+function timesOf({ time, everyHours = 24 }: Schedule): string[] {
+  const [hour = 0] = time.split(':').map(Number);
+  const count = Math.ceil((24 - hour) / everyHours);
+  return Array.from({ length: count }, (_, nth) => {
+    const hours = String(hour + nth * everyHours).padStart(2, '0');
+    return `${hours}${time.slice(2)}`;
+  });
 }
 
 /** The next run after a moment. @throws RangeError for a schedule that has no days. */
@@ -74,7 +88,7 @@ function dayIn(zone: string, at: Date): Day {
 }
 
 /** The moment at which clocks in the zone show the time on that day. */
-function momentOf(day: Day, { time, zone }: Schedule): number {
+function momentOf(day: Day, { time, zone }: Pick<Schedule, 'time' | 'zone'>): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   const shown = day + (hours * 60 + minutes) * minuteMs;
   // No zone is further from UTC than 14 hours, and none changes its clock twice within two days.

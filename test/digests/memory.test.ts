@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { acceptBaseline, findBaseline, storePendingBaseline } from '../../src/digests/runs.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
+import { readStable } from '../support/words.ts';
 import { says } from './words.ts';
 
 const { both, embedded } = await prepareEngines();
@@ -71,4 +72,36 @@ test('a digest that ran before it had a memory says that it begins', async () =>
   if (listed) await harness.digests.runNow(listed.digest, alice);
   await harness.runJobsFor(3);
   expect(harness.readChannel().at(-1)).toMatch(says.newly('disabled'));
+});
+
+test('a digest of what is new says nothing else, and nothing where there is none', async () => {
+  await using harness = await createDigestHarness(await embedded.emptyDatabase());
+  const targets = { zones: [], shieldZones: [], apps: [] };
+  const daily = { time: '09:00', everyHours: 6, zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
+  await harness.createDaily(alice, {
+    subject: { kinds: ['zones'], targets, only: 'new', timeZone: 'UTC' },
+    schedule: daily,
+  });
+  const until = async (hours: number): Promise<void> => {
+    harness.advance(hours * 3_600_000);
+    await harness.runJobsFor(60, 5);
+  };
+  await until(1);
+  expect(harness.readChannel()).toHaveLength(1);
+  await until(6);
+  expect(harness.readChannel()).toHaveLength(1);
+  disable(harness, 0);
+  await until(15);
+  await until(3);
+  expect(
+    readStable(harness.readChannel().at(-1) ?? '')
+      .split('\n')
+      .slice(0, 2),
+  ).toMatchSnapshot();
+  expect(Object.entries(await harness.runStates())).toEqual([
+    ['2026-11-23T09:00', 'sent'],
+    ['2026-11-23T15:00', 'quiet'],
+    ['2026-11-23T21:00', 'skipped'],
+    ['2026-11-24T09:00', 'sent'],
+  ]);
 });

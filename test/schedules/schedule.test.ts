@@ -212,3 +212,24 @@ test('schedules in words', () => {
 function describeInVienna(weekdays: number[], monthDays: number[] = []): string {
   return describeSchedule({ time: '09:00', zone: 'Europe/Vienna', weekdays, monthDays });
 }
+
+test('every few hours: from its time until midnight, by the wall clock also when clocks change', () => {
+  const schedule = { ...daily('Europe/Vienna', '08:30'), everyHours: 6 };
+  expect(iso(findNextRuns(schedule, new Date('2026-10-24T05:00Z'), 7))).toEqual([
+    '2026-10-24T06:30',
+    '2026-10-24T12:30',
+    '2026-10-24T18:30',
+    '2026-10-25T07:30',
+    '2026-10-25T13:30',
+    '2026-10-25T19:30',
+    '2026-10-26T07:30',
+  ]);
+  const hourly = { ...daily('Europe/Vienna', '00:00'), everyHours: 1 };
+  // 02:00 and 03:00 are one moment on the day that leaves an hour out.
+  expect(findNextRuns(hourly, new Date('2026-03-28T22:59Z'), 24).at(-1)?.toISOString()).toBe(
+    '2026-03-29T22:00:00.000Z',
+  );
+  expect(describeSchedule(schedule)).toMatchInlineSnapshot(
+    `"every day from 08:30 on every 6 hours, Europe/Vienna"`,
+  );
+});

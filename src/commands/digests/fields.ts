@@ -4,7 +4,13 @@ import { digestKindNames, findDigestKind } from '../../digests/kinds/list.ts';
 import type { DigestOrder } from '../../digests/model.ts';
 import { isTimeZone, type Schedule } from '../../schedules/schedule.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
-import { type FormValues, mostAbove, mostTargets, weekdayChoices } from '../../views/digests/form.ts';
+import {
+  type FormValues,
+  mostAbove,
+  mostTargets,
+  repeatChoices,
+  weekdayChoices,
+} from '../../views/digests/form.ts';
 import type { Fields } from '../define.ts';
 
 /** The fields of a schedule. A message is the error of its field. */
@@ -23,6 +29,13 @@ const scheduleFields = {
     if (![...days.monthDays].every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
     return { weekdays: sortDays(days.weekdays), monthDays: sortDays(days.monthDays) };
   }),
+  repeat: z
+    .string()
+    .default('')
+    .refine((hours) => hours === '' || repeatChoices.includes(Number(hours)), {
+      error: 'Choose from the list.',
+    })
+    .transform((hours) => (hours === '' ? undefined : Number(hours))),
   timezone: z
     .string({ error: 'Pick a time zone.' })
     .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
@@ -35,7 +48,7 @@ function sortDays(days: ReadonlySet<number>): number[] {
 /** Undefined until days, time and zone are filled in. */
 export function readSchedule(fields: Fields): Schedule | undefined {
   const { data } = z.object(scheduleFields).safeParse(fields);
-  return data && { time: data.time, zone: data.timezone, ...data.days };
+  return data && { time: data.time, everyHours: data.repeat, zone: data.timezone, ...data.days };
 }
 
 const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
@@ -65,11 +78,11 @@ export const digestFields = z
     channel: z
       .string({ error: 'Pick a channel.' })
       .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
-    only: z.enum(['always', 'changed', 'above'], { error: 'Choose from the list.' }).default('always'),
+    only: z.enum(['always', 'changed', 'new', 'above'], { error: 'Choose from the list.' }).default('always'),
     above: z.string().optional(),
   })
   .transform((fields, issues): DigestOrder => {
-    const { kind: kinds, target: targets, channel, days, time, timezone, only, above } = fields;
+    const { kind: kinds, target: targets, channel, days, time, repeat, timezone, only, above } = fields;
     const wrong = (field: keyof typeof fields, message: string): void =>
       issues.addIssue({ code: 'custom', path: [field], message });
     for (const { target, missingTarget } of kinds.map(findDigestKind))
@@ -82,7 +95,7 @@ export const digestFields = z
     const threshold = only === 'above' ? { above: Number(above) } : only;
     return {
       subject: { kinds, targets, only: threshold, timeZone: timezone },
-      schedule: { time, zone: timezone, ...days },
+      schedule: { time, everyHours: repeat, zone: timezone, ...days },
       channel,
     };
   });
@@ -96,6 +109,7 @@ export function readFormValues(fields: Fields): FormValues {
     target: all('target'),
     channel: one('channel'),
     time: one('time') ?? '09:00',
+    repeat: one('repeat') ?? '',
     days: all('days'),
     timezone: one('timezone') ?? 'UTC',
     only: one('only') ?? 'always',
@@ -105,13 +119,14 @@ export function readFormValues(fields: Fields): FormValues {
 
 /** The form's fields for an existing digest. */
 export function writeFields({ subject: { kinds, targets, only }, schedule, channel }: DigestOrder): Fields {
-  const { weekdays, monthDays, time, zone } = schedule;
+  const { weekdays, monthDays, time, everyHours, zone } = schedule;
   const chosen = findChoice(weekdays) ?? weekdays.flatMap((day) => findChoice([day]) ?? []);
   return {
     kind: kinds,
     target: targetEntries.flatMap(([type, { prefix }]) => targets[type].map((id) => `${prefix}:${id}`)),
     channel,
     time,
+    ...(everyHours === undefined ? {} : { repeat: String(everyHours) }),
     days: [chosen, monthDays.map(String)].flat(),
     timezone: zone,
     ...(typeof only === 'string' ? { only } : { only: 'above', above: String(only.above) }),

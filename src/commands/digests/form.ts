@@ -38,7 +38,7 @@ export async function editForm(id: string, context: With<'digests'>) {
 /** A choice changes what the form says below it: when the digest runs, and what is counted. */
 export const redraw: Action<'digests'> = {
   id: 'digests:redraw',
-  fields: ['kind', 'days', 'time', 'timezone', 'only'],
+  fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
   needs: 'read',
   preservesInputs: true,
   async redraw(_value, context) {

@@ -29,6 +29,8 @@ export interface FormValues {
   readonly channel: string | undefined;
   readonly days: readonly string[];
   readonly time: string;
+  /** Hours until it runs again on the same day; empty = it does not. */
+  readonly repeat: string;
   readonly timezone: string;
   readonly only: string;
   readonly above: string;
@@ -56,7 +58,7 @@ export function digestSkeleton(title = 'Digest'): ModalView {
 }
 
 export function renderDigestForm(
-  { kind, target, channel, days, time, timezone, only, above }: FormValues,
+  { kind, target, channel, days, time, repeat, timezone, only, above }: FormValues,
   about: {
     /** Comes back with the form: which digest it changes. */
     readonly note?: string | undefined;
@@ -68,6 +70,7 @@ export function renderDigestForm(
   const thresholds = [
     option('Always', 'always'),
     option('Only if something changed', 'changed'),
+    option('Only what is new since the last post', 'new'),
     option('Only above a number', 'above'),
   ];
   return modal(
@@ -97,6 +100,7 @@ export function renderDigestForm(
       }),
       multiSelect('days', 'Days', dayOptions(), { chosen: days, dispatch: true }),
       input('time', 'Time', { type: 'timepicker', initial_time: time }, { dispatch: true }),
+      select('repeat', 'Again that day', repeats, { chosen: repeat, dispatch: true, optional: true }),
       searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone), dispatch: true }),
       context(about.next),
       select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
@@ -109,6 +113,13 @@ export function renderDigestForm(
     ],
   );
 }
+
+/** Hours between two runs of a day. */
+export const repeatChoices: readonly number[] = [1, 2, 3, 4, 6, 8, 12];
+
+const repeats = repeatChoices.map((hours) =>
+  option(hours === 1 ? 'Every hour until midnight' : `Every ${hours} hours until midnight`, String(hours)),
+);
 
 function dayOptions(): PlainTextOption[] {
   const weekdays = Object.entries(weekdayChoices).map(([name, { label }]) => option(label, name));

@@ -42,16 +42,19 @@ export function renderDigest(collected: Collected, { only, timeZone }: DigestSub
   const troubles = reported.reduce((sum, { kind, figures }) => sum + kind.countTroubles(figures), 0);
   // Parts that could not be read are never kept quiet, nor is a first run by “only if something changed”: from then on
   // people know what silence means.
-  const isBelow = only === 'changed' ? isSame : only !== 'always' && troubles <= only.above;
+  const isBelow = typeof only === 'string' ? only !== 'always' && isSame : troubles <= only.above;
   const quiet = isBelow && unread.length === 0;
   // Above a number people want to see what it is made of, new or not.
   const isUnchanged = isSame && unread.length === 0 && (typeof only === 'string' || quiet);
   // The line of a zone that makes up the whole total says the same as the total's.
   const hidesTotals = findings.some(({ isWholeTotal }) => isWholeTotal);
   const numbers = reported.map(({ number }) => (hidesTotals ? { ...number, compared: '' } : number));
+  const news = listLines(findings, mostNames);
+  const heading = { number: `*New${describeSince(since, timeZone)}*`, compared: '' };
+  const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
   const lines = isUnchanged
     ? [renderUnchanged(numbers, since, timeZone)]
-    : renderTop(numbers, listLines(findings, mostNames), unread);
+    : renderTop(isOnlyNew ? [heading] : numbers, news, unread);
   const text = truncateLines(lines, 2800);
   const details = reported.flatMap(({ kind, figures, findings }) => {
     // A first run has no changes; its unusual figures are listed in the detail.
@@ -94,10 +97,13 @@ function renderUnchanged(
   since: readonly (string | undefined)[],
   timeZone: string,
 ): string {
-  const [oldest] = since.flatMap((at) => at ?? []).toSorted();
-  const when = oldest === undefined ? '' : ` since ${formatRunTime(new Date(oldest), timeZone)}`;
   const what = numbers.map(({ number }) => number).join(' · ');
-  return what ? `:zzz: Nothing changed${when}: ${what}` : 'Nothing to report.';
+  return what ? `:zzz: Nothing changed${describeSince(since, timeZone)}: ${what}` : 'Nothing to report.';
+}
+
+function describeSince(since: readonly (string | undefined)[], timeZone: string): string {
+  const [oldest] = since.flatMap((at) => at ?? []).toSorted();
+  return oldest === undefined ? '' : ` since ${formatRunTime(new Date(oldest), timeZone)}`;
 }
 
 /** Numbers, then changes, then what could not be read. Lines that do not fit are counted; the thread has them. */

@@ -4,9 +4,10 @@ import { join } from '../blocks/text.ts';
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 /** `every workday at 09:00, Europe/Vienna`. */
-export function describeSchedule({ time, zone, weekdays, monthDays }: Schedule): string {
+export function describeSchedule({ time, everyHours, zone, weekdays, monthDays }: Schedule): string {
   const days = join([describeWeekdays(weekdays), describeMonthDays(monthDays)], ' and ');
-  return `${days} at ${time}, ${zone}`;
+  if (everyHours === undefined) return `${days} at ${time}, ${zone}`;
+  return `${days} from ${time} on every ${everyHours === 1 ? 'hour' : `${everyHours} hours`}, ${zone}`;
 }
 
 function describeWeekdays(days: readonly number[]): string {

@@ -21,6 +21,7 @@ export function describeKinds({ subject: { kinds } }: Pick<DigestOrder, 'subject
 export function describeThreshold(only: Threshold, kinds: readonly DigestKindName[]): string {
   if (only === 'always') return '';
   if (only === 'changed') return 'only if something changed';
+  if (only === 'new') return 'only what is new';
   return only.above === 0
     ? `only if there are any ${listTroubles(kinds, 'or')}`
     : `only above ${formatInteger(only.above)} ${describeTroubles(kinds)}`;

@@ -168,7 +168,7 @@ const collected: fc.Arbitrary<Collected> = arbitraryFigures<Collected>({
   ),
 });
 const only: fc.Arbitrary<Threshold> = fc.oneof(
-  fc.constantFrom('always', 'changed'),
+  fc.constantFrom('always', 'changed', 'new'),
   fc.record({ above: fc.nat() }),
 );
 
