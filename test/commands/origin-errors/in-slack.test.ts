@@ -18,9 +18,8 @@ test('in the conversation with the bot the zones are counted, and any of them is
   const pick = 'origin-errors:pick:60m status:5xx';
   const [option] = await alice.suggest(pick, 'checkout', { ts: zones.ts });
   await alice.choose(pick, String(option?.['value']), { ts: zones.ts });
-  const picked = await alice.waitForMessage(/ in checkout/u);
+  const picked = await alice.waitForMessage(({ ts, text }) => ts > zones.ts && text.includes('checkout'));
   expect(picked.reads).toContain('status:5xx');
-  expect(picked.ts).not.toBe(zones.ts);
 
   const menu = zones.blocks
     .flatMap((block) => ('elements' in block ? (block['elements'] as { action_id?: string }[]) : []))
