@@ -43,16 +43,21 @@ export const completeStepJob = defineJob({
     } catch (error) {
       const failure = classifySlackFailure(error);
       if (failure.kind === 'app-gone') return log.info({ run, code: failure.code }, 'step of a lost app');
-      if (failure.kind === 'retry' || failure.kind === 'unknown' || failure.kind === 'not-sent') throw error;
+      if (failure.kind === 'retry') {
+        const at = new Date(now().getTime() + failure.afterMs);
+        const more = { at, ...(unlessProposed ? { unlessProposed } : {}) };
+        return endStepRun(ports.enqueue, { run, installation }, end, more);
+      }
+      if (failure.kind === 'unknown' || failure.kind === 'not-sent') throw error;
       const reference = makeReference();
       log.error({ run, reference, error }, 'Slack refused the end of a step');
       const text = `The result of this step could not be handed over. Tell whoever runs this bot. Reference ${reference}`;
-      if ('outputs' in end) await slack.completeStep(run, { error: text });
+      await slack.completeStep(run, { error: text });
     }
   },
 });
 
-type Ports = { readonly slack: OpenSlack };
+type Ports = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
 type Enqueuing = { readonly enqueue: Enqueue; readonly db: Db | Trx };
 
 /** Stores how a run ends, in the transaction of what it follows from where there is one. Replaces what still waits. */

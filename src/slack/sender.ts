@@ -83,12 +83,12 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   // Where the message was written; the profile decides if Slack does not say it of a shared channel.
   const team = seen.user?.team_id ?? seen.event?.user_team ?? seen.event?.source_team ?? seen.event?.team;
   const isVisitor = team !== undefined && !ownTeams.includes(team);
-  // A step names no channel: its workflow may be in one that is shared with other organisations.
-  const isUnclear = isStep || (team === undefined && seen.is_ext_shared_channel === true);
   const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
     (own.enterpriseId === undefined || own.enterpriseId !== enterpriseId);
+  // A step names no channel: its workflow may be in one that is shared with other organisations.
+  const isUnclear = team === undefined && (seen.is_ext_shared_channel === true || (isStep && !isElsewhere));
   // An organisation's people are of any of its workspaces, and a command does not name theirs.
   const foreign = workspace.isEnterpriseInstall || isUnclear ? undefined : isVisitor || isElsewhere;
   // A person belongs to the tenant of the installation, and ends with it.

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canary } from '../../simulator/cdn/canaries.ts';
 import type { Fault } from '../../simulator/cdn/faults.ts';
 import { features } from '../../src/commands/registry.ts';
+import { steps } from '../../src/commands/steps/list.ts';
 import { createPublicUrl } from '../support/bot.ts';
 import { type CanaryBot, startCanaryBot } from '../support/canary/bot.ts';
 import { crawl, createCrawlLog } from '../support/canary/crawl.ts';
@@ -104,6 +105,19 @@ describe.each([
         await bot.waitUntilIdle();
         await look(alice);
         while (person.modal()) await person.closeModal();
+      }
+    }
+    for (const typed of ['zone', ...things].filter((thing) => thing !== '')) {
+      const inputs = { zone: typed, app: typed, volume: typed, reason: typed };
+      for (const { id, inputs: wanted } of steps) {
+        const given = Object.keys(wanted).flatMap((name) =>
+          Object.entries({ [name]: inputs[name as 'zone'] }),
+        );
+        const filled = given.filter(([, value]) => value !== undefined);
+        const step = await bot.slack.step(id, Object.fromEntries(filled), { by: alice });
+        if (id !== 'delete_volume') await step.ended(20_000);
+        await bot.waitUntilIdle();
+        await look(alice);
       }
     }
     await look(bob);

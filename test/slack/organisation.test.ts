@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
-import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../support/bot.ts';
 import { openSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 import { offers, says } from './words.ts';
@@ -142,4 +142,16 @@ test('a mention is answered in every workspace of the organisation, and refused 
     ]);
   }
   expect((await mention(eve)).reads).toMatch(says.ownPeopleOnly);
+});
+
+test('a step of a workflow works in every workspace of the organisation, and not for visitors', async () => {
+  await connect(bot, 'U0FRANK00', 'C0CORPONE', bot.cdn.key, one);
+  const end = async (by: string, teamId: string) =>
+    (await bot.slack.step('zones_needing_attention', {}, { by, teamId })).ended();
+  for (const teamId of [one, two])
+    expect(await end('U0FRANK00', teamId)).toMatchObject({ outputs: { zones: 25 } });
+  expect(await end('U0EVE0000', one)).toMatchObject({
+    error: expect.stringMatching(says.ownPeopleOnly) as string,
+  });
+  expect(bot.slack.problems).toEqual([]);
 });

@@ -66,12 +66,18 @@ export const deletionStep = defineStep({
       return 'with its operation';
     }
     const until = new Date(context.now().getTime() + preview.needs.minutes * minuteMs);
-    if (!(await context.post(context.person.userId, renderStepRequest(asked, preview.shown, until))))
-      throw new UserError(
-        'The bot could not write to you, and you have to confirm a deletion.',
-        'Nothing was asked for. Run the workflow again, or type `/cdn volume delete`.',
-      );
-    return { until, late: describeUnconfirmed('expired', asked) };
+    const question = renderStepRequest(asked, preview.shown, until);
+    return {
+      until,
+      late: describeUnconfirmed('expired', asked),
+      async ask() {
+        if (await context.post(context.person.userId, question)) return;
+        throw new UserError(
+          'The bot could not write to you, and you have to confirm a deletion.',
+          'Nothing was asked for. Run the workflow again, or type `/cdn volume delete`.',
+        );
+      },
+    };
   },
 });
 

@@ -1,5 +1,7 @@
 import type { Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
+import { hasCdnKey } from '../../secrets/key-in-text.ts';
+import { findSecretKinds } from '../../secrets/scanner.ts';
 import { plainText } from '../../views/blocks/text.ts';
 import type { With } from '../define.ts';
 import type { Service } from '../services.ts';
@@ -35,12 +37,13 @@ export type StepOutputs = Readonly<Record<string, string | number | undefined>>;
 
 /**
  * How a step ends: with outputs; with the operation that was proposed for its run, once that is decided; or, where a
- * person has to press a button first, with `late` if they have not by then.
+ * person has to press a button first, with `late` if they have not by then. `ask` sends the button, and runs after `late`
+ * is stored, which would else replace what the press leads to.
  */
 export type StepEnd<Outputs = StepOutputs> =
   | { readonly outputs: Outputs }
   | 'with its operation'
-  | { readonly until: Date; readonly late: Outputs };
+  | { readonly until: Date; readonly late: Outputs; readonly ask: () => Promise<void> };
 
 /** A step of Workflow Builder: a function in manifest.yml. */
 export interface Step<Needs extends Service = never> {
@@ -92,6 +95,11 @@ function readInputs<Inputs extends Parameters>(
 ): Values<Inputs> {
   const read = Object.entries(inputs).map(([name, { type, title, optional }]) => {
     const value = given[name];
+    if (typeof value === 'string' && (hasCdnKey(value) || findSecretKinds(value).length > 0))
+      throw new UserError(
+        `The input “${plainText(title, 60)}” of this step looks like a CDN key, so nothing was done with it.`,
+        'Whoever builds the workflow can take it out: keys go into `/cdn connect` and nowhere else.',
+      );
     const isFilled = type === 'integer' ? Number.isInteger(value) : isText(value);
     if (isFilled) return [name, typeof value === 'string' ? value.trim() : value];
     if (optional && !isText(value)) return [name, undefined];

@@ -3,6 +3,7 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import { findStep } from '../../commands/steps/list.ts';
 import { personInput } from '../../commands/steps/step.ts';
 import { beginStepRun, endStepRun, type StepRun, type StepRunEnd } from '../../outbox/complete-step.ts';
+import { mapTexts, redactSecrets } from '../../secrets/scanner.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import { describeStepFailure } from '../../views/steps.ts';
 import { findInstallation, readSender } from '../sender.ts';
@@ -60,7 +61,8 @@ const nobody =
 export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promise<void> {
   const { callbackId, inputs, body, run, installation } = delivered;
   const end = (how: StepRunEnd, more?: Parameters<typeof endStepRun>[3]): Promise<void> =>
-    endStepRun(deps.ledger.enqueue, { run, installation }, how, more);
+    // Checked here, where the secrets of this work are known: it is stored, and leaves from a job.
+    endStepRun(deps.ledger.enqueue, { run, installation }, redactEnd(how), more);
   const step = findStep(callbackId);
   if (!step) return end({ error: 'This step is from another version of the bot.' });
   if (!readSender(body, deps.access.own())) return end({ error: nobody });
@@ -91,7 +93,10 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
         if (result === 'with its operation') return;
         await record(context.person);
         if ('outputs' in result) await end(result);
-        else await end({ outputs: result.late }, { at: result.until, unlessProposed: true });
+        else {
+          await end({ outputs: result.late }, { at: result.until, unlessProposed: true });
+          await result.ask();
+        }
       },
       async showFailure(_, { failure }) {
         await end({ error: describeStepFailure(failure) });
@@ -99,4 +104,8 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
       },
     },
   );
+}
+
+function redactEnd(end: StepRunEnd): StepRunEnd {
+  return mapTexts(end, redactSecrets) as StepRunEnd;
 }

@@ -139,6 +139,13 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       expect(completed(step)[1]).toMatchObject({ error: 'execution_not_in_running_state' });
     }, 200_000);
 
+    test('a rate limit of Slack is waited for', async () => {
+      slack.script.rateLimit(completion, 2);
+      const step = await slack.step('zones_needing_attention', {}, { by: alice });
+      expect(await step.ended(30_000)).toMatchObject({ outputs: { zones: 5 } });
+      expect(running.output()).not.toContain('job failed');
+    }, 60_000);
+
     test('all this broke no rule of Slack', () => {
       expect(slack.problems).toEqual([]);
       expect(running.output()).not.toContain(cdn.key);

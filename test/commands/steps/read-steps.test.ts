@@ -78,6 +78,7 @@ describe('steps that read', () => {
       'several zones': { zone: 'e' },
       'an empty zone': { zone: ' ' },
       'a wrong day': { zone: zone()?.Name, days: 'soon' },
+      'a key': { zone: `zone ${bot.cdn.key}` },
     })) {
       const error = await errorOf(await run('origin_errors', inputs));
       const reference = /Reference (\S+)$/.exec(error)?.[1] ?? 'none';
@@ -117,6 +118,7 @@ describe('steps that read', () => {
     const step = await run('zones_needing_attention');
     await step.ended();
     const told = JSON.stringify([bot.logs, bot.slack.calls]);
+    expect(told).not.toContain(bot.cdn.key);
     for (const secret of step.secrets) expect(told).not.toContain(secret);
   });
 

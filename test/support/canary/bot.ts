@@ -12,7 +12,7 @@ import { readConfig } from '../../../src/app/config.ts';
 import type { ChatApp } from '../../../src/app/lifecycle.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createLogger, type Log, type LogLevel } from '../../../src/telemetry/log.ts';
-import { environment } from '../bot.ts';
+import { environment, readManifest } from '../bot.ts';
 import { startCollector } from '../collector.ts';
 import { copyEmbeddedDatabase } from '../database-templates.ts';
 import { plantSecrets } from './plant-secrets.ts';
@@ -46,7 +46,7 @@ export async function startCanaryBot(options: {
   env?: Record<string, string>;
 }): Promise<CanaryBot> {
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack(),
+    startSlack({ steps: readManifest().steps }),
     startCdn({ zones: 12 }),
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
