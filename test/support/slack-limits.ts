@@ -37,7 +37,7 @@ function isLabel(text: string, most: number): boolean {
   return text.length >= 1 && text.length <= most;
 }
 
-/** In mrkdwn, what is left of `<` and `>` must be ours: a date, a mention of a person or channel. Entities must be whole. */
+/** In mrkdwn, what is left of `<` and `>` must be ours: a date, a mention of a person, user group or channel. Entities must be whole. */
 function findMarkupProblems(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(findMarkupProblems);
   if (typeof node !== 'object' || node === null) return [];
@@ -45,7 +45,10 @@ function findMarkupProblems(node: unknown): string[] {
   const isMrkdwn = 'type' in node && node.type === 'mrkdwn';
   const isMessage = 'blocks' in node && !('type' in node);
   if (!(isMrkdwn || isMessage) || !('text' in node) || typeof node.text !== 'string') return inner;
-  const rest = node.text.replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>|<@[UW][A-Z0-9]+>|<#[CG][A-Z0-9]+>/gu, '');
+  const rest = node.text.replace(
+    /<!date\^\d+\^[^|<>]+\|[^|<>]+>|<!subteam\^S[A-Z0-9]+>|<@[UW][A-Z0-9]+>|<#[CG][A-Z0-9]+>/gu,
+    '',
+  );
   const foreign = /[<>]|&(?!amp;|lt;|gt;)/u.exec(rest);
   return foreign
     ? [

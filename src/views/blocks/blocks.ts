@@ -11,7 +11,7 @@ import type {
   PlainTextOption,
   SectionBlock,
 } from '@slack/types';
-import { join, type Maybe, type Texts, truncate } from './text.ts';
+import { join, type Maybe, type Texts, truncate, truncateMarkup } from './text.ts';
 
 /** A message: `text` alone for notifications and screen readers, and blocks. */
 export interface Message {
@@ -102,7 +102,7 @@ export function plain(text: string): PlainTextElement {
 
 /** `verbatim`: Slack must not turn hostnames into links or names into mentions. */
 function mrkdwn(text: string): MrkdwnElement {
-  return { type: 'mrkdwn', text: truncate(text, limits.section), verbatim: true };
+  return { type: 'mrkdwn', text: truncateMarkup(text, limits.section), verbatim: true };
 }
 
 export function header(text: string): HeaderBlock {
