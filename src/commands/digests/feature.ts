@@ -22,7 +22,7 @@ import {
   timeZonePicker,
 } from './form.ts';
 
-const digestCommand: Command<'digests' | 'keyStore'> = {
+const digestCommand: Command<'accounts' | 'digests' | 'keyStore'> = {
   name: 'digest',
   aliases: ['digests'],
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
@@ -51,7 +51,9 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
     if (verb === 'list') {
       // The person's own, those of this channel, and for admins all.
       const isHere = ({ channel }: Digest, admin: boolean): boolean => admin || channel === context.channelId;
-      return renderDigestList(await listVisible(context, isHere), context.now());
+      const rows = await listVisible(context, isHere);
+      const budget = await context.accounts.describeBudget(context.person);
+      return renderDigestList(rows, { budget, asOf: context.now() });
     }
     if (verb !== 'edit' && !isVerb(verb)) throw unknownVerb(verb);
     // With an id, `edit` opens a form instead.
@@ -61,7 +63,7 @@ const digestCommand: Command<'digests' | 'keyStore'> = {
   },
 };
 
-export const digest: Feature<'digests' | 'keyStore' | 'names' | 'zoneCache'> = {
+export const digest: Feature<'accounts' | 'digests' | 'keyStore' | 'names' | 'zoneCache'> = {
   name: 'digests',
   commands: [digestCommand],
   actions: [

@@ -1,4 +1,5 @@
 import type { KnownBlock } from '@slack/types';
+import type { BudgetState } from '../../accounts/budget.ts';
 import type { Digest } from '../../digests/model.ts';
 import { canBeTakenOver } from '../../schedules/model.ts';
 import { actions, context, limits, type Message, message, say, section } from '../blocks/blocks.ts';
@@ -7,7 +8,7 @@ import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { renderTable } from '../blocks/table.ts';
 import { formatCode, join, plainText } from '../blocks/text.ts';
-import { describePause } from '../schedules/words.ts';
+import { describeBudget, describePause } from '../schedules/words.ts';
 import { digestCustody, ends, type Row, renderDigestRow } from './custody.ts';
 import { describeSchedule, formatRunTime } from './schedule.ts';
 import { describeKinds, describeThreshold } from './words.ts';
@@ -15,7 +16,10 @@ import { describeKinds, describeThreshold } from './words.ts';
 /** As many can be taken over by a press below the list. */
 const mostOrphans = 2;
 
-export function renderDigestList(rows: readonly Row[], asOf: Date): Message {
+export function renderDigestList(
+  rows: readonly Row[],
+  { budget, asOf }: { readonly budget: BudgetState; readonly asOf: Date },
+): Message {
   const create = commandButton('New digest', 'digest new', 0, { style: 'primary' });
   if (rows.length === 0) {
     const text = 'No digests yet: a digest posts how your CDN does, when you want it.';
@@ -57,7 +61,7 @@ export function renderDigestList(rows: readonly Row[], asOf: Date): Message {
         .slice(0, mostOrphans)
         .map(({ digest: { id } }) => digestCustody.takeOverButton(id, `Take over ${id}`)),
     ),
-    context(`as of ${formatMoment(asOf)}`),
+    context([rows.some(({ own }) => own) && describeBudget(budget), `as of ${formatMoment(asOf)}`]),
   ]);
 }
 

@@ -1,4 +1,6 @@
+import type { BudgetState } from '../../accounts/budget.ts';
 import type { PauseReason } from '../../schedules/model.ts';
+import { formatInteger, formatUtc } from '../blocks/format.ts';
 
 /** Why a digest or watch is paused, in mrkdwn. */
 export function describePause(reason: PauseReason, by?: string): string {
@@ -23,4 +25,10 @@ const pauseReasons: Readonly<Record<PauseReason, string>> = {
 /** A channel, or a person's conversation with the bot, in mrkdwn. */
 export function formatPlace(place: string): string {
   return /^[UW]/u.test(place) ? `<@${place}>` : `<#${place}>`;
+}
+
+/** `12 of 1,200 requests of your account used until 11:00 UTC` */
+export function describeBudget({ used, limit, resetsAt }: BudgetState): string {
+  const requests = `${formatInteger(used)} of ${formatInteger(limit)} requests of your account used`;
+  return `${requests} until ${formatUtc(resetsAt).slice(11)}`;
 }

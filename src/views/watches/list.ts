@@ -10,7 +10,7 @@ import { overflow, selectOf } from '../blocks/menu-of-buttons.ts';
 import { renderTable } from '../blocks/table.ts';
 import { formatCode, join, plainText } from '../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
-import { describePause, formatPlace } from '../schedules/words.ts';
+import { describeBudget, describePause, formatPlace } from '../schedules/words.ts';
 import { watchCustody } from './custody.ts';
 import { describeCondition, describeEvery, describeSubject } from './words.ts';
 
@@ -82,10 +82,7 @@ export function renderWatchList(
         .slice(0, mostOrphans)
         .map(({ watch: { id } }) => watchCustody.takeOverButton(id, `Take over ${id}`)),
     ),
-    context([
-      `${formatInteger(budget.used)} of ${formatInteger(budget.limit)} requests of your account used until ${formatUtc(budget.resetsAt).slice(11)}`,
-      `as of ${formatMoment(asOf)}`,
-    ]),
+    context([describeBudget(budget), `as of ${formatMoment(asOf)}`]),
   ]);
 }
 
