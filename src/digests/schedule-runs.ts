@@ -44,7 +44,7 @@ export async function enqueueNextRun(
 ): Promise<void> {
   if (!nextDue) return;
   const at = startOf({ tenant, owner }, nextDue);
-  await enqueue(digestDue, { digestId: id }, { in: trx, key: id, at });
+  await enqueue(digestDue, { digestId: id }, { in: trx, key: id, at, tenant });
 }
 
 export async function enqueueRun(

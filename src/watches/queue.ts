@@ -28,12 +28,17 @@ export async function enqueueNextLook(
 ): Promise<void> {
   const due = await findNextDue(trx, tenant, owner.userId);
   if (!due) return;
-  const at = startOf({ tenant, owner }, due);
-  await enqueue(
-    watchLook,
-    { tenant, owner: owner.userId },
-    { in: trx, key: `${tenant}:${owner.userId}`, at },
-  );
+  await enqueueLook(enqueue, { tenant, owner }, { in: trx, at: startOf({ tenant, owner }, due) });
+}
+
+/** Enqueues a look for a person at that moment. */
+export async function enqueueLook(
+  enqueue: Enqueue,
+  { tenant, owner }: Pick<Watch, 'tenant' | 'owner'>,
+  options: { readonly in: Trx; readonly at: Date },
+): Promise<void> {
+  const key = `${tenant}:${owner.userId}`;
+  await enqueue(watchLook, { tenant, owner: owner.userId }, { ...options, key, tenant });
 }
 
 async function findNextDue(db: Db, tenant: string, owner: string): Promise<Date | undefined> {

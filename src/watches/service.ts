@@ -4,7 +4,7 @@ import { listScheduled } from '../schedules/rows.ts';
 import { findNextLook } from './hours.ts';
 import { closeOpenIncidents, editIncident } from './messages.ts';
 import type { Incident, Watch, WatchOrder } from './model.ts';
-import { enqueueNextLook } from './queue.ts';
+import { enqueueLook, enqueueNextLook } from './queue.ts';
 import { findIncident, readIncident, watchPauses, watchTable } from './table.ts';
 
 export type WatchService = ReturnType<typeof createWatchService>;
@@ -96,7 +96,7 @@ export function createWatchService(options: CustodyOptions) {
           .where('paused', 'is', null)
           .where('deleted_at', 'is', null)
           .executeTakeFirst();
-        if (numUpdatedRows === 1n) await enqueueNextLook(enqueue, watch, trx);
+        if (numUpdatedRows === 1n) await enqueueLook(enqueue, watch, { in: trx, at: now() });
         return numUpdatedRows === 1n;
       }),
   };

@@ -79,12 +79,13 @@ export function readFormValues(fields: Fields): FormValues {
   const all = (name: string): string[] => [fields[name] ?? []].flat();
   const one = (name: string): string | undefined => all(name)[0];
   const condition = conditionNames.find((name) => name === one('condition')) ?? 'zone-state';
-  const { threshold, window, leastEvery = 5 } = findCondition(condition);
+  const { target, threshold, window, leastEvery = 5 } = findCondition(condition);
   const every = Math.max(leastEvery, Number(one('every') ?? 5));
   return {
     condition,
-    target: all('target'),
-    threshold: threshold && (one('threshold') ?? String(threshold.initial)),
+    // Those of another condition mean something else.
+    target: all(`target:${target}`),
+    threshold: threshold && (one(`threshold:${condition}`) ?? String(threshold.initial)),
     window: window && (one('window') ?? String(window.initial)),
     every: String(every),
     channel: one('channel'),
@@ -101,8 +102,8 @@ export function writeFields({ subject, channel }: WatchOrder): Fields {
   const { condition, targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
   return {
     condition,
-    target: targets,
-    ...(threshold === undefined ? {} : { threshold: String(threshold) }),
+    [`target:${findCondition(condition).target}`]: targets,
+    ...(threshold === undefined ? {} : { [`threshold:${condition}`]: String(threshold) }),
     ...(window === undefined ? {} : { window: String(window) }),
     every: String(every),
     ...(/^[CG]/u.test(channel) ? { channel } : {}),
