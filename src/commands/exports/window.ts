@@ -23,7 +23,7 @@ export function defaultWindow(now: Date): Window {
 /**
  * Reads a typed window in a time zone (IANA name; a trailing `UTC` or `Z` means UTC): `last 6h`,
  * `today`, `yesterday 22:00..today 02:00`, `2026-11-20 10:00..12:00`. A window into the future ends now. A window that
- * ends before it begins is swapped, or began yesterday if no day is named.
+ * ends before it begins is swapped; if no day is named, it began yesterday, as does one that is still to come.
  *
  * @throws UserError if it cannot be read.
  */

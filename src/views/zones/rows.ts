@@ -81,8 +81,8 @@ export function renderZoneForm(): ModalView {
   return modal({ callbackId: 'zones:submit', title: 'Show a zone', submit: 'Show' }, [renderZoneInput()]);
 }
 
-/** A menu with search over ids, names and hostnames, for any form that asks for a zone. */
-export function renderZoneInput(): InputBlock {
+/** A menu with search over ids, names and hostnames. */
+function renderZoneInput(): InputBlock {
   return searchSelect('zone', 'Zone', {
     actionId: 'zones:pick',
     placeholder: 'Type a part of its name or hostname',
