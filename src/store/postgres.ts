@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts';
 import { createFairQueue, tenantScope } from '../lib/fair-queue.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
+import { createKysely } from './kysely.ts';
 import { createPool, endPool } from './pool.ts';
 import type { Schema } from './schema.ts';
 
@@ -39,7 +40,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
     const shared = shareConnections(pool);
     return {
       native: { kind: 'postgres' as const, url: databaseUrl },
-      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: shared }) }),
+      db: createKysely(shared),
       poolUse: () => ({
         inUse: pool.totalCount - pool.idleCount,
         waiting: shared.waiting() + pool.waitingCount,

@@ -30,6 +30,25 @@ export function describeSpan(attributes: Attributes): void {
   tracing?.describe(attributes);
 }
 
+/** Whether spans go anywhere. */
+export function isTracing(): boolean {
+  return tracing !== undefined;
+}
+
+/** Statements are long; their beginning tells them apart. */
+const maxStatement = 300;
+
+/** Adds a statement of the database that has ended. Its values are parameters, and not in its text. */
+export function addQuerySpan(statement: string, seconds: number, isFailed: boolean): void {
+  const text = statement.trim().replaceAll(/\s+/gu, ' ').slice(0, maxStatement);
+  const failed = isFailed ? { 'error.type': 'error' } : {};
+  tracing?.add(
+    `database ${text.split(' ', 1)[0]}`,
+    { 'db.system.name': 'postgresql', 'db.query.text': text, ...failed },
+    { startedAt: Date.now() - seconds * 1000, seconds },
+  );
+}
+
 /** Adds a call to another service that has ended, below the span of the surrounding work. */
 export function addCallSpan(service: 'CDN' | 'Slack', { name, outcome, status, ...times }: Call): void {
   const failed = outcome === 'ok' ? {} : { 'error.type': outcome };

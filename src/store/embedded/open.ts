@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { Kysely, PostgresDialect } from 'kysely';
 import type { Log } from '../../telemetry/log.ts';
+import { createKysely } from '../kysely.ts';
 import { createPool, endPool } from '../pool.ts';
-import type { Schema } from '../schema.ts';
 import { startDatabaseThread } from './connection.ts';
 import { createDatabase, createDirectory, lockDirectory } from './directory.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -44,7 +43,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // No query has a time limit.
       unlimited: undefined,
-      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
+      db: createKysely(pool),
       async close(): Promise<void> {
         await stopMaintenance();
         await endPool(pool);
