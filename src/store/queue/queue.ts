@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ConstructorOptions, PgBoss, Job as StoredJob } from 'pg-boss';
+import type { ConstructorOptions, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
@@ -10,6 +10,7 @@ import type { Database, Engine } from '../database.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
 import { shareSession } from './session.ts';
+import { type StoredJob, startWorkers } from './workers.ts';
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
 export interface Queue {
@@ -57,7 +58,7 @@ export function createQueue(options: {
 }): Queue {
   const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
-  const polls: NodeJS.Timeout[] = [];
+  const endPolling: (() => void)[] = [];
   let started:
     | { readonly boss: PgBoss; readonly fromKysely: typeof import('pg-boss').fromKysely }
     | undefined;
@@ -65,7 +66,7 @@ export function createQueue(options: {
   const run = async <Ports>(
     job: Job<never, Ports>,
     ports: Ports,
-    { id, data, retryCount, signal: lost, groupId }: StoredJob<unknown>,
+    { id, data, retryCount, signal: lost, groupId }: StoredJob,
   ): Promise<void> => {
     const work = () => withSecrets(() => job.run(data, context));
     const started = performance.now();
@@ -84,49 +85,16 @@ export function createQueue(options: {
     throw new Error(`${name}: the log has it under the job's id`);
   };
 
-  /**
-   * A worker takes one job each time it looks. New jobs wake all workers; a job that begins wakes another worker, and its
-   * own again when it is done, until nothing is left. So one worker per queue has to poll for deferred jobs: any that is
-   * idle, since all but one may be busy for minutes.
-   */
-  const startWorkers = async <Ports>(boss: PgBoss, job: Job<never, Ports>, ports: Ports): Promise<void> => {
-    const idle = new Set<string>();
-    const { atOnce = 2, pollSeconds = 2 } = job;
-    const wakeOne = (): void => {
-      const [next] = idle;
-      if (next) boss.notifyWorker(next);
-    };
-    polls.push(setInterval(wakeOne, pollSeconds * 1000).unref());
-    for (let index = 0; index < atOnce; index += 1) {
-      const worker: string = await boss.work<unknown>(
-        job.name,
-        {
-          pollingIntervalSeconds: pollSeconds,
-          notifyPollingIntervalSeconds: 30,
-          heartbeatRefreshSeconds: 3,
-          ...(manyTenants && atOnce > 1 && { groupConcurrency: atOnce - 1 }),
-        },
-        async ([stored]) => {
-          if (!stored) return;
-          idle.delete(worker);
-          wakeOne();
-          boss.notifyWorker(worker);
-          try {
-            const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
-            await withReference(inSpan, readReference(stored.data));
-          } finally {
-            idle.add(worker);
-          }
-        },
-      );
-      idle.add(worker);
-    }
-  };
-
   const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
     if (database.engine === 'embedded') await giveBackActiveJobs(boss, database.db);
     for (const job of jobs) {
-      await startWorkers(boss, job, ports);
+      const { atOnce = 2 } = job;
+      const share = manyTenants && atOnce > 1 ? atOnce - 1 : undefined;
+      const runStored = (stored: StoredJob) => {
+        const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
+        return withReference(inSpan, readReference(stored.data));
+      };
+      endPolling.push(await startWorkers(boss, { job, share, run: runStored }));
       if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' });
     }
     const scheduled = new Set(jobs.filter(({ cron }) => cron !== undefined).map(({ name }) => name));
@@ -167,7 +135,7 @@ export function createQueue(options: {
     },
     async stop({ graceMs = 10_000 } = {}) {
       if (!started) return;
-      for (const poll of polls.splice(0)) clearInterval(poll);
+      for (const end of endPolling.splice(0)) end();
       const timer = setTimeout(() => ending.abort(), graceMs);
       await started.boss.stop({ graceful: true, timeout: graceMs + lastMomentMs });
       clearTimeout(timer);
