@@ -85,7 +85,7 @@ function someStory(index: number, dice: RandomSource): Story {
   };
 }
 
-function hostname(zoneId: number, position: number, value: string, more: Partial<Hostname>): Hostname {
+export function hostname(zoneId: number, position: number, value: string, more: Partial<Hostname>): Hostname {
   const certified = more.HasCertificate ?? true;
   const owner = `${zoneId}-${position}`;
   return {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { conditionNames, conditions } from '../../../src/watches/conditions/list.ts';
 
+const chosenBy = (typed: string) =>
+  conditions.filter(({ words }) => words.test(typed)).map(({ name }) => name);
+
 test('typed words choose one condition, and no condition hides another', () => {
-  const chosenBy = (words: string) =>
-    conditions.filter((one) => one.words.test(words)).map(({ name }) => name);
   expect(Object.fromEntries(conditions.map(({ name, label }) => [name, chosenBy(label)]))).toEqual(
     Object.fromEntries(conditionNames.map((name) => [name, [name]])),
   );

@@ -5,7 +5,7 @@ import type { Evidence, LookInput, Observation, Part } from '../condition.ts';
 import { readEach } from '../read-each.ts';
 
 /** Each is a request. */
-const mostApps = 30;
+const mostApps = 25;
 
 export interface AppFigure {
   /** Of the part and of *Why*: `failing`. */
@@ -17,11 +17,11 @@ export interface AppFigure {
 }
 
 /** The CDN has no list of apps: those that zones are linked to. */
-async function findApps(account: LookInput<never>['account']): Promise<readonly string[]> {
+async function findApps(account: LookInput<never>['account']): Promise<ReadonlySet<string>> {
   const { zones } = await account.pullZones.all();
   const ids = new Set(zones.flatMap(({ appId }) => appId ?? []));
   if (ids.size === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the watch.');
-  return [...ids].slice(0, mostApps);
+  return ids;
 }
 
 /**
@@ -33,7 +33,8 @@ export async function lookAtApps(
   { account, subject }: Pick<LookInput<never>, 'account' | 'subject'>,
   judge: (app: AppSummary) => AppFigure,
 ): Promise<Observation> {
-  const ids = subject.targets.length > 0 ? [...new Set(subject.targets)] : await findApps(account);
+  const all = subject.targets.length > 0 ? new Set(subject.targets) : await findApps(account);
+  const ids = [...all].slice(0, mostApps);
   const { read, unread } = await readEach(ids, (id) => account.apps.summary(id));
   const found = read.map(({ item: id, value }) => ({ id, name: nameApp(id), figure: judge(value) }));
   const unknown = found.filter(({ figure }) => figure.isWrong === undefined);
@@ -58,6 +59,15 @@ export async function lookAtApps(
             isWrong,
           }),
         ),
+      ...(all.size > ids.length
+        ? [
+            {
+              name: `${all.size - ids.length} further apps`,
+              is: `not read: at most ${mostApps} are`,
+              isWrong: false,
+            },
+          ]
+        : []),
       ...unread.map(({ item, why }) => ({ name: nameApp(item), is: why, isWrong: false })),
     ].slice(0, 30),
   };

@@ -95,18 +95,23 @@ function judge(
   return { part, evidence, share, isLearning: false };
 }
 
-/**
- * Errors in a window at the same time of earlier days, those that are known whole: of whole hours, as older counts are kept,
- * in proportion.
- */
+/** Errors in a window at the same time of earlier days, of those days that are known whole. */
 function listUsual(counts: ReadZone['counts'], now: Date, window: number): number[] {
   return Array.from({ length: days }, (_, nth) => {
     const end = now.getTime() - (nth + 1) * dayMs;
-    const from = Math.floor((end - window * minuteMs) / hourMs) * hourMs;
-    const to = Math.ceil(end / hourMs) * hourMs;
-    const { total, partial } = counts.sum(from, to);
-    return partial ? undefined : total * ((window * minuteMs) / (to - from));
+    return countBetween(counts, end - window * minuteMs, end);
   }).filter((errors) => errors !== undefined);
+}
+
+/** Older counts are kept by the hour: of an hour that lies partly in it, that part. Undefined where not all is known. */
+function countBetween({ sum }: ReadZone['counts'], from: number, to: number): number | undefined {
+  let errors = 0;
+  for (let hour = Math.floor(from / hourMs) * hourMs; hour < to; hour += hourMs) {
+    const { total, partial } = sum(hour, hour + hourMs);
+    if (partial) return undefined;
+    errors += total * ((Math.min(to, hour + hourMs) - Math.max(from, hour)) / hourMs);
+  }
+  return errors;
 }
 
 function median(numbers: readonly number[]): number {

@@ -1,0 +1,70 @@
+import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
+import { zone } from '../../../simulator/cdn/zones.ts';
+import { minuteMs } from '../../../src/lib/time.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { ConditionSettings, Observation } from '../../../src/watches/conditions/condition.ts';
+import { type ConditionName, findCondition } from '../../../src/watches/conditions/list.ts';
+import { alice, never, startAccounts } from '../../accounts/account-harness.ts';
+
+/** An account whose zones a test makes, and looks at it by conditions. Zones are 1001, 1002, … without errors. */
+export async function startLooks(
+  database: Database,
+  zones: readonly (Partial<PullZone> & { Name: string })[],
+) {
+  const world = await startAccounts(database, {
+    data: { zones: zones.map((members, nth) => zone({ Id: 1001 + nth, ...members })) },
+  });
+  const { data } = world.simulator;
+  data.originErrors.count = 0;
+  let entries = 0;
+  return {
+    ...world,
+    data,
+    change(id: number, members: Partial<PullZone>): void {
+      const at = data.zones.findIndex(({ Id }) => Id === id);
+      data.zones[at] = { ...(data.zones[at] as PullZone), ...members };
+    },
+    remove(id: number): void {
+      data.zones = data.zones.filter(({ Id }) => Id !== id);
+    },
+    /** Entries of a zone's log, so many minutes ago. */
+    fail(id: number, many: number, { ago = 1, code = 'http_timeout' } = {}): void {
+      const at = world.now().getTime() - ago * minuteMs;
+      const key = `${id}/${new Date(at).toISOString().slice(0, 10)}`;
+      const added = Array.from({ length: many }, () => ({
+        logId: `id-${(entries += 1)}`,
+        timestamp: at,
+        log: JSON.stringify({ RequestUrl: '/', ErrorCode: code, StatusCode: 502 }),
+        labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
+      }));
+      data.originErrors.entries.set(key, [...added, ...(data.originErrors.entries.get(key) ?? [])]);
+    },
+    /** Returns a function that looks; what the condition remembers goes on as JSON, as it is stored. */
+    createLook(name: ConditionName, settings: Partial<ConditionSettings> = {}) {
+      const subject = { targets: [], ...settings };
+      let before: { at: Date; memory: unknown } | undefined;
+      return async (): Promise<Observation<unknown>> => {
+        const account = await world.accounts.open(alice, never);
+        const now = world.now();
+        const about = { account, subject, now, lookedAt: before?.at, memory: before?.memory };
+        const found = await findCondition(name).evaluate(about);
+        const memory = found.memory === undefined ? before?.memory : JSON.parse(JSON.stringify(found.memory));
+        before = { at: now, memory };
+        return found;
+      };
+    },
+  };
+}
+
+/** `shop: disabled`, the worst first. */
+export function listParts({ parts }: Observation<unknown>): string[] {
+  return parts.map(({ name, text }) => `${name}: ${text}`);
+}
+
+/** `! shop: disabled | disabled or suspended`: wrong ones are marked. */
+export function listEvidence({ evidence }: Observation<unknown>): string[] {
+  return evidence.map(
+    ({ name, is, wrongIf, isWrong }) =>
+      `${isWrong ? '! ' : ''}${name}: ${is}${wrongIf ? ` | ${wrongIf}` : ''}`,
+  );
+}
