@@ -198,7 +198,10 @@ export async function startSlack(
     createAuthorizePage(sim),
     createStaticFiles(options.page),
   ];
-  const server = createServer((request, response) => void serve(routes, request, response));
+  const server = createServer((request, response) => {
+    if ('traceparent' in request.headers) problem(`${request.url}: Slack was told the id of a trace`);
+    void serve(routes, request, response);
+  });
   socket.attach(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
