@@ -89,7 +89,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     }),
     zoneLists,
     zoneCache: createZoneCache({ now, lists: zoneLists }),
-    inFlight: createInFlight(),
+    inFlight: createInFlight({ manyTenants: installing.kind === 'oauth' }),
   };
 }
 

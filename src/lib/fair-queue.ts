@@ -11,6 +11,8 @@ interface Limits {
   readonly max: number;
   /** Upper bound for one person. */
   readonly maxPerPerson?: number;
+  /** Leave room for other tenants. False where there is one only. */
+  readonly manyTenants?: boolean;
 }
 
 export interface FairQueue {
@@ -27,7 +29,7 @@ export interface FairQueue {
  *
  * The rule is that of shared switch buffers: Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.
  */
-export function createFairQueue({ max, maxPerPerson = max }: Limits): FairQueue {
+export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }: Limits): FairQueue {
   interface Line {
     readonly starts: ((end: () => void) => void)[];
     running: number;
@@ -47,7 +49,9 @@ export function createFairQueue({ max, maxPerPerson = max }: Limits): FairQueue 
       waiting += 1;
     },
     startNext() {
-      const most = shareOfFree * (max - running);
+      const free = max - running;
+      if (free === 0) return false;
+      const most = manyTenants ? shareOfFree * free : max;
       for (const [tenant, own] of tenants) {
         if (own.running >= most) continue;
         for (const [person, line] of own.people) {

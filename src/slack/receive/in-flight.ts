@@ -17,9 +17,10 @@ export interface InFlight {
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;
 
-export function createInFlight(): InFlight {
+/** `manyTenants`: no workspace takes all turns. */
+export function createInFlight({ manyTenants }: { readonly manyTenants: boolean }): InFlight {
   const ending = new AbortController();
-  const queue = createAckFirstQueue();
+  const queue = createAckFirstQueue(manyTenants);
   const running = new Set<Promise<unknown>>();
 
   const waitUntilIdle = async (limitMs: number): Promise<void> => {
@@ -64,8 +65,8 @@ const limits = { max: 256, maxPerPerson: 32 };
  * arrival, a burst would delay the acknowledgements behind it (`npm run bench`). `take` resolves when work may start, with
  * a function to call when it has ended.
  */
-export function createAckFirstQueue() {
-  const queue = createFairQueue(limits);
+export function createAckFirstQueue(manyTenants = true) {
+  const queue = createFairQueue({ ...limits, manyTenants });
   let hasArrivals = false;
   let isScheduled = false;
   let startedAt = 0;

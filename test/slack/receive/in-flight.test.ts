@@ -69,6 +69,14 @@ test('a workspace of thousands leaves a quarter to the next, and two leave a sev
   expect(Object.fromEntries(running)).toEqual({ acme: 192, bcorp: 48 });
 });
 
+test('where there is one workspace only it has every turn', async () => {
+  const turns = createAckFirstQueue(false);
+  let running = 0;
+  for (let nth = 0; nth < 1_000; nth += 1)
+    void turns.take({ tenant: 'acme', person: `person ${nth}` }).then(() => (running += 1));
+  await expect.poll(() => running).toBe(256);
+});
+
 test('workspaces take turns, however many people one of them has', async () => {
   const turns = createAckFirstQueue();
   const begun: string[] = [];

@@ -73,7 +73,7 @@ export async function createPageHarness(
       if (silent) throw new Error('Slack is away');
       directMessages.push({ person, message });
     },
-    inFlight: createInFlight(),
+    inFlight: createInFlight({ manyTenants: true }),
     log: createLogger('debug', { write: (line) => void logs.push(line) }),
     now,
   });
