@@ -11,7 +11,7 @@ import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createBudgets, describeBudget } from './budget.ts';
 import { countErrors, type ErrorCounts } from './error-counts.ts';
-import type { ChangeQuery, Look, LookedZone, SettingsHistory } from './settings/history.ts';
+import type { SettingsHistory, SettingsReads } from './settings/history.ts';
 import { createSharedLogs, type Visit } from './shared-logs.ts';
 import { createSharedReads, type KeptResult, recentMs } from './shared-reads.ts';
 import type { ZoneList, ZoneLists } from './zone-lists.ts';
@@ -32,16 +32,11 @@ export interface AccountReads {
   readonly originErrors: OriginErrors;
   /** Origin errors of a zone, counted up to now: entries that were counted before are not counted again. */
   readonly errors: (zoneId: string) => Promise<ErrorCounts>;
-  readonly settings: {
-    /** Compares zones (undefined = all) with the person's last look (`settings/history.ts`). */
-    readonly look: (zones?: readonly LookedZone[]) => Promise<Look>;
-    /** What looks found. */
-    readonly list: (query: ChangeQuery) => ReturnType<SettingsHistory['list']>;
-  };
+  readonly settings: SettingsReads;
 }
 
 /** What reports read of an account, be it in a job or, in a preview, with the client of a command. */
-export type ReportReads = Pick<AccountReads, 'apps' | 'uploadScanning' | 'originErrors'> & {
+export type ReportReads = Pick<AccountReads, 'apps' | 'uploadScanning' | 'originErrors' | 'settings'> & {
   readonly pullZones: Pick<AccountReads['pullZones'], 'all'>;
 };
 

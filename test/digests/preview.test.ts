@@ -20,7 +20,9 @@ function targetTypeOf(kind: DigestKindName): TargetType {
 }
 
 /** What the form of this digest previews at this moment, as blocks. */
-async function previewOf(digest: Digest, { digests, context: { ports, signal }, now }: DigestHarness) {
+async function previewOf(digest: Digest, harness: DigestHarness) {
+  const { digests, settingsHistory, now } = harness;
+  const { ports, signal } = harness.context;
   const { kinds } = digest.subject;
   const fields = {
     kind: kinds,
@@ -36,12 +38,13 @@ async function previewOf(digest: Digest, { digests, context: { ports, signal }, 
   const shown = await preview.load?.('preview', {
     person: alice,
     digests,
+    settingsHistory,
     now,
     signal,
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
     modal: { metadata: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as With<'digests'>);
+  } as unknown as With<'digests' | 'settingsHistory'>);
   return shown?.blocks ?? [];
 }
 

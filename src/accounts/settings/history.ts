@@ -45,6 +45,16 @@ export interface LookedZone {
   readonly name?: string | undefined;
 }
 
+/** The settings of one person's zones. */
+export interface SettingsReads {
+  /** Compares these zones (undefined = all) with the last look, and records what changed. */
+  readonly look: (zones?: readonly LookedZone[]) => Promise<Look>;
+  /** What looks found, the newest first, and how many there are in all. */
+  readonly list: (
+    query: ChangeQuery,
+  ) => Promise<{ readonly changes: readonly StoredChange[]; readonly total: number }>;
+}
+
 export type SettingsHistory = ReturnType<typeof createSettingsHistory>;
 
 /**
@@ -70,7 +80,7 @@ export function createSettingsHistory({
       .map((mac) => createSecretKey(Buffer.from(mac, 'hex'))),
   });
 
-  return {
+  const history = {
     /**
      * Reads the settings of these zones (undefined = all) and records what changed. The name narrows the answer of the CDN
      * where there is one zone. @throws ApiError; UserError where all are more than `mostZones`.
@@ -124,5 +134,13 @@ export function createSettingsHistory({
       const looks = db.deleteFrom('zone_looks').where('tenant', '=', tenant);
       await (person ? looks.where('user_id', '=', person.userId) : looks).execute();
     },
+  };
+  return {
+    ...history,
+    /** Of one person, read with this client. */
+    of: (person: Person, cdn: SettingsReader): SettingsReads => ({
+      look: (zones) => history.look(person, cdn, zones),
+      list: (query) => history.list(person, query),
+    }),
   };
 }

@@ -63,7 +63,9 @@ const digestCommand: Command<'accounts' | 'digests' | 'keyStore'> = {
   },
 };
 
-export const digest: Feature<'accounts' | 'digests' | 'keyStore' | 'names' | 'zoneCache'> = {
+type DigestServices = 'accounts' | 'digests' | 'keyStore' | 'names' | 'settingsHistory' | 'zoneCache';
+
+export const digest: Feature<DigestServices> = {
   name: 'digests',
   commands: [digestCommand],
   actions: [

@@ -1,3 +1,4 @@
+import type { ReportReads } from '../../accounts/reads.ts';
 import { digestKinds } from '../../digests/kinds/list.ts';
 import type { Digest, DigestOrder } from '../../digests/model.ts';
 import { prepareDigest } from '../../digests/prepare.ts';
@@ -128,7 +129,7 @@ async function findEdited(context: With<'digests'>): Promise<Digest | undefined>
 }
 
 /** Prepares the digest by the same code as a run, and shows it to this person alone. */
-export const preview: Action<'digests'> = {
+export const preview: Action<'digests' | 'settingsHistory'> = {
   id: 'digests:preview',
   needs: 'read',
   modal: () => views.digestSkeleton('Preview'),
@@ -137,21 +138,27 @@ export const preview: Action<'digests'> = {
     if (!order) return views.renderNotYet([...new Set(error.issues.map(({ message }) => message))]);
     const edited = await findEdited(context);
     const past = edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined };
-    const cdn = await context.cdn();
+    const cdn = await openReads(context);
     const { explain, now } = context;
     const prepared = await prepareDigest(order.subject, { cdn, now: now(), explain, ...past });
     return views.renderPreviewed(prepared, order);
   },
 };
 
+/** What a digest reads, with the person's own key. */
+async function openReads({ cdn, person, settingsHistory }: With<'settingsHistory'>): Promise<ReportReads> {
+  const client = await cdn();
+  return { ...client, settings: settingsHistory.of(person, client) };
+}
+
 /** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
-export const look: Action<'digests'> = {
+export const look: Action<'digests' | 'settingsHistory'> = {
   id: 'digests:look',
   needs: 'read',
   newMessage: true,
   async run(id, context) {
     const digest = await management.find(id, context);
-    const cdn = await context.cdn();
+    const cdn = await openReads(context);
     const { explain, now } = context;
     const takenAt = now();
     const prepared = await prepareDigest(digest.subject, {

@@ -46,6 +46,7 @@ export function renderLooked(
       kinds.includes('errors') && commandButton('Origin errors', 'errors', 1),
       kinds.includes('apps') && commandButton('App', 'app', 2),
       kinds.includes('scanning') && commandButton('Upload scanning', 'scanning', 3),
+      kinds.includes('settings') && commandButton('Changed settings', 'changes', 4),
     ),
     context(`read with your own key · as of ${formatMoment(asOf)}`),
   ]);

@@ -120,12 +120,13 @@ function renderTop(
   const left = room - ownLine.length;
   const shown = changes.length > left ? changes.slice(0, Math.max(0, left - 1)) : changes;
   const more = changes.length - shown.length;
+  const rest = [...(more > 0 ? [`and ${formatInteger(more)} more in the thread`] : []), ...missing];
   return [
     ...numbers.map(({ number }) => number),
     ...ownLine,
     ...shown.map((line) => truncateMarkup(line, longestLine)),
-    ...(more > 0 ? [`and ${formatInteger(more)} more in the thread`] : []),
-    ...missing,
+    // With every kind there is one line left for both.
+    ...(left > 0 || rest.length === 0 ? rest : [rest.join(' · ')]),
   ];
 }
 

@@ -69,8 +69,9 @@ export function renderChanges(shown: ShownChanges): Message {
       selectOf(
         'Period…',
         Object.entries(changePeriods).map(([each, label]) =>
-          button(label.replace('the last', 'Last'), 'changes:show', `${each} ${zone?.id ?? ''}`.trim()),
+          button(labelPeriod(label), 'changes:show', `${each} ${zone?.id ?? ''}`.trim()),
         ),
+        { chosen: labelPeriod(words) },
       ),
     ],
     share,
@@ -86,6 +87,10 @@ export function renderChanges(shown: ShownChanges): Message {
       'values of keys and tokens are never shown',
     ],
   });
+}
+
+function labelPeriod(words: string): string {
+  return words.replace('the last', 'Last');
 }
 
 const units: Readonly<Record<string, string>> = { h: 'hour', d: 'day', w: 'week' };

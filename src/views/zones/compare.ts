@@ -7,6 +7,7 @@ import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
+import { joinList } from './fields.ts';
 import { formatStoredSetting, nameStoredSetting } from './setting-changes.ts';
 
 type Pair = readonly [ZoneSettings, ZoneSettings];
@@ -45,7 +46,6 @@ export function renderComparison({
       caption: all ? 'All settings, those that differ first' : 'Settings that differ',
       columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
       rows: shown.map(({ name, values }) => [name, ...values]),
-      pageSize: 10,
     }),
     actions: [
       all
@@ -72,20 +72,38 @@ const none: Setting = [null];
 /** Members of the service that name a zone: they always differ. */
 const names = new Set(['Name', ruleOrder]);
 
-function compareZones([one, other]: Pair): ComparedRow[] {
+function compareZones(zones: Pair): ComparedRow[] {
+  const [one, other] = zones;
   const members = Object.keys({ ...one.members, ...other.members })
     .filter((member) => !names.has(member))
     .map((path) => compareSetting(path, one.members[path] ?? none, other.members[path] ?? none));
-  const groups = Object.keys({ ...one.groups, ...other.groups }).flatMap((group) => {
-    const things = [one, other].map((zone) => byName(group, zone.groups[group] ?? {}));
-    const [mine = {}, others = {}] = things;
+  const groups = Object.keys({ ...one.groups, ...other.groups }).filter((group) => group !== 'Hostnames');
+  const things = groups.flatMap((group) => {
+    const [mine = {}, others = {}] = zones.map((zone) => byName(group, zone.groups[group] ?? {}));
     return Object.keys({ ...mine, ...others }).map((name) => ({
       ...compareSetting(`${group}/${name}`, mine[name] ?? none, others[name] ?? none),
       name,
     }));
   });
-  // A table may not hold them all: what people made by hand comes first.
-  return [...groups, ...members];
+  const inBoth = things.filter(({ values }) => !values.includes('none'));
+  const inOne = things.filter(({ values }) => values.includes('none'));
+  // A table may not hold them all: what people made by hand comes before what is the same in most zones.
+  const different = members.filter(({ isSame }) => !isSame);
+  return [
+    ...different,
+    ...inBoth,
+    ...inOne,
+    compareHostnames(zones),
+    ...members.filter(({ isSame }) => isSame),
+  ];
+}
+
+/** No two zones have one in common. */
+function compareHostnames([one, other]: Pair): ComparedRow {
+  const [mine, others] = [one, other].map(
+    ({ groups }) => joinList(Object.keys(groups['Hostnames'] ?? {})) ?? 'none',
+  );
+  return { name: 'Hostnames', values: [mine ?? 'none', others ?? 'none'], isSame: mine === others };
 }
 
 function compareSetting(path: string, a: Setting, b: Setting): ComparedRow {

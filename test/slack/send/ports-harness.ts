@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { createAccountReads } from '../../../src/accounts/reads.ts';
-import { createSettingsHistory } from '../../../src/accounts/settings/history.ts';
+import { createSettingsHistory, type SettingsHistory } from '../../../src/accounts/settings/history.ts';
 import { createZoneLists } from '../../../src/accounts/zone-lists.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import type { Ports } from '../../../src/app/jobs.ts';
@@ -39,6 +39,7 @@ export interface PortsHarness extends AsyncDisposable {
   readonly db: Kysely<Schema>;
   readonly ports: Ports;
   readonly keyStore: KeyStore;
+  readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;
   readonly audit: Audit;
   readonly ledger: Ledger;
@@ -88,6 +89,7 @@ export async function createPortsHarness(options: {
     now,
     log,
   });
+  const settingsHistory = createSettingsHistory({ db, sealer, now });
   const outbox = createOutbox({ enqueue, now });
   const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
   const directory = join(tmpdir(), `chatops-ports-${process.pid}`);
@@ -101,7 +103,7 @@ export async function createPortsHarness(options: {
     accounts: createAccountReads({
       cdn: cdnClient,
       keyStore,
-      settingsHistory: createSettingsHistory({ db, sealer, now }),
+      settingsHistory,
       zoneLists: createZoneLists({ now }),
       db,
       now,
@@ -132,6 +134,7 @@ export async function createPortsHarness(options: {
     db,
     ports,
     keyStore,
+    settingsHistory,
     policies,
     audit,
     ledger,

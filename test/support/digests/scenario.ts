@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { CdnData } from '../../../simulator/cdn/model.ts';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
+import type { SettingsReads } from '../../../src/accounts/settings/history.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
 import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../../../src/digests/model.ts';
@@ -39,6 +40,12 @@ export interface DigestScenario {
   runDaily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<RunResult>;
 }
 
+/** What changed in settings is tried with a database (`test/digests/kinds/settings.test.ts`). */
+const settings: SettingsReads = {
+  look: () => Promise.reject(new Error('a digest of this scenario looks at settings')),
+  list: () => Promise.reject(new Error('a digest of this scenario lists changes')),
+};
+
 export async function createDigestScenario(
   subject: Partial<DigestSubject> = {},
   data: Partial<CdnData> = {},
@@ -67,7 +74,7 @@ export async function createDigestScenario(
     now = moment.getTime();
     const before = parseStored(remembered) as DigestBaseline | undefined;
     const { collected, baseline, top, thread, quiet } = await prepareDigest(whole, {
-      cdn: client,
+      cdn: { ...client, settings },
       now: moment,
       history,
       baseline: before,

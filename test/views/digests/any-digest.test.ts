@@ -156,6 +156,25 @@ const collected: fc.Arbitrary<Collected> = arbitraryFigures<Collected>({
   errors: maybe(errors),
   scanning: maybe(list(scan, 20)),
   apps: maybe(fc.record({ apps: list(app, 20), more: fc.nat() })),
+  settings: maybe(
+    arbitraryFigures<NonNullable<Collected['settings']>>({
+      since: maybe(iso),
+      zones: fc.nat(),
+      first: fc.nat(),
+      total: fc.nat(),
+      changes: list(
+        fc.record({
+          zoneId: id,
+          zone: text,
+          setting: text,
+          change: fc.string({ unit: 'binary', maxLength: 250 }),
+          at: iso,
+        }),
+        40,
+      ),
+      missing: list(id, 40),
+    }),
+  ),
   unread: list(
     arbitraryFigures<Collected['unread'][number]>({
       kind: fc.constantFrom(...digestKindNames),
@@ -188,7 +207,7 @@ test('any figures are a few lines and a thread that Slack takes, and fit where t
       const { top, thread } = renderDigest(kept, subject);
       expect(top.text.split('\n').length).toBeLessThanOrEqual(6);
       expect(top.blocks?.length).toBeLessThanOrEqual(4);
-      expect(thread.length).toBeLessThanOrEqual(5);
+      expect(thread.length).toBeLessThanOrEqual(6);
       for (const message of [top, ...thread]) {
         expect(findMessageProblems(message)).toEqual([]);
         const charts = message.blocks?.filter(isChart) ?? [];
