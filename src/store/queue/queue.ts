@@ -154,14 +154,25 @@ export function createQueue(options: {
         ...(tenant !== undefined && { group: { id: tenant } }),
       };
       if (job.onePerKey === 'waiting' && key !== undefined) {
-        const { jobs } = await boss.upsert(job.name, stored, { ...options, startAfter: at ?? new Date(0) });
+        const { jobs } = await boss.upsert(job.name, stored, { ...options, startAfter: startAfter(at) });
         return jobs[0] ?? '';
       }
-      const id = await boss.send(job.name, stored, { ...options, ...(at && { startAfter: at }) });
+      const id = await boss.send(job.name, stored, { ...options, ...(at && { startAfter: startAfter(at) }) });
       if (id === null) throw new Error(`The job ${job.name} was not stored`);
       return id;
     },
   };
+}
+
+// The clock of the database decides what is due; a moment ago is due there, too.
+const clockSkewMs = 60_000;
+
+/**
+ * The moment from which a job is due. pg-boss deletes what has waited for two weeks since then, at the start of a process
+ * too: a job whose moment is long past would be deleted while it waits to be tried again.
+ */
+function startAfter(at = new Date(0)): Date {
+  return new Date(Math.max(at.getTime(), Date.now() - clockSkewMs));
 }
 
 const carried = z.object({ reference: z.string().optional() }).catch({});

@@ -57,6 +57,28 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       expect(await done).toEqual([7]);
     });
 
+    test('a job that is due at once is kept while it waits to be tried again', async () => {
+      const database = await emptyDatabase();
+      const tried = Promise.withResolvers<void>();
+      const job = defineJob({
+        name: 'failing',
+        data: z.object({}),
+        onePerKey: 'waiting',
+        async run() {
+          tried.resolve();
+          throw new Error('as ordered');
+        },
+      });
+      const queue = await startQueue(database, [job]);
+      await queue.enqueue(job, {}, { key: 'a' });
+      await tried.promise;
+      await queue.enqueue(job, {}, { key: 'a', at: new Date('2020-01-01') });
+      const { rows } = await sql<{ isKept: boolean }>`
+        select keep_until > now() as "isKept" from pgboss.job where name = 'failing'`.execute(database.db);
+      expect(rows.map(({ isKept }) => isKept)).not.toContain(false);
+      expect(rows.length).toBeGreaterThan(0);
+    });
+
     test('a job is stored with the rows of its transaction, and runs once they are there', async () => {
       const database = await emptyDatabase();
       const { promise: found, resolve } = Promise.withResolvers<unknown>();
