@@ -32,7 +32,7 @@ function renderWrong(incident: Incident, watch: Watch, { now, blindSince }: Show
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const isOpen = closedAt === undefined;
   const sign = isEvent ? ':pencil2:' : isOpen ? ':rotating_light:' : ':white_check_mark:';
-  const headline = isOpen || isEvent ? nameParts(figures) : describeEnd(incident, subject);
+  const headline = isOpen || isEvent ? nameParts(figures, subject) : describeEnd(incident, subject);
   const text = `${sign} *${headline}*`;
   const lines = figures.parts.length > 1 && (isOpen || isEvent) ? listParts(figures.parts) : [];
   const worst = isOpen && !isEvent && describeWorst(incident, subject);
@@ -80,14 +80,19 @@ export function describeBudgetSpent(resetsAt: Date): string {
   return `Watches and digests of this account have sent ${formatInteger(requestsPerHour)} requests in this hour, which is all they may. They go on at ${formatUtc(resetsAt).slice(11)}.`;
 }
 
-/** `shop: 502 errors in 10 minutes`, `3 zones: shop, video, api` */
-function nameParts({ parts }: Pick<IncidentFigures, 'parts'>): string {
+/** `shop: 502 errors in 10 minutes`, `1,204 errors, 3 at once: shop, video, api` */
+function nameParts({ parts, series, total }: IncidentFigures, subject: WatchSubject): string {
   const [first] = parts;
   if (!first) return 'Nothing is wrong any more';
   if (parts.length === 1) return `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.text, 200)}`;
   const names = parts.slice(0, 3).map(({ name }) => escapeMrkdwn(name, 60));
   const more = parts.length - names.length;
-  return `${formatInteger(parts.length)} at once: ${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
+  const { formatValue = formatInteger } = findCondition(subject.condition);
+  // Of what adds up the number says more than how many there are.
+  const value = total === undefined ? undefined : series.at(-1)?.[1];
+  const count = `${formatInteger(parts.length)} at once`;
+  const number = join([value !== undefined && formatValue(value), count], ', ');
+  return `${number}: ${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
 }
 
 export function listParts(parts: readonly Part[], most = mostLines): string[] {
@@ -114,7 +119,7 @@ function describeWorst({ figures: { total, worst } }: Incident, subject: WatchSu
   return join(
     [
       total !== undefined && formatValue(total),
-      worst.value !== undefined && `worst at ${when}: ${formatValue(worst.value)}`,
+      worst.value !== undefined && worst.value !== total && `worst at ${when}: ${formatValue(worst.value)}`,
       worst.value === undefined &&
         worst.parts > 1 &&
         `worst at ${when}: ${formatInteger(worst.parts)} at once`,
