@@ -19,12 +19,12 @@ export interface Step {
 }
 
 /**
- * One step of a watch: damps flapping, and opens, changes or closes its incident. Pure. `open`: the figures of its open
+ * One step of a watch: damps flapping, and opens, changes or closes its incident. Pure. `known`: the figures of its open
  * incident. After a gap in the looks (`isGap`) earlier ones say nothing about now.
  */
 export function advance(
   { recent: before }: Pick<WatchState, 'recent'>,
-  open: IncidentFigures | undefined,
+  known: IncidentFigures | undefined,
   seen: Observation<unknown>,
   about: {
     readonly now: Date;
@@ -34,7 +34,9 @@ export function advance(
   },
 ): Step {
   const { now, damping, isGap = false, isEvent = false } = about;
-  const found = open ? keepUnread(open, seen) : seen;
+  const open = known && isGap ? { ...known, parts: known.parts.map(resetCalm) } : known;
+  const unread = new Set(seen.unread);
+  const found = open ? keepUnread(open, seen, unread) : seen;
   const isWrong = found.parts.length > 0;
   const length = Math.max(damping.open[1], damping.close);
   const recent = [...(isGap ? [] : before), isWrong].slice(-length);
@@ -44,24 +46,31 @@ export function advance(
     if (!isWrong || wrong < damping.open[0]) return { ...none, move: 'nothing' };
     return { ...none, move: 'open', figures: begin(found, now) };
   }
-  const calm = recent.length - 1 - recent.lastIndexOf(true);
-  if (!isWrong && calm >= Math.min(damping.close, length))
-    return { ...none, move: 'close', figures: grow(open, found, now, open.parts) };
-  const { parts, joined, left } = mergeParts(
-    open.parts,
-    found.parts,
+  const merged = mergeParts(open.parts, found.parts, {
+    unread,
     // An event has happened, and stays so.
-    isEvent ? Number.POSITIVE_INFINITY : damping.close,
-  );
+    close: isEvent ? Number.POSITIVE_INFINITY : damping.close,
+  });
+  const calm = recent.length - 1 - recent.lastIndexOf(true);
+  if (isEvent ? calm >= damping.close : merged.parts.length === 0)
+    return { ...none, move: 'close', figures: grow(open, found, now, open.parts) };
+  const { parts, joined, left } = merged;
   return { recent, move: 'update', figures: grow(open, found, now, parts), joined, left };
 }
 
 /** A part of which nothing is known now is as wrong as it was last. */
-function keepUnread<T extends Observation<unknown>>({ parts }: IncidentFigures, found: T): T {
-  const unread = new Set(found.unread);
+function keepUnread<T extends Observation<unknown>>(
+  { parts }: IncidentFigures,
+  found: T,
+  unread: ReadonlySet<string>,
+): T {
   const known = new Set(found.parts.map(({ id }) => id));
-  const kept = parts.filter(({ id }) => unread.has(id) && !known.has(id));
+  const kept = parts.filter(({ id, calm }) => calm === 0 && unread.has(id) && !known.has(id));
   return kept.length === 0 ? found : { ...found, parts: [...found.parts, ...kept] };
+}
+
+function resetCalm(part: IncidentPart): IncidentPart {
+  return { ...part, calm: 0 };
 }
 
 function begin({ parts, value, count }: Observation<unknown>, now: Date): IncidentFigures {
@@ -85,7 +94,7 @@ function grow(
   const at = now.toISOString();
   const isWorse =
     value === undefined
-      ? found.length > open.worst.parts
+      ? open.worst.value === undefined && found.length > open.worst.parts
       : value > (open.worst.value ?? Number.NEGATIVE_INFINITY);
   return {
     parts,
@@ -98,17 +107,24 @@ function grow(
 }
 
 /** Parts that came, and those that were calm for `close` looks; the others stay, so that a flapping one is told once. */
-function mergeParts(before: readonly IncidentPart[], found: readonly Part[], close: number) {
+function mergeParts(
+  before: readonly IncidentPart[],
+  found: readonly Part[],
+  { unread, close }: { readonly unread: ReadonlySet<string>; readonly close: number },
+) {
   const wrong = new Map(found.map((part) => [part.id, part]));
   const known = new Set(before.map(({ id }) => id));
-  const joined = found.filter(({ id }) => !known.has(id)).slice(0, mostParts);
+  // One that is not kept would join again at each look.
+  const kept = found.slice(0, mostParts);
+  const joined = kept.filter(({ id }) => !known.has(id));
   const left: Part[] = [];
   const calmed = before.flatMap((part): IncidentPart[] => {
     if (wrong.has(part.id)) return [];
+    if (unread.has(part.id)) return [part];
     if (part.calm + 1 < close) return [{ ...part, calm: part.calm + 1 }];
     left.push(part);
     return [];
   });
-  const current = found.map((part): IncidentPart => ({ ...part, calm: 0 }));
+  const current = kept.map((part): IncidentPart => ({ ...part, calm: 0 }));
   return { parts: [...current, ...calmed].slice(0, mostParts), joined, left };
 }
