@@ -19,12 +19,20 @@ export type Features = ReturnType<typeof createFeatures>;
 export function createFeatures(base: Base, stores: Stores, services: Services) {
   const { config, log, now, exportLimits } = base;
   const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
-  const { onAttempt, zoneCache } = services;
+  const { metrics, onAttempt, zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
   const accounts = createAccountReads({ ...stores, ...services, db, now, log });
-  const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
+  const ledger: Ledger = {
+    db,
+    sealer,
+    audit,
+    now,
+    enqueue,
+    outbox,
+    onTransition: metrics.operationMoved,
+  };
   const ports = {
     ...createJobPorts({
       ...stores,

@@ -20,6 +20,8 @@ export interface Ledger extends ValueStore {
   readonly audit: Audit;
   readonly enqueue: Enqueue;
   readonly outbox: Outbox;
+  /** Called once a transition is committed, with its `Step['to']` or `proposed`. */
+  readonly onTransition?: (to: string) => void;
 }
 
 export interface LedgerTransaction extends Ledger {
@@ -29,13 +31,18 @@ export interface LedgerTransaction extends Ledger {
 }
 
 /** A transaction whose audit records come last. */
-export function inTransaction<T>(ledger: Ledger, work: (tx: LedgerTransaction) => Promise<T>): Promise<T> {
-  return ledger.db.transaction().execute(async (db) => {
-    const records: AuditInput[] = [];
-    const answer = await work({ ...ledger, db, record: (entry) => void records.push(entry) });
+export async function inTransaction<T>(
+  ledger: Ledger,
+  work: (tx: LedgerTransaction) => Promise<T>,
+): Promise<T> {
+  const records: AuditInput[] = [];
+  const answer = await ledger.db.transaction().execute(async (db) => {
+    const done = await work({ ...ledger, db, record: (entry) => void records.push(entry) });
     for (const entry of records) await ledger.audit.record(entry, db);
-    return answer;
+    return done;
   });
+  for (const { event } of records) ledger.onTransition?.(event.replace(/^operation-/u, ''));
+  return answer;
 }
 
 export interface LockedOperation {

@@ -109,6 +109,11 @@ export function createMetrics() {
     'Messages whose charts or tables Slack refused, by the way they were sent',
     ['way'],
   );
+  const transitions = counter(
+    'chatops_operation_transitions_total',
+    'What became of changes at the CDN, each step',
+    ['state'],
+  );
   gauge('chatops_info', 'The version that runs', ['version']).set({ version }, 1);
 
   function createCallMetrics(name: string, help: string, by: 'operation' | 'method') {
@@ -139,6 +144,8 @@ export function createMetrics() {
     slackCall: slack,
     /** `reason`: one of the policy's. */
     refused: (reason: string): void => refusals.inc({ reason }),
+    /** `state`: one of the ledger's, or `approval`. */
+    operationMoved: (state: string): void => transitions.inc({ state }),
     /** `way`: a Web API method, or `response_url`. */
     nativeBlocksRefused: (way: string): void => nativeBlocks.inc({ way }),
     async render(sources: GaugeSources): Promise<string> {

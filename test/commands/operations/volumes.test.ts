@@ -55,6 +55,9 @@ describe('a volume is deleted', () => {
     expect(stable(updated, volume)).toMatchSnapshot('the card afterwards');
     expect(stable(done, volume)).toMatchSnapshot('the message of the requester');
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
+    const metrics = await (await fetch(`http://127.0.0.1:${team.bot.app.port()}/metrics`)).text();
+    for (const state of ['proposed', 'approved', 'executing', 'succeeded'])
+      expect(metrics).toContain(`chatops_operation_transitions_total{state="${state}"} 1`);
     const log = team.bot.logs.find((line) => line.includes('operation executed'));
     for (const instance of [`${volume.volumeId}-1`, `${volume.volumeId}-2`]) {
       expect(done.reads).toContain(instance);
