@@ -38,7 +38,7 @@ describe.each(['socket', 'http'] as const)('a step asks for a deletion over %s',
     const step = await run(team, volume);
     await team.bot.slack.redeliver();
     const card = await team.bob.waitForMessage(ledgerSays.asksToDelete(volume.volumeId));
-    expect(card.reads).toContain('By a workflow: The node is gone');
+    expect(card.reads).toMatch(says.byWorkflow('The node is gone'));
     expect(step.end).toBeUndefined();
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
     await team.bob.press('approvals:approve', { ts: card.ts });

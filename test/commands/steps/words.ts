@@ -3,5 +3,6 @@ export const says = {
   ranStep: (id: string) => new RegExp(`Ran the workflow step ${id}`),
   asksToConfirm: (volumeId: string) =>
     new RegExp(`A workflow that you ran asks to delete volume ${volumeId} `),
+  byWorkflow: (reason: string) => new RegExp(`By a workflow: ${reason}`),
   tooLate: /answered before, or its workflow has ended/,
 };
