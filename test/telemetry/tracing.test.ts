@@ -64,7 +64,7 @@ test('a collector gets delivery, command, requests and jobs as one trace, and no
     expect(BigInt(to) >= BigInt(from)).toBe(true);
 
   const statement = childOf(command).find(({ name }) => name === 'database insert');
-  expect(valueOf(statement ?? command, 'db.query.text')).toContain('insert into deliveries');
+  expect(valueOf(statement ?? command, 'db.query.text')).toContain('into deliveries');
 
   const form = find('form event-logs:submit');
   const trace = spans.filter(({ traceId }) => traceId === form.traceId);
