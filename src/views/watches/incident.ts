@@ -80,18 +80,21 @@ export function describeBudgetSpent(resetsAt: Date): string {
   return `Watches and digests of this account have sent ${formatInteger(requestsPerHour)} requests in this hour, which is all they may. They go on at ${formatUtc(resetsAt).slice(11)}.`;
 }
 
-/** `shop: 502 errors in 10 minutes`, `1,204 errors, 3 at once: shop, video, api` */
+/** `shop: 502 errors in 10 minutes`, `1,204 errors, 3 at once: shop, video, api`, `Setting changed, 3 times: shop` */
 function nameParts({ parts, series, total }: IncidentFigures, subject: WatchSubject): string {
   const [first] = parts;
   if (!first) return 'Nothing is wrong any more';
   if (parts.length === 1) return `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.text, 200)}`;
-  const names = parts.slice(0, 3).map(({ name }) => escapeMrkdwn(name, 60));
-  const more = parts.length - names.length;
-  const { formatValue = formatInteger } = findCondition(subject.condition);
+  const all = new Set(parts.map(({ name }) => name));
+  const names = [...all].slice(0, 3).map((name) => escapeMrkdwn(name, 60));
+  const more = all.size - names.length;
+  const { formatValue = formatInteger, isEvent, label } = findCondition(subject.condition);
   // Of what adds up the number says more than how many there are.
   const value = total === undefined ? undefined : series.at(-1)?.[1];
-  const count = `${formatInteger(parts.length)} at once`;
-  const number = join([value !== undefined && formatValue(value), count], ', ');
+  const count = formatInteger(parts.length);
+  const number = isEvent
+    ? `${label}, ${count} times`
+    : join([value !== undefined && formatValue(value), `${count} at once`], ', ');
   return `${number}: ${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
 }
 

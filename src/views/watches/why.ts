@@ -30,13 +30,15 @@ export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Da
     lines: [
       headline,
       blind && failure && sanitizeMrkdwn(failure.message),
-      join(
-        [
-          lookedAt ? `Looked last at ${at(lookedAt)}` : 'It has not looked yet',
-          join([describeEvery(subject.every), describeHours(subject)], ', '),
-          describeDamping(condition),
-        ],
-        ' · ',
+      capitalize(
+        join(
+          [
+            lookedAt && `Looked last at ${at(lookedAt)}`,
+            join([describeEvery(subject.every), describeHours(subject)], ', '),
+            describeDamping(condition),
+          ],
+          ' · ',
+        ),
       ),
       ...incidents.slice(0, mostIncidents).map((incident) => `• ${describeIncident(incident, subject)}`),
     ],
@@ -68,15 +70,18 @@ function describeDecision(
   if (blind) return `:see_no_evil: *Cannot look since ${at(blind.openedAt)}*: its silence says nothing.`;
   if (!lookedAt) return ':hourglass_flowing_sand: *It has not looked yet.*';
   const { damping, isEvent = false } = findCondition(subject.condition);
+  const [first] = evidence.filter(({ isWrong }) => isWrong);
   const judged = evidence.filter(({ wrongIf }) => wrongIf !== undefined).length;
   const wrong = evidence.filter(({ isWrong }) => isWrong).length;
-  const most = evidence.length === 30 ? 'at least ' : '';
-  const count = `${most}${formatInteger(wrong)} of ${pluralize(judged, 'figure')} ${wrong === 1 ? 'is' : 'are'} wrong`;
+  const what =
+    wrong === 1 && first
+      ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
+      : `${formatInteger(wrong)} of ${pluralize(judged, 'figure')} are wrong`;
   if (isEvent && wrong === 0) return ':white_check_mark: *Nothing happened* since the look before.';
-  if (wrong > 0 && open) return `:rotating_light: *${capitalize(count)}*, since ${at(open.openedAt)}.`;
+  if (wrong > 0 && open) return `:rotating_light: *${what}*, since ${at(open.openedAt)}.`;
   if (wrong > 0) {
     const looks = recent.slice(-damping.open[1]).filter(Boolean).length;
-    return `:warning: *${capitalize(count)}*: ${pluralize(looks, 'wrong look')} so far, it speaks at ${damping.open[0]}.`;
+    return `:warning: *${what}*: ${pluralize(looks, 'wrong look')} so far, it speaks at ${damping.open[0]}.`;
   }
   if (open)
     return `:warning: *Nothing is wrong any more*: over after ${pluralize(damping.close, 'look')} like this.`;

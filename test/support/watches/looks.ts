@@ -1,3 +1,4 @@
+import type { CdnData } from '../../../simulator/cdn/model.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import { minuteMs } from '../../../src/lib/time.ts';
@@ -16,7 +17,6 @@ export async function startLooks(
   });
   const { data } = world.simulator;
   data.originErrors.count = 0;
-  let entries = 0;
   return {
     ...world,
     data,
@@ -29,15 +29,7 @@ export async function startLooks(
     },
     /** Entries of a zone's log, so many minutes ago. */
     fail(id: number, many: number, { ago = 1, code = 'http_timeout' } = {}): void {
-      const at = world.now().getTime() - ago * minuteMs;
-      const key = `${id}/${new Date(at).toISOString().slice(0, 10)}`;
-      const added = Array.from({ length: many }, () => ({
-        logId: `id-${(entries += 1)}`,
-        timestamp: at,
-        log: JSON.stringify({ RequestUrl: '/', ErrorCode: code, StatusCode: 502 }),
-        labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
-      }));
-      data.originErrors.entries.set(key, [...added, ...(data.originErrors.entries.get(key) ?? [])]);
+      addErrors(data, id, { many, code, at: world.now().getTime() - ago * minuteMs });
     },
     /** Returns a function that looks; what the condition remembers goes on as JSON, as it is stored. */
     createLook(name: ConditionName, settings: Partial<ConditionSettings> = {}) {
@@ -54,6 +46,23 @@ export async function startLooks(
       };
     },
   };
+}
+
+/** Adds entries of one moment (epoch ms) to a zone's log. */
+export function addErrors(
+  { originErrors }: Pick<CdnData, 'originErrors'>,
+  id: number,
+  { many, at, code }: { readonly many: number; readonly at: number; readonly code: string },
+): void {
+  const key = `${id}/${new Date(at).toISOString().slice(0, 10)}`;
+  const before = originErrors.entries.get(key) ?? [];
+  const added = Array.from({ length: many }, (_, nth) => ({
+    logId: `id-${before.length + nth}-${at}`,
+    timestamp: at,
+    log: JSON.stringify({ RequestUrl: '/', ErrorCode: code, StatusCode: 502 }),
+    labels: { ErrorCode: code, StatusCode: '502', ServerZone: 'DE' },
+  }));
+  originErrors.entries.set(key, [...added, ...before]);
 }
 
 /** `shop: disabled`, the worst first. */
