@@ -19,12 +19,14 @@ async function fakeNode(version: string): Promise<string> {
   return directory;
 }
 
+function find(...directories: (string | undefined)[]): string | undefined {
+  return findOwnNode({ execPath: packaged, path: directories.join(delimiter) });
+}
+
 test('the machine’s own Node is taken from 24.12 on, and the first of several', async () => {
   const [old, early, fits, later] = await Promise.all(
     ['v20.20.2', 'v24.11.1', 'v24.12.0', 'v26.1.0'].map((version) => fakeNode(version)),
   );
-  const find = (...directories: (string | undefined)[]) =>
-    findOwnNode({ execPath: packaged, path: directories.join(delimiter) });
   expect(find('/nowhere', old, early)).toBeUndefined();
   expect(find(old, fits, later)).toBe(join(fits ?? '', 'node'));
   expect(find(later, fits)).toBe(join(later ?? '', 'node'));

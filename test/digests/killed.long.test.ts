@@ -28,7 +28,7 @@ test.each([
     const first = startBotProcess(env);
     await first.waitForOutput('"ready"');
     await slack.socket.waitFor(1);
-    await connect({ slack, cdn, env } as never, 'U0ALICE00', 'C0OPS0000');
+    await connect({ slack, cdn, env }, 'U0ALICE00', 'C0OPS0000');
     await alice.slash('digest new');
     await alice.waitForModal('digests:submit');
     await alice.submit();

@@ -32,13 +32,13 @@ test('an incident is one message that is kept up to date, with its changes in th
   harness.setEnabled(1, false);
   await harness.look(2);
   const [message, change] = readAll(harness);
-  expect([message, change]).toMatchSnapshot();
+  expect([message, change]).toMatchSnapshot('open');
   expect(readAll(harness)).toHaveLength(2);
 
   harness.setEnabled(0, true);
   harness.setEnabled(1, true);
   await harness.look(4);
-  expect(readAll(harness)).toMatchSnapshot();
+  expect(readAll(harness)).toMatchSnapshot('closed');
   const [incident, ...others] = await harness.incidents();
   expect(others).toEqual([]);
   expect(incident?.closedAt).toBeInstanceOf(Date);
@@ -101,12 +101,12 @@ test('a CDN that does not answer is told once, and silence in between is not hea
   harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
   await harness.look(4);
   const [incident, blind] = readAll(harness);
-  expect([incident, blind]).toMatchSnapshot();
+  expect([incident, blind]).toMatchSnapshot('blind');
   expect(readAll(harness)).toHaveLength(2);
   expect((await harness.find(watch)).paused).toBeUndefined();
   harness.cdn.faults.clear();
   await harness.look(2);
-  expect(readAll(harness)).toMatchSnapshot();
+  expect(readAll(harness)).toMatchSnapshot('looks again');
 });
 
 test('a watch whose key is gone says so once and is paused', async () => {

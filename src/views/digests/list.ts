@@ -76,12 +76,13 @@ function describeLast({ schedule }: Digest, last: Row['last']): string {
 
 const mostAtHome = 5;
 
+const isStuck = ({ digest }: Row): number => Number(canBeTakenOver(digest));
+
 /** For the Home tab: the first few, those that can be taken over before all, and a button for all. */
 export function digestsAtHome(rows: readonly Row[]): KnownBlock[] {
   if (rows.length === 0) return [];
   const others = rows.filter(({ own }) => !own).length;
   const stopped = others > 0 ? ` · ${others} of others’ stopped` : '';
-  const isStuck = ({ digest }: Row): number => Number(canBeTakenOver(digest));
   const shown = rows.toSorted((a, b) => isStuck(b) - isStuck(a));
   return [
     section(

@@ -5,7 +5,7 @@ import { findCondition } from '../../watches/conditions/list.ts';
 import type { Incident, Watch } from '../../watches/model.ts';
 import { actions, context, limits, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatInteger, formatMoment, formatUtc, pluralize } from '../blocks/format.ts';
+import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { overflow, selectOf } from '../blocks/menu-of-buttons.ts';
 import { renderTable } from '../blocks/table.ts';
 import { formatCode, join, plainText } from '../blocks/text.ts';
@@ -87,10 +87,7 @@ export function renderWatchList(
 }
 
 /** `wrong since Mon 23 Nov 10:02`, `cannot look since …`, `quiet until …`, `paused`, `fine` */
-export function describeState(
-  { paused, snoozed, subject, lookedAt }: Watch,
-  open: readonly Incident[],
-): string {
+function describeState({ paused, snoozed, subject, lookedAt }: Watch, open: readonly Incident[]): string {
   if (paused) return paused.reason === 'by-hand' ? 'paused' : `paused: ${describePause(paused.reason)}`;
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const [blind, wrong] = (['blind', 'wrong'] as const).map((kind) => open.find((one) => one.kind === kind));

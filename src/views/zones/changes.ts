@@ -11,7 +11,7 @@ import { pickZone } from './rows.ts';
 import { describeChange, nameChange } from './setting-changes.ts';
 
 /** Periods in hours, as people choose them. */
-export const changePeriods = {
+const changePeriods = {
   '24h': 'the last 24 hours',
   '7d': 'the last 7 days',
   '30d': 'the last 30 days',

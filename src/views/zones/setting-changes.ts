@@ -11,7 +11,7 @@ import { listHostname } from './parts.ts';
 import { formatSetting, nameSetting } from './setting-words.ts';
 
 /** Added to a value of which a part changed that is not shown. */
-export const notShown = 'changed, not shown';
+const notShown = 'changed, not shown';
 
 /** The name of a setting by its path, as plain text: `TLS 1.0`, `Edge rule Old pages`, `Hostname a.example`. */
 export function nameStoredSetting(path: string, value: Json): string {

@@ -18,7 +18,9 @@ test.each(['always', 'Mon-Foo', '8-18', '08:00', '25:00-26:00', '08:00-08:00', '
   (text) => expect(parseHours(text)).toBeUndefined(),
 );
 
-const weekdays = fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1 }).map((days) => days.sort());
+const weekdays = fc
+  .uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1 })
+  .map((days) => days.sort((a, b) => a - b));
 const time = fc
   .tuple(fc.nat(23), fc.nat(59))
   .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));

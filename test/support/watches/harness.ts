@@ -17,7 +17,7 @@ export interface WatchHarness extends Omit<DigestHarness, 'digests' | 'createDai
   setEnabled(zone: number, isEnabled: boolean): void;
 }
 
-export const everyFive: WatchSubject = {
+const everyFive: WatchSubject = {
   condition: 'zone-state',
   targets: [],
   every: 5,
