@@ -73,7 +73,7 @@ export async function readSettings(
   if (!wanted && seen.size > mostZones)
     throw new UserError(
       `Your key sees more than ${mostZones.toLocaleString('en-US')} zones: settings are compared for chosen ones.`,
-      'Name a zone.',
+      'Choose zones: `/cdn changes shop` looks at one.',
     );
   const isComplete = isWhole && skipped === 0 && search === undefined;
   const isOtherAccount = isComplete && known.size > 0 && zones > 0 && knownZones === 0;

@@ -5,8 +5,8 @@ import { isObject, readErrorBody } from '../http/errors.ts';
 import type { ApiRequest, Reply, Send } from '../http/request.ts';
 import { createCutter, type Outside, type ParseList } from './cutter.ts';
 
-/** Bytes parsed between two pauses: some dozen zones, a quarter of a millisecond. */
-const pieceLength = 65_536;
+/** Bytes parsed between two pauses: some dozen zones, a quarter of a millisecond if their summaries are wanted. */
+const defaultPieceLength = 65_536;
 
 /**
  * Reads a list of any length while it arrives: `take` gets the elements one by one and returns false when it has enough.
@@ -19,6 +19,7 @@ export async function readList(
   pause: () => Promise<void>,
   take: (element: unknown) => boolean,
   parse?: ParseList,
+  pieceLength = defaultPieceLength,
 ): Promise<Outside | undefined> {
   const cutter = createCutter(member, parse);
   let isEmpty = true;
@@ -100,9 +101,13 @@ interface Page<T> {
 
 /**
  * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
- * envelope and the plain array.
+ * envelope and the plain array. `pieceLength`: bytes between two pauses, fewer where an element is much work.
  */
-export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path' | 'query'>) {
+export function createPages(
+  send: Send,
+  list: Pick<ApiRequest, 'operation' | 'path' | 'query'>,
+  pieceLength?: number,
+) {
   return { read, readAll };
 
   function read<T>(query: PageQuery, project: Project<T>, enough = never): Promise<Page<T>> {
@@ -116,7 +121,8 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
         else skipped += 1;
         return !enough(query.page, rows.length);
       };
-      const outside = await readList(reply, 'Items', yieldToEventLoop, take, parseListWithExactIds);
+      const parse = parseListWithExactIds;
+      const outside = await readList(reply, 'Items', yieldToEventLoop, take, parse, pieceLength);
       if (!outside) return { rows, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { rows, skipped, total: rows.length + skipped, more: false };

@@ -91,8 +91,16 @@ function createDigest({ keys, acrossZones }: DigestKeys, zoneId: string): Digest
     const place = acrossZones ? [path.split('/', 1)[0] ?? ''] : [zoneId, path];
     const text = canonicalJson([...place, value]);
     // 16 bytes for each key, behind a label that only the same key gives.
-    return keys.map((key) => `${computeMac(key, 'label', 6)}.${computeMac(key, text, 22)}`).join(' ');
+    return keys.map((key) => `${labelOf(key)}.${computeMac(key, text, 22)}`).join(' ');
   };
+}
+
+const labels = new WeakMap<KeyObject, string>();
+
+function labelOf(key: KeyObject): string {
+  const label = labels.get(key) ?? computeMac(key, 'label', 6);
+  labels.set(key, label);
+  return label;
 }
 
 function computeMac(key: KeyObject, text: string, length: number): string {
