@@ -76,6 +76,8 @@ async function lookOnce(
       lookedAt: watch.lookedAt,
       memory: watch.state.memory,
     });
+    // The bot stops: what could not be read because of that is no finding.
+    signal.throwIfAborted();
   } catch (error) {
     if (signal.aborted) throw error;
     const found = classifyCdnFailure(error);

@@ -54,6 +54,8 @@ export const watchFields = z
     if (!everyChoices.includes(every) || every < leastEvery) wrong('every', 'Choose from the list.');
     const window = counted && Number(fields.window ?? counted.initial);
     if (counted && !windowChoices.includes(window ?? 0)) wrong('window', 'Choose from the list.');
+    else if (window !== undefined && window < every)
+      wrong('window', 'At least the time between two looks, or what happens in between is never counted.');
     const hours = fields.hours.trim() === '' ? undefined : parseHours(fields.hours);
     if (fields.hours.trim() !== '' && !hours)
       wrong('hours', 'Days, hours, or both, such as: Mon-Fri 08:00-18:00');

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { findCommand } from '../../../src/commands/registry.ts';
+import { parseWords } from '../../../src/commands/words.ts';
 import { conditionNames, conditions } from '../../../src/watches/conditions/list.ts';
 
 const chosenBy = (typed: string) =>
@@ -29,4 +31,11 @@ test('each condition can be reached, and its numbers fit each other', () => {
     // Looks stand on a grid from midnight.
     expect((24 * 60) % leastEvery).toBe(0);
   }
+});
+
+test('the next step of every condition is a command, with a part and without', () => {
+  const parts = [undefined, { id: '1001/a.example', name: 'a', text: 'wrong' }];
+  const named = conditions.flatMap(({ next }) => parts.map((part) => next(part).command));
+  const found = named.map((typed) => findCommand(parseWords(typed)).command.name);
+  expect([...new Set(found)].sort()).toEqual(['app', 'errors', 'scanning', 'zone', 'zones']);
 });
