@@ -1,17 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createAudit } from '../src/auth/audit/audit.ts';
-import { readKeyring } from '../src/auth/keyring/keyring.ts';
-import { createKeyStore } from '../src/auth/keys/key-store.ts';
-import { createSealer } from '../src/auth/keys/sealing.ts';
-import { createDigestService } from '../src/digests/service.ts';
-import { createOutbox } from '../src/outbox/outbox.ts';
-import { Secret } from '../src/secrets/secret.ts';
-import { openDatabase } from '../src/store/database.ts';
-import { createLogger } from '../src/telemetry/log.ts';
 import { sendAtRate } from './measure/load.ts';
 import { median, percentile } from './measure/numbers.ts';
 import { type Cdn, startBot, startCdn, startPostgres, withTempDirectory } from './measure/processes.ts';
 import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
+import { storeScheduled } from './measure/scheduled.ts';
 import { startSlack } from './measure/slack.ts';
 
 // A thousand digests due in one minute, a hundred of them in one channel: the time to the last post against the floor
@@ -53,7 +45,12 @@ async function measure(
   { url, ...more }: Cdn,
   digests: number,
 ): Promise<void> {
-  const due = await prepare(store, more.key, digests);
+  const busy = digests * inOneChannel;
+  const due = await storeScheduled(store, more.key, {
+    digests,
+    channelOf: (n) => (n < busy ? 'C0BUSY000' : `C0BENCH${n}`),
+    firstInMs: 30_000,
+  });
   const slack = await startSlack();
   const bot = await startBot({
     ...slack.environment('http'),
@@ -99,56 +96,4 @@ async function measure(
     goal: 'worst ≤ 50 ms',
     met: Math.max(...taken) <= 50,
   });
-}
-
-/** Fills a database as people would have: a key, and digests that are all due a moment from now. */
-async function prepare(store: Readonly<Record<string, string>>, key: string, digests: number): Promise<Date> {
-  const { DATA_DIR: dataDir = '', DATABASE_URL: databaseUrl, ENCRYPTION_KEYS: keys = '' } = store;
-  const log = createLogger('silent');
-  const database = await openDatabase({
-    dataDir,
-    log,
-    ...(databaseUrl === undefined ? {} : { databaseUrl: new Secret(databaseUrl) }),
-  });
-  await database.migrate();
-  const { db } = database;
-  const { keyring } = await readKeyring({ keys: new Secret(keys) });
-  const owner = { teamId: 'T0BENCH00', userId: 'U0BENCH00' };
-  await createKeyStore({ db, sealer: createSealer(keyring), now }).link(owner, new Secret(key));
-  const service = createDigestService({
-    db,
-    audit: createAudit({ db, now }),
-    outbox: createOutbox({ enqueue, now }),
-    people: () => {
-      throw new Error('nobody is told');
-    },
-    enqueue,
-    now,
-  });
-  for (let n = 0; n < digests; n += 1) {
-    const made = await service.create(owner, {
-      subject: {
-        kinds: ['zones'],
-        targets: { zones: [], shieldZones: [], apps: [] },
-        only: 'always',
-        timeZone: 'UTC',
-      },
-      schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
-      channel: n < digests * inOneChannel ? 'C0BUSY000' : `C0BENCH${n}`,
-    });
-    await service.begin(made, owner);
-  }
-  const due = new Date(Date.now() + 30_000);
-  await db.updateTable('digests').set({ next_due: due }).execute();
-  await database.close();
-  return due;
-}
-
-function now(): Date {
-  return new Date();
-}
-
-/** The bot enqueues what is due when it starts. */
-async function enqueue(): Promise<string> {
-  return 'none';
 }

@@ -20,6 +20,8 @@ const benches = [
   'origin-errors',
   'export',
   'digests',
+  'slow-upstream',
+  'replicas',
   'start',
   'at-rest',
 ] as const;

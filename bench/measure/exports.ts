@@ -1,4 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { linkKey } from './commands.ts';
 import { post } from './load.ts';
@@ -6,6 +5,8 @@ import { median } from './numbers.ts';
 import {
   type Cdn,
   processorTimeOfAll,
+  readPeakMemory,
+  resetPeakMemory,
   residentMemory,
   type Subject,
   startBot,
@@ -55,8 +56,7 @@ export function windowNow(): { from: number; to: number } {
 /** From the sent form to the moment Slack is told to show the file. */
 export async function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): Promise<ExportReading> {
   const before = await residentMemory(bot.pid);
-  // From here on the peak is counted anew: man 5 proc.
-  await writeFile(`/proc/${bot.pid}/clear_refs`, '5');
+  await resetPeakMemory(bot.pid);
   const { from, to } = windowNow();
   const shared = slack.nextCall('files.completeUploadExternal');
   const busyBefore = await processorTimeOfAll(bot.pid);
@@ -66,8 +66,7 @@ export async function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): 
   const isThere = await Promise.race([shared.then(() => true), pause(120_000, false, { ref: false })]);
   if (!isThere) throw new Error(`no file of ${cdn.url} was shared`);
   const taken = performance.now() - began;
-  const status = await readFile(`/proc/${bot.pid}/status`, 'utf8');
-  const peak = Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+  const peak = await readPeakMemory(bot.pid);
   const busyMs = (await processorTimeOfAll(bot.pid)) - busyBefore;
   // Its last words and its record come after the file.
   await pause(300);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,6 +15,8 @@ export interface Subject {
   /** From its start to the line that says it is ready, ms. */
   readonly readyMs: number;
   readonly stop: () => Promise<void>;
+  /** Ends it at once, as a machine that fails does. */
+  readonly kill: () => void;
 }
 
 interface Running {
@@ -34,15 +36,24 @@ export async function startSubject(
   directory?: string,
 ): Promise<Subject> {
   const { child, line, afterMs, stop } = await start(args, env, isReady, directory);
-  return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop };
+  const kill = (): void => void child.kill('SIGKILL');
+  return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop, kill };
 }
 
-/** The whole bot, as `npm start` starts it, with its limits of the heap, of this checkout or of another one. */
-export async function startBot(env: Readonly<Record<string, string>>, checkout = '.'): Promise<Subject> {
+/**
+ * The whole bot, as `npm start` starts it, with its limits of the heap, of this checkout or of another one; or one of its
+ * roles, as `npm run web` and `npm run worker` do.
+ */
+export async function startBot(
+  env: Readonly<Record<string, string>>,
+  checkout = '.',
+  script: 'start' | 'web' | 'worker' = 'start',
+): Promise<Subject> {
   const { scripts } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
-    scripts: { start: string };
+    scripts: Record<typeof script, string>;
   };
-  const args = /^exec node (.*?) \|\|/.exec(scripts.start)?.[1]?.split(' ') ?? ['src/main.ts', 'all'];
+  const role = script === 'start' ? 'all' : script;
+  const args = /^exec node (.*?) \|\|/.exec(scripts[script])?.[1]?.split(' ') ?? ['src/main.ts', role];
   return startSubject(args, env, checkout);
 }
 
@@ -143,6 +154,17 @@ function parseJsonObject(text: string): Record<string, unknown> | undefined {
 export async function residentMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
+}
+
+/** Counts the peak of resident memory anew: man 5 proc. */
+export function resetPeakMemory(pid: number): Promise<void> {
+  return writeFile(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** Peak of resident memory since it was reset, bytes. */
+export async function readPeakMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? Number.NaN) * 1024;
 }
 
 /** Time a process spent on a processor since it started, all its threads, ms. */

@@ -27,8 +27,8 @@ export interface BenchSlack {
     text: string,
     options?: { user?: string; answers?: string },
   ) => Record<string, string>;
-  /** A response_url of its own, and what arrives at it. */
-  readonly answers: () => Answers;
+  /** A response_url of its own, and what arrives at it. `onText` gets each answer's text as it arrives. */
+  readonly answers: (onText?: (text: string) => void) => Answers;
   /** How many answers came to any response_url. */
   readonly answered: () => number;
   /** How often a Web API method was called. */
@@ -51,6 +51,7 @@ const person = 'U0BENCH00';
 /** `uploadUrl`: where files are to be sent. */
 export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Promise<BenchSlack> {
   const arrivals = new Map<string, (moment: number) => void>();
+  const readers = new Map<string, (text: string) => void>();
   const calls = new Map<string, number>();
   const awaited = new Map<string, (() => void)[]>();
   let answered = 0;
@@ -59,18 +60,22 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const [, area = '', name = ''] = (request.url ?? '').split('/');
+    const read = readers.get(name);
+    let body = '';
+    if (read) request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
     // The answer goes out when the request has come in whole, as a real server's does.
     request.resume().on('end', () => {
       if (area === 'answers') {
         answered += 1;
+        read?.((JSON.parse(body) as { text?: string }).text ?? '');
         arrivals.get(name)?.(performance.now());
         response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 }).end('ok');
         return;
       }
-      const body = JSON.stringify({ ok: true, ...webApi(name) });
+      const reply = JSON.stringify({ ok: true, ...webApi(name) });
       response
-        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-        .end(body);
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(reply) })
+        .end(reply);
       calls.set(name, (calls.get(name) ?? 0) + 1);
       for (const resolve of awaited.get(name) ?? []) resolve();
       awaited.delete(name);
@@ -177,8 +182,9 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
         encodeInteraction({ ...senderOf(user), type: 'view_submission', view, response_urls: [] }),
       );
     },
-    answers() {
+    answers(onText) {
       const name = randomUUID();
+      if (onText) readers.set(name, onText);
       const came: number[] = [];
       const waiting: { n: number; resolve: (moment: number) => void }[] = [];
       arrivals.set(name, (moment) => {
@@ -209,6 +215,12 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
       await closed;
     },
   };
+}
+
+/** A delivery as Slack sends it again: the same one, with the number of the repeat. */
+export function repeatRequest(request: Buffer, repeat: number): Buffer {
+  const headers = `x-slack-retry-num: ${repeat}\r\nx-slack-retry-reason: http_error`;
+  return Buffer.from(request.toString('latin1').replace('\r\n', `\r\n${headers}\r\n`), 'latin1');
 }
 
 /** What every interaction says about its sender. */
