@@ -62,8 +62,7 @@ test('errors: a log that fails hides no other, and is neither wrong nor fine; al
   world.simulator.faults.add({ match: { host: 'origin-logging', path: /^\/1002\// }, status: 503, times: 9 });
   const found = await look();
   expect(listParts(found)).toEqual(['shop: 51 errors in 10 minutes (mostly http_timeout)']);
-  expect(listEvidence(found)).toContain('docs: not read: the CDN did not answer');
-  expect(listEvidence(found)).toContain('zone 1009: not in the account');
+  expect(listEvidence(found)).toMatchSnapshot('a log fails');
   expect(found.unread).toEqual(['1002']);
   world.later(5 * minuteMs);
   world.simulator.faults.add({ match: { host: 'origin-logging' }, status: 503, times: 99 });
@@ -76,7 +75,7 @@ test('errors: chosen zones are looked at while their list cannot be read', async
   world.simulator.faults.add({ match: { path: /pullzone/ }, status: 503, times: 9 });
   const found = await world.createLook('errors', { targets: ['1001'] })();
   expect(listParts(found)).toEqual(['zone 1001: 51 errors in 10 minutes (mostly http_timeout)']);
-  expect(listEvidence(found)).toContain('List of zones: not read: the CDN did not answer');
+  expect(listEvidence(found)).toMatchSnapshot('the list fails');
   world.later(5 * minuteMs);
   world.simulator.faults.add({ match: { path: /pullzone/ }, status: 503, times: 9 });
   await expect(world.createLook('errors')()).rejects.toMatchObject({ code: 'unavailable' });
