@@ -22,6 +22,7 @@ const benches = [
   'digests',
   'slow-upstream',
   'replicas',
+  'soak',
   'start',
   'at-rest',
 ] as const;
@@ -70,6 +71,8 @@ async function run(bench: string, option: string | undefined): Promise<Finding[]
   const findings: Finding[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => findings.push(JSON.parse(line) as Finding));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`${bench} failed`);
+  // One that has missed its bound still has its findings.
+  if (code !== 0 && findings.length === 0) throw new Error(`${bench} failed`);
+  if (code !== 0) process.exitCode = 1;
   return findings;
 }

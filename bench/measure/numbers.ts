@@ -27,3 +27,14 @@ export async function measureInTurns<Name extends string>(
     number
   >;
 }
+
+/** Growth of y for each unit of x, by least squares. NaN where there are fewer than two points. */
+export function fitSlope(points: readonly { readonly x: number; readonly y: number }[]): number {
+  const [middleX, middleY] = [mean(points.map(({ x }) => x)), mean(points.map(({ y }) => y))];
+  const covariance = mean(points.map(({ x, y }) => (x - middleX) * (y - middleY)));
+  return covariance / mean(points.map(({ x }) => (x - middleX) ** 2));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
