@@ -8,6 +8,7 @@ import { errorCountTables } from './schema/error-counts.ts';
 import { healthTables } from './schema/health.ts';
 import { nameTables } from './schema/names.ts';
 import { nativeSupportTables } from './schema/native-support.ts';
+import { scaleIndexes } from './schema/scale.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
 import { closedSteps, stepTables } from './schema/steps.ts';
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0011-native-support': nativeSupportTables,
   '0012-watches': watchTables,
   '0013-closed-steps': closedSteps,
+  '0014-scale': scaleIndexes,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

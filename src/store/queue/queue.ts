@@ -131,6 +131,7 @@ export function createQueue(options: {
         // A queue that exists already keeps its policy and gets the other settings.
         await boss.updateQueue(job.name, settings);
       }
+      await indexJobIds(database);
       if (worksHere) await work(boss, options);
     },
     async stop({ graceMs = 10_000 } = {}) {
@@ -187,6 +188,18 @@ async function giveBackActiveJobs(boss: PgBoss, db: Db): Promise<void> {
   const { rows } = await sql<{ name: string; id: string }>`
     select name, id from pgboss.job where state = 'active'`.execute(db);
   for (const { name, id } of rows) await boss.fail(name, id, { message: 'the process ended' });
+}
+
+/**
+ * pg-boss moves the job that waits for a key by its id alone, which no index of its own begins with: each digest or watch
+ * that is planned would read all jobs.
+ */
+async function indexJobIds({ db, withLock }: Database): Promise<void> {
+  const { rows } = await sql<{ there: boolean }>`
+    select to_regclass('pgboss.job_common_id') is not null as there`.execute(db);
+  if (rows[0]?.there) return;
+  const create = sql`create index if not exists job_common_id on pgboss.job_common (id)`;
+  await withLock('index of jobs', () => create.execute(db));
 }
 
 function connection(engine: Engine): Partial<ConstructorOptions> {

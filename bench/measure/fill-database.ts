@@ -1,0 +1,256 @@
+import { sql } from 'kysely';
+import { checkKeyring } from '../../src/auth/keyring/check.ts';
+import type { Keyring } from '../../src/auth/keyring/keyring.ts';
+import type { Db } from '../../src/store/schema.ts';
+
+import {
+  ago,
+  auditColumns,
+  type Columns,
+  digestBody,
+  incidentColumns,
+  outboxColumns,
+  runColumns,
+  type Sizes,
+  tenant,
+  user,
+  watchBody,
+} from './filled-rows.ts';
+
+/**
+ * Fills a migrated database by set-based statements, in the past of `now`; nothing is due before an hour after it. Its
+ * sealed values open under no key, and its audit is not chained: it is for queries, not for what they find.
+ */
+export async function fillDatabase(
+  db: Db,
+  sizes: Sizes,
+  { now, keyring }: { readonly now: Date; readonly keyring: Keyring },
+): Promise<void> {
+  const { workspaces, keys, digests, watches } = sizes;
+  // Without its check value a key has to prove itself by what it sealed.
+  await checkKeyring(db, keyring, []);
+  const fill = (table: string, count: number, columns: Columns): Promise<unknown> =>
+    insertRows(db, table, count, columns, now);
+  const sealed = { sealed: `repeat('s', 160)`, key_id: `'${keyring.ids[0]}'`, version: '1' };
+  const person = { tenant: tenant('n', sizes), user_id: user('n', sizes) };
+  await fill('installations', workspaces, { tenant: person.tenant, ...sealed, installed_at: ago('n') });
+  await fill('policies', 2 * workspaces, {
+    tenant: person.tenant,
+    version: `1 + n / ${workspaces}`,
+    body: `'{"padding":"' || repeat('p', 1200) || '"}'`,
+    changed_by: person.user_id,
+    changed_at: ago('n'),
+  });
+  await fill('linked_keys', keys, {
+    ...person,
+    team_id: person.tenant,
+    ...sealed,
+    fingerprint: `lpad(to_hex(n), 8, '0')`,
+    linked_at: ago('n'),
+  });
+  const version = {
+    ...person,
+    kind: `'cdn-key'`,
+    version: '1',
+    key_id: `'${keyring.ids[0]}'`,
+    mac: `repeat('m', 44)`,
+  };
+  await fill('sealed_versions', keys, version);
+  await fill('audit_records', 4 * keys, auditColumns(sizes, 0));
+  await fill('audit_checkpoints', 3 * workspaces, {
+    tenant: person.tenant,
+    day: `(${ago(`(n / ${workspaces}) * 86400`)})::date::text`,
+    state: `'posted'`,
+    channel: `'C0OPS0000'`,
+    at: ago('n'),
+    seq: '1',
+  });
+  await fill('key_links', workspaces, {
+    token_hash: `md5(n::text)`,
+    ...person,
+    team_id: person.tenant,
+    shown_for: `'Ann'`,
+    made_at: ago('n % 80000'),
+    expires_at: ago('n % 80000'),
+    renewals: '0',
+    refusals: '0',
+  });
+  await fill('deliveries', keys, { id: `'filled' || n`, seen_at: ago('n % 80000') });
+  await fill('slack_pace', 2 * workspaces, {
+    tenant: person.tenant,
+    bucket: `'C' || n`,
+    free_at: ago('n % 80000'),
+  });
+  await fill('outbox', keys, outboxColumns(sizes, 0));
+  await fill('operations', workspaces, {
+    id: `'filled' || n`,
+    ...person,
+    kind: `'purge'`,
+    state: `'succeeded'`,
+    seq: '2',
+    team_id: person.tenant,
+    method: `'POST'`,
+    path: `'/purge/' || n`,
+    snapshot: `repeat('s', 500)`,
+    policy_version: '1',
+    approvals_needed: '0',
+    created_at: ago('n'),
+    expires_at: ago('n'),
+    seal: `repeat('s', 64)`,
+    key_id: `'${keyring.ids[0]}'`,
+    mac: `repeat('m', 44)`,
+    moved_by: person.user_id,
+    moved_at: ago('n'),
+    approvers: `'[]'`,
+  });
+  await fill('operation_events', 3 * workspaces, {
+    operation_id: `'filled' || n % ${workspaces}`,
+    seq: `n / ${workspaces}`,
+    at: ago('n'),
+    actor: person.user_id,
+    what: `(array['proposed', 'executing', 'succeeded'])[1 + n / ${workspaces}]`,
+  });
+  await fill('exports', workspaces, {
+    id: `'filled' || n`,
+    ...person,
+    team_id: person.tenant,
+    state: `'done'`,
+    attempt: '1',
+    row_count: '1000',
+    byte_count: '100000',
+    files: `'[]'`,
+    asked_at: ago('n'),
+    ended_at: ago('n'),
+    files_deleted_at: ago('n'),
+  });
+  const scheduled = {
+    tenant: person.tenant,
+    team_id: person.tenant,
+    owner: person.user_id,
+    channel: `'C' || n`,
+    revision: '1',
+    // A day's worth, an hour from now on.
+    next_due: `${ago('0')} + (3600 + (n * 8) % 82800) * interval '1 second'`,
+    failures: '0',
+    created_at: ago('n'),
+  };
+  await fill('digests', digests, { id: `'f' || n`, ...scheduled, body: `'${digestBody}'` });
+  await fill('digest_runs', 10 * digests, runColumns(sizes, 0));
+  await fill('digest_baselines', digests, {
+    digest_id: `'f' || n`,
+    revision: '1',
+    body: `repeat('b', 2000)`,
+  });
+  const watched = { id: `'f' || n`, ...scheduled, body: `'${watchBody}'`, looks: '100' };
+  await fill('watches', watches, { ...watched, state: `'{"recent":[]}'`, looked_at: ago('n % 3600') });
+  await fill('watch_incidents', 3 * watches, incidentColumns(sizes, 0));
+  await fill('names', 2 * workspaces, {
+    tenant: person.tenant,
+    kind: `'script'`,
+    id: `n::text`,
+    name: `'Script ' || n`,
+    named_by: person.user_id,
+    named_at: ago('n'),
+  });
+  const recent = { ...person, kind: `'script'`, id: `'r' || n / ${keys}`, used_at: ago('n') };
+  await fill('recent_ids', 2 * keys, recent);
+  await fill('channel_zones', workspaces, {
+    tenant: person.tenant,
+    channel: `'C' || n`,
+    zone_id: `n::text`,
+    zone_name: `'zone-' || n`,
+    set_by: person.user_id,
+    set_at: ago('n'),
+  });
+  await fill('read_budgets', watches, { ...person, hour: `date_trunc('hour', ${ago('0')})`, requests: '12' });
+  const zone = { ...person, zone_id: `(n / ${watches})::text` };
+  const owners = watches;
+  await fill('error_counts', owners, {
+    ...zone,
+    fingerprint: `lpad(to_hex(n), 8, '0')`,
+    revision: '1',
+    looked_at: ago('n % 80000'),
+    body: `repeat('e', 2000)`,
+  });
+  await fill('zone_looks', owners, { ...person, looked_at: ago('n % 80000') });
+  const named = {
+    tenant: tenant(`(n % ${owners})`, sizes),
+    user_id: user(`(n % ${owners})`, sizes),
+    zone_id: `(n / ${owners})::text`,
+    zone_name: `'zone-' || n`,
+  };
+  await fill('zone_settings', 5 * owners, { ...named, hash: 'md5(n::text)', body: `repeat('z', 1500)` });
+  const change = { at: ago('n * 30'), path: `'Enabled'`, before: `'true'`, after: `'false'` };
+  await fill('zone_changes', 5 * owners, { ...named, ...change });
+  await fill('native_support', workspaces, {
+    tenant: person.tenant,
+    method: `'chat.postMessage'`,
+    kind: `'chart'`,
+    taken: 'true',
+    seen_at: ago('n'),
+  });
+  await fill('step_runs', workspaces, {
+    id: `'Fx' || n`,
+    tenant: person.tenant,
+    team_id: person.tenant,
+    begun_at: ago('n * 60'),
+    closed_at: ago('n * 60'),
+  });
+  await fill('pending_policies', workspaces, {
+    id: `'filled' || n`,
+    tenant: person.tenant,
+    team_id: person.tenant,
+    base: '1',
+    body: `'{}'`,
+    lowers: `'[]'`,
+    asked_by: person.user_id,
+    asked_at: ago('n'),
+    expires_at: ago('n'),
+    told: `'[]'`,
+    state: `'confirmed'`,
+  });
+  // Each digest has one that waits for its next run, and the finished ones of a day.
+  await fill('pgboss.job', 3 * digests, {
+    name: `'digest-due'`,
+    state: `(case when n < ${digests} then 'created' else 'completed' end)::pgboss.job_state`,
+    data: `jsonb_build_object('digestId', 'f' || n % ${digests})`,
+    singleton_key: `'f' || n % ${digests}`,
+    group_id: person.tenant,
+    policy: `'short'`,
+    start_after: `case when n < ${digests} then ${scheduled.next_due} else ${ago('n % 80000')} end`,
+    completed_on: `case when n >= ${digests} then ${ago('n % 80000')} end`,
+    deletion_seconds: '86400',
+  });
+  // Without figures the planner guesses, and a new database has none yet.
+  await sql`analyze`.execute(db);
+}
+
+/**
+ * What so many days add to a filled database, the days before `until`. A day: a run and a post for each digest, a
+ * record in the audit for a tenth of the people; a week: an incident of each watch.
+ */
+export async function addDays(
+  db: Db,
+  sizes: Sizes,
+  { days, until, first }: { readonly days: number; readonly until: Date; readonly first: number },
+): Promise<void> {
+  const add = (table: string, count: number, columns: Columns): Promise<unknown> =>
+    insertRows(db, table, count, columns, until);
+  await add('digest_runs', days * sizes.digests, runColumns(sizes, first));
+  await add('outbox', days * sizes.digests, outboxColumns(sizes, first));
+  await add('audit_records', Math.round((days * sizes.keys) / 10), auditColumns(sizes, first));
+  await add('watch_incidents', Math.round((days * sizes.watches) / 7), incidentColumns(sizes, first));
+  // Rows of the last day are all that stays of a week's.
+  await add('deliveries', sizes.keys, {
+    id: `'filled ' || ${first} || ' ' || n`,
+    seen_at: ago('n % 86400'),
+  });
+}
+
+function insertRows(db: Db, table: string, count: number, columns: Columns, now: Date): Promise<unknown> {
+  return sql`insert into ${sql.table(table)} (${sql.join(Object.keys(columns).map((name) => sql.ref(name)))})
+    select ${sql.raw(Object.values(columns).join(', '))}
+      from generate_series(0, ${count - 1}::bigint) as rows(n), (select ${now}::timestamptz as now) as moment`.execute(
+    db,
+  );
+}

@@ -1,0 +1,162 @@
+import { afterAll, expect, test } from 'vitest';
+import { fillDatabase } from '../../bench/measure/fill-database.ts';
+import { jobs } from '../../src/app/jobs.ts';
+import { createAudit } from '../../src/auth/audit/audit.ts';
+import { enqueueNextRun } from '../../src/digests/schedule-runs.ts';
+import { createDigestService } from '../../src/digests/service.ts';
+import { createOutbox } from '../../src/outbox/outbox.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createQueue } from '../../src/store/queue/queue.ts';
+import { tableNames } from '../../src/store/schema.ts';
+import { enqueueNextLook } from '../../src/watches/queue.ts';
+import { createWatchService } from '../../src/watches/service.ts';
+import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
+import { ask, type Bot, connect, startBot } from '../support/bot.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { watchPlans } from '../support/plans.ts';
+
+const { postgres } = await prepareEngines();
+const alice = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+const ops = 'C0OPS0000';
+const now = (): Date => new Date();
+const people = (): never => {
+  throw new Error('nobody is told');
+};
+
+/** Tables that stay small however many workspaces there are, and so may be read as a whole. */
+const small: Readonly<Record<string, string>> = {
+  keyring_keys: 'a row for each key of the keyring',
+  keyring_members: 'a row for each running process',
+  audit_signing_keys: 'one row',
+};
+const growing = new Set([...tableNames, 'job_common'].filter((name) => small[name] === undefined));
+
+/** Statements that read whole tables, and why they may: none of them runs for a delivery, a run or a look. */
+const everything: readonly (readonly [begins: string, why: string])[] = [
+  [`select 'linked_keys' as table`, 'at start: which keys of the keyring are in use'],
+  ['update "watches" set "pause_notice"', 'hourly, over watches: those of workspaces that are back'],
+  ['update "digests" set "pause_notice"', 'hourly, over digests: those of workspaces that are back'],
+  ['select distinct "tenant" from "policies"', 'daily: whose audit gets a checkpoint'],
+  [
+    'select v.tenant, v.owner_id as "userId" from operation_values',
+    'in retention: values that are still kept',
+  ],
+  // Every quarter of an hour, over a row a person or channel: an index would cost each write of these.
+  ['delete from "error_counts"', 'a row for each zone that is counted'],
+  ['delete from "read_budgets"', 'a row for each owner and hour, for a day'],
+  ['delete from "zone_looks"', 'a row for each owner'],
+  ['delete from "slack_pace"', 'a row for each channel, for a day'],
+  ['BEGIN; SET LOCAL lock_timeout', 'pg-boss, in maintenance: ten thousand jobs at a time'],
+];
+
+let bot: Bot | undefined;
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+  await bot?.stop();
+});
+
+test.skipIf(postgres.skip)(
+  'no statement of a delivery or a run reads a growing table as a whole',
+  async () => {
+    const { databaseUrl, open } = await postgres.createLocation();
+    const url = databaseUrl?.reveal() ?? '';
+    const filled = await open();
+    const keys = generateKeys('k1');
+    const sizes = { workspaces: 2_000, keys: 20_000, digests: 4_000, watches: 4_000 };
+    await fillDatabase(filled.db, sizes, { now: now(), keyring: await createKeyring(keys) });
+    const plans = await watchPlans(filled.db, new URL(url).pathname.slice(1));
+
+    const env = { DATABASE_URL: url, ENCRYPTION_KEYS: keys, ADMIN_USER_IDS: alice.userId };
+    bot = await startBot({ transport: 'http', zones: 8, env });
+    await connect(bot, alice.userId, ops);
+    const person = bot.slack.as(alice.userId, ops);
+    for (const words of [
+      'help',
+      'whoami',
+      'zones',
+      'errors',
+      'digests',
+      'watches',
+      'changes',
+      'approvals',
+      'audit',
+    ])
+      await ask(person, words);
+
+    const database = await openDatabase({ databaseUrl, dataDir: '', log: createMemoryLog() });
+    const { db } = database;
+    const queue = createQueue({ database, log: createMemoryLog(), now });
+    await queue.start({ jobs: [], ports: {}, work: false });
+    closing.push(
+      () => database.close(),
+      () => queue.stop(),
+    );
+    const { enqueue } = queue;
+    const options = {
+      db,
+      audit: createAudit({ db, now }),
+      outbox: createOutbox({ enqueue, now }),
+      people,
+      enqueue,
+      now,
+    };
+    const due = new Date(Date.now() - 60_000);
+    const digests = createDigestService(options);
+    const digest = await digests.create(alice, {
+      subject: {
+        kinds: ['zones', 'errors'],
+        targets: { zones: [], shieldZones: [], apps: [] },
+        only: 'always',
+        timeZone: 'UTC',
+      },
+      schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+      channel: ops,
+    });
+    const begun = await digests.begin(digest, alice);
+    await db.updateTable('digests').set({ next_due: due }).where('id', '=', digest.id).execute();
+    if (begun) await enqueueNextRun(enqueue, { ...begun, nextDue: due });
+    const watches = createWatchService(options);
+    for (const condition of ['zone-state', 'errors', 'settings'] as const) {
+      const watch = await watches.create(alice, {
+        subject: { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: true },
+        channel: ops,
+      });
+      await watches.begin(watch, alice);
+      await db.updateTable('watches').set({ next_due: due }).where('id', '=', watch.id).execute();
+      await db.transaction().execute((trx) => enqueueNextLook(enqueue, watch, trx));
+    }
+    bot.slack.script.rateLimit('chat.postMessage', 1);
+    for (const job of jobs)
+      if (job.cron !== undefined && job.name !== 'reconcile-access') await enqueue(job, {} as never);
+    await fetch(`http://127.0.0.1:${bot.app.port()}/metrics`);
+
+    await expect
+      .poll(() => db.selectFrom('digest_runs').select('state').where('digest_id', '=', digest.id).execute(), {
+        timeout: 60_000,
+      })
+      .toContainEqual({ state: 'sent' });
+    await expect
+      .poll(
+        () =>
+          db
+            .selectFrom('watches')
+            .select('id')
+            .where('tenant', '=', alice.teamId)
+            .where('looks', '>', 0)
+            .execute(),
+        { timeout: 60_000 },
+      )
+      .toHaveLength(3);
+
+    expect(plans.seen()).toBeGreaterThan(500);
+    const statements = plans
+      .take()
+      .filter(({ table }) => growing.has(table))
+      .map(({ table, statement }) => ({ table, statement: statement.replaceAll(/\s+/g, ' ').trim() }));
+    const unexplained = statements.filter(({ statement }) =>
+      everything.every(([begins]) => !statement.startsWith(begins)),
+    );
+    expect(unexplained).toEqual([]);
+  },
+);
