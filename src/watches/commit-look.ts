@@ -84,6 +84,11 @@ export function commitBlindLook(
   });
 }
 
+/** Leaves a look out: only the next one is planned. */
+export function skipLook(seen: Watch, at: Date, context: WatchContext): Promise<void> {
+  return withLockedWatch(seen, at, context, async () => ({}));
+}
+
 /** Does nothing where another process or a change came first: the row is no longer as it was seen. */
 async function withLockedWatch(
   { id, revision, nextDue }: Watch,

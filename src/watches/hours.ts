@@ -32,7 +32,7 @@ export function findNextLook({ every, hours, timeZone }: Plan, after: Date): Dat
 }
 
 /** Whether a moment lies in those hours. */
-function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
+export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
   const local = new Date(at.getTime() + tzOffset(timeZone, at) * minuteMs);
   const minute = local.getUTCHours() * 60 + local.getUTCMinutes();
   const today = local.getUTCDay() || 7;

@@ -7,9 +7,10 @@ import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
 import type { PauseReason } from '../schedules/model.ts';
 import type { Db } from '../store/schema.ts';
 import { describeBudgetSpent } from '../views/watches/incident.ts';
-import { commitBlindLook, commitLook, type Failed } from './commit-look.ts';
+import { commitBlindLook, commitLook, type Failed, skipLook } from './commit-look.ts';
 import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
+import { isWithin } from './hours.ts';
 import type { Watch, WatchContext } from './model.ts';
 import { enqueueNextLook } from './queue.ts';
 import { watchPauses, watchTable } from './table.ts';
@@ -37,8 +38,9 @@ export async function lookForPerson(
   const failed = (await runConcurrently(looksAtOnce, looks)).find(({ status }) => status === 'rejected');
   // The bot stops, or the database fails: the job runs again.
   if (failed) throw (failed as PromiseRejectedResult).reason;
-  const [watch] = due;
-  if (watch) await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, watch, trx));
+  // Even with nothing due: a process may have died between its looks and this.
+  const person = { tenant, owner: { userId: owner } };
+  await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, person, trx));
 }
 
 async function findDueWatches(
@@ -65,6 +67,7 @@ async function lookOnce(
 ): Promise<void> {
   const { ports, now, signal, log } = context;
   const at = now();
+  if (isTooLate(watch, at)) return skipLook(watch, at, context);
   let observation: Observation<unknown>;
   try {
     const refused = await findRefusal(watch, ports);
@@ -86,6 +89,12 @@ async function lookOnce(
     return commitBlindLook(watch, { at, failure: toFailed(error, context) }, context);
   }
   await commitLook(watch, { at, observation }, context);
+}
+
+/** Due within its hours, while no process ran. One that is asked for at another hour is due at that hour. */
+function isTooLate({ nextDue, subject: { hours, timeZone } }: Watch, at: Date): boolean {
+  if (!hours || !nextDue || isWithin(hours, timeZone, at)) return false;
+  return isWithin(hours, timeZone, nextDue);
 }
 
 function toFailed(error: unknown, { ports }: WatchContext): Failed {

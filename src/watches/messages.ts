@@ -21,10 +21,14 @@ const incidentMessage = defineMessage({
     const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, watchId) : {};
     return renderIncident(incident, watch, { now: now(), blindSince: blind?.openedAt });
   },
-  async ended(trx, { about: { watchId: id }, reason, code }, { ports, now }: WatchContext) {
+  async ended(trx, { about: { incidentId, watchId: id }, reason, code }, { ports, now }: WatchContext) {
     if (reason !== 'app-gone' && reason !== 'place-gone') return;
+    const at = now();
     const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
-    await watchPauses.pause(trx, { id }, { reason: pause, at: now() }, ports);
+    await watchPauses.pause(trx, { id }, { reason: pause, at }, ports);
+    // Nobody has read it: what still is wrong when the watch runs again opens another one, which is told.
+    const incident = trx.updateTable('watch_incidents').set({ closed_at: at, told: false });
+    await incident.where('id', '=', incidentId).where('closed_at', 'is', null).execute();
   },
 });
 

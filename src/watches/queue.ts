@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { Person } from '../auth/identity.ts';
 import { startOf } from '../schedules/jitter.ts';
 import type { JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
-import type { Watch } from './model.ts';
 
 export const lookData = z.object({ tenant: z.string(), owner: z.string() });
 
@@ -23,7 +23,7 @@ export const watchLook: JobRef<z.input<typeof lookData>> = {
 /** Enqueues the next look for a person, or moves it to when the first of their watches is due. */
 export async function enqueueNextLook(
   enqueue: Enqueue,
-  { tenant, owner }: Pick<Watch, 'tenant' | 'owner'>,
+  { tenant, owner }: { readonly tenant: string; readonly owner: Pick<Person, 'userId'> },
   trx: Trx,
 ): Promise<void> {
   const due = await findNextDue(trx, tenant, owner.userId);
@@ -34,7 +34,7 @@ export async function enqueueNextLook(
 /** Enqueues a look for a person at that moment. */
 export async function enqueueLook(
   enqueue: Enqueue,
-  { tenant, owner }: Pick<Watch, 'tenant' | 'owner'>,
+  { tenant, owner }: { readonly tenant: string; readonly owner: Pick<Person, 'userId'> },
   options: { readonly in: Trx; readonly at: Date },
 ): Promise<void> {
   const key = `${tenant}:${owner.userId}`;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { watchLook } from '../../src/watches/queue.ts';
 import { alice, bob } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { createWatchHarness, type WatchHarness } from '../support/watches/harness.ts';
@@ -134,6 +135,32 @@ test('outside of its hours a watch does not look', async () => {
   });
   await harness.look(6);
   expect(await harness.find(watch)).toMatchObject({ looks: 2, nextDue: new Date('2026-11-24T08:00:00Z') });
+});
+
+test('a look that is late, because nothing ran, is left out where its hours are over', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch({
+    hours: { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '08:15' },
+  });
+  harness.setEnabled(0, false);
+  harness.advance(3 * 3_600_000);
+  await harness.runJobs();
+  expect(await harness.find(watch)).toMatchObject({ looks: 0, nextDue: new Date('2026-11-24T08:00:00Z') });
+  // Asked for, it looks at any hour.
+  await harness.watches.lookNow(await harness.find(watch));
+  await harness.look();
+  expect(await harness.find(watch)).toMatchObject({ looks: 1 });
+});
+
+test('a process that dies before it plans the next look: the job runs again, and plans it', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch();
+  await harness.look();
+  harness.queue.clear();
+  const { tenant, owner } = watch;
+  await harness.queue.enqueue(watchLook, { tenant, owner: owner.userId });
+  await harness.look(2);
+  expect(await harness.find(watch)).toMatchObject({ looks: 3 });
 });
 
 test('two processes at the same looks: each change is told once', async () => {
