@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { post, startAtRate } from './load.ts';
 import { percentile } from './numbers.ts';
 import { formatMs } from './report.ts';
-import { type BenchSlack, repeatRequest } from './slack.ts';
+import type { BenchSlack } from './slack.ts';
 
 /** One typed command and what became of it. Moments are ms of `performance.now()`. */
 export interface Delivery {
@@ -52,6 +52,12 @@ export async function deliver(
     if (isAcknowledged || delivery.repeats >= repeats) return delivery;
     delivery.repeats += 1;
   }
+}
+
+/** A delivery as Slack sends it again: the same one, with the number of the repeat. */
+function repeatRequest(request: Buffer, repeat: number): Buffer {
+  const headers = `x-slack-retry-num: ${repeat}\r\nx-slack-retry-reason: http_error`;
+  return Buffer.from(request.toString('latin1').replace('\r\n', `\r\n${headers}\r\n`), 'latin1');
 }
 
 /** Sends commands of so many people at a rate, and waits for the acknowledgements. */

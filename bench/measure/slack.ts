@@ -217,12 +217,6 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
   };
 }
 
-/** A delivery as Slack sends it again: the same one, with the number of the repeat. */
-export function repeatRequest(request: Buffer, repeat: number): Buffer {
-  const headers = `x-slack-retry-num: ${repeat}\r\nx-slack-retry-reason: http_error`;
-  return Buffer.from(request.toString('latin1').replace('\r\n', `\r\n${headers}\r\n`), 'latin1');
-}
-
 /** What every interaction says about its sender. */
 function senderOf(user: string): object {
   return {
