@@ -20,6 +20,7 @@ const benches = [
   'origin-errors',
   'export',
   'digests',
+  'watches',
   'slow-upstream',
   'replicas',
   'soak',
