@@ -24,6 +24,7 @@ const benches = [
   'slow-upstream',
   'replicas',
   'soak',
+  'scale',
   'start',
   'at-rest',
 ] as const;

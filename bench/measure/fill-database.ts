@@ -9,6 +9,7 @@ import {
   type Columns,
   digestBody,
   incidentColumns,
+  insertRows,
   outboxColumns,
   runColumns,
   type Sizes,
@@ -245,12 +246,4 @@ export async function addDays(
     id: `'filled ' || ${first} || ' ' || n`,
     seen_at: ago('n % 86400'),
   });
-}
-
-function insertRows(db: Db, table: string, count: number, columns: Columns, now: Date): Promise<unknown> {
-  return sql`insert into ${sql.table(table)} (${sql.join(Object.keys(columns).map((name) => sql.ref(name)))})
-    select ${sql.raw(Object.values(columns).join(', '))}
-      from generate_series(0, ${count - 1}::bigint) as rows(n), (select ${now}::timestamptz as now) as moment`.execute(
-    db,
-  );
 }

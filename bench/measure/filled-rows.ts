@@ -1,3 +1,6 @@
+import { sql } from 'kysely';
+import type { Db } from '../../src/store/schema.ts';
+
 /** A deployment with so many workspaces; the rest of its rows follows from these. */
 export interface Sizes {
   readonly workspaces: number;
@@ -101,4 +104,19 @@ export function incidentColumns({ watches }: Sizes, first: number): Columns {
 /** So many seconds before the moment of filling. */
 export function ago(seconds: string): string {
   return `(now - (${seconds}) * interval '1 second')`;
+}
+
+/** Inserts so many rows in one statement; `now` stands for that moment in the values. */
+export function insertRows(
+  db: Db,
+  table: string,
+  count: number,
+  columns: Columns,
+  now: Date,
+): Promise<unknown> {
+  return sql`insert into ${sql.table(table)} (${sql.join(Object.keys(columns).map((name) => sql.ref(name)))})
+    select ${sql.raw(Object.values(columns).join(', '))}
+      from generate_series(0, ${count - 1}::bigint) as rows(n), (select ${now}::timestamptz as now) as moment`.execute(
+    db,
+  );
 }
