@@ -1,7 +1,7 @@
 import { findOldestEnd, isWindowError } from '../api/event-logs.ts';
 import { ApiError, isPlanError } from '../api/http/errors.ts';
 import { RolesUnknown } from '../auth/policy/authorizer.ts';
-import { UserError } from '../errors.ts';
+import { isDiskFull, UserError } from '../errors.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import { SlackFailure } from '../outbox/slack-port.ts';
 import { formatBytes } from '../views/blocks/format.ts';
@@ -135,10 +135,6 @@ function cutIn(pieces: number, { from, to, split }: ExportRequest): Offer[] {
     to: new Date(Math.min(to.getTime(), from.getTime() + (index + 1) * step)),
     split,
   })).filter((piece) => piece.to > piece.from);
-}
-
-function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 const fromAdmin =

@@ -1,7 +1,7 @@
 import { exportOperation, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
-import { UserError } from '../../errors.ts';
+import { isDiskFull, UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -49,6 +49,8 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     };
   }
   log.error({ ...where, error }, 'unexpected error');
+  // The same again would fail the same way.
+  if (isDiskFull(error)) return { ...fullDisk, reference };
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
     hint: 'Try again. If it keeps happening, tell whoever runs this bot the reference below.',
@@ -57,6 +59,10 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   };
 }
 
+const fullDisk = {
+  message: 'The bot’s disk is full, so nothing was changed.',
+  hint: 'Tell whoever runs this bot the reference below. When there is room again, it goes on by itself.',
+};
 const lostEncryptionKey = {
   message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
   hint: 'Tell whoever runs this bot the reference below, or connect your key again.',
