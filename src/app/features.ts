@@ -32,6 +32,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     enqueue,
     outbox,
     onTransition: metrics.operationMoved,
+    onRefused: metrics.refused,
   };
   const ports = {
     ...createJobPorts({

@@ -27,6 +27,8 @@ export interface Context {
   readonly authorizer: Authorizer;
   /** Decides for the current channel. `fresh` reads settings and groups again: use it before a change. */
   readonly decide: (needs: Right, options?: { readonly fresh?: boolean }) => Promise<Decision>;
+  /** Counts a refusal that is decided after the first one of the delivery. */
+  readonly refused: (reason: Decision['reason']) => void;
   readonly people: People;
   /** Posts in a channel; false if the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;

@@ -1,6 +1,7 @@
 import type { Audit } from '../auth/audit/audit.ts';
 import type { Installation, People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
+import type { Decision } from '../auth/policy/policy.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { OpenSlack, SlackFailure } from '../outbox/slack-port.ts';
 import type { Secret } from '../secrets/secret.ts';
@@ -19,6 +20,8 @@ export interface ExportPorts {
   readonly exportThread: () => ExportThread;
   /** Decides by the current policy. */
   readonly authorizer: (person: Person) => Authorizer;
+  /** Counts a refusal by the policy's reason. */
+  readonly refused: (reason: Decision['reason']) => void;
   readonly people: (installation: Installation) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;

@@ -183,6 +183,7 @@ class ExportTaken extends Error {
 async function authorize(row: ExportRow, { ports }: ExportContext): Promise<void> {
   const decision = await decideExport(ports.authorizer(requesterOf(row)), row.channel ?? undefined);
   if (decision.allowed) return;
+  ports.refused(decision.reason);
   const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }

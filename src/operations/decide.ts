@@ -85,7 +85,7 @@ export function confirmOutcome(
   });
 }
 
-function withDecisionLock(
+async function withDecisionLock(
   ledger: Ledger,
   id: string,
   person: Person,
@@ -93,7 +93,9 @@ function withDecisionLock(
   work: (locked: LockedOperation) => Promise<Answer>,
 ): Promise<Answer> {
   if (clicker.userId !== person.userId) throw new Error('the context belongs to another user');
-  return withLock(ledger, { id, tenant: tenantId(person) }, work);
+  const answer = await withLock(ledger, { id, tenant: tenantId(person) }, work);
+  if (answer.kind === 'not-allowed') ledger.onRefused?.(answer.decision.reason);
+  return answer;
 }
 
 /** Why a press does nothing. The person is judged first: nobody ends a request by a press that they may not make. */

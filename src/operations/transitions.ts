@@ -1,5 +1,6 @@
 import { type Audit, type AuditInput, isSecretLike } from '../auth/audit/audit.ts';
 import type { Signature } from '../auth/keys/sealing.ts';
+import type { Reason } from '../auth/policy/policy.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Trx } from '../store/schema.ts';
@@ -22,6 +23,8 @@ export interface Ledger extends ValueStore {
   readonly outbox: Outbox;
   /** Called once a transition is committed, with its `Step['to']` or `proposed`. */
   readonly onTransition?: (to: string) => void;
+  /** Called where a decision of a person is not theirs to take, with the policy's reason. */
+  readonly onRefused?: (reason: Reason) => void;
 }
 
 export interface LedgerTransaction extends Ledger {

@@ -202,13 +202,21 @@ test('more than a gigabyte is refused before a byte is read, with smaller window
   expect((part?.to ?? 0) - (part?.from ?? 0)).toBeLessThan((whole?.to ?? 0) - (whole?.from ?? 0));
 });
 
+const countRefusals = async (): Promise<number> => {
+  const text = await (await fetch(`http://127.0.0.1:${bot().app.port()}/metrics`)).text();
+  const counts = text.matchAll(/^chatops_refusals_total\{.*\} (\d+)$/gmu);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+
 test('a right that is lost meanwhile counts: nothing is posted', async () => {
+  const before = await countRefusals();
   const held = holdExport();
   await exportTo(ops);
   await held.reached;
   await saveSettings(bot().slack, { operators: [bob] });
   held.release();
   expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
+  expect(await countRefusals()).toBe(before + 1);
   await expectNothingLeft();
   await saveSettings(bot().slack, { operators: [alice, bob] });
 });

@@ -91,7 +91,9 @@ test('the table has every request, approvals, requester, role, admin and foreign
 test.each(['approve', 'deny'] as const)(
   'everybody who presses %s is answered as the table says',
   async (press) => {
-    const { ledger } = await createLedgerHarness(await engines.embedded.emptyDatabase());
+    const harness = await createLedgerHarness(await engines.embedded.emptyDatabase());
+    const refused: string[] = [];
+    const ledger = { ...harness.ledger, onRefused: (reason: string) => void refused.push(reason) };
     const wrong: unknown[] = [];
     for (const row of table) {
       const rules = rulesFor(row);
@@ -109,6 +111,8 @@ test.each(['approve', 'deny'] as const)(
         wrong.push({ ...row, enqueues });
     }
     expect(wrong).toEqual([]);
+    const predicted = table.map(predictDecision).filter((said) => said.startsWith('not-allowed'));
+    expect(refused.map((reason) => `not-allowed: ${reason}`)).toEqual(predicted);
   },
 );
 

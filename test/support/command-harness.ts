@@ -107,6 +107,7 @@ export async function createCommandHarness({
         threadTs: undefined,
         authorizer,
         decide: (needs) => authorizer.decide(needs, 'C0OPS0000'),
+        refused: () => undefined,
         people: unknownPeople,
         policies,
         audit: options.audit ?? unusedAudit,

@@ -71,8 +71,9 @@ export async function assertMayPropose(kind: OperationKind, context: Context): P
 }
 
 /** @throws UserError with what helps, where a decision refuses. */
-export function assertAllowed(decision: Decision, { people }: Context): void {
+export function assertAllowed(decision: Decision, { people, refused }: Context): void {
   if (assertKnown(decision).allowed) return;
+  refused(decision.reason);
   const { message, hint, offer } = renderRefusal(decision, people.missingScopes());
   throw new UserError(message, hint, offer);
 }

@@ -101,6 +101,7 @@ export async function authorize(
     modal: request.modal,
     authorizer,
     decide: (right, options) => authorizer.decide(right, channelId, options),
+    refused: deps.metrics.refused,
     people,
     async cdn(until = signal) {
       const linkedKey = await reveal();

@@ -26,6 +26,7 @@ type Needed =
   | 'keyStore'
   | 'ledger'
   | 'log'
+  | 'metrics'
   | 'people'
   | 'policies';
 
@@ -40,7 +41,7 @@ export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'account
   Omit<OffboardingPorts, 'endAccess'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
-  const { access, clients, keyStore, policies, people, audit, ledger, egress, log } = options;
+  const { access, clients, keyStore, policies, people, audit, ledger, egress, log, metrics } = options;
   const cdnKey = async (person: Person): Promise<Secret> => (await requireKey(keyStore, person)).key;
   return {
     audit,
@@ -48,6 +49,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     cdnKey,
     exportThread: options.exportThread,
     blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),
+    refused: metrics.refused,
     people: (place) => people(workspaceOf(place)),
     isInstalled: (place) => access.isInstalled(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),

@@ -30,6 +30,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { createNativeSupport } from '../../../src/store/native-support.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
 import { createMemoryLog, noPendingMessages } from '../../support/engines.ts';
 
@@ -122,6 +123,7 @@ export async function createPortsHarness(options: {
       apiUrl,
       egress,
       log,
+      metrics: createMetrics(),
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
