@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createCdn } from '../api/cdn.ts';
 import type { Config } from '../app/config.ts';
-import { checkCdn, checkPublicUrl } from '../app/doctor/network.ts';
+import { checkAddresses, checkCdn } from '../app/doctor/network.ts';
 import { checkSlack } from '../app/doctor/slack.ts';
 import { checkRoom, checkStores, findChannels } from '../app/doctor/stores.ts';
 import { UserError } from '../errors.ts';
-import { Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { createNativeSupport } from '../store/native-support.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Finding } from '../views/doctor.ts';
+import { readKeyFile } from './key-file.ts';
 
 const usage = 'Usage: npm run doctor -- [--json] [--key-file <file>] [--probe <user id>]';
 
@@ -28,7 +27,7 @@ interface Options {
  * `npm run doctor`: looks at everything that the bot needs and prints what it found with the fix for each fault. Changes
  * nothing; `--probe` posts a chart and a table to a person and takes them back.
  *
- * @throws UserError for words that cannot be read.
+ * @throws UserError for words or a key file that cannot be read.
  */
 export async function doctorCommand(words: readonly string[], options: Options): Promise<'healthy' | 'ill'> {
   const { json, probe, 'key-file': keyFile } = parseWords(words);
@@ -65,12 +64,11 @@ async function checkRest(
     probe,
     support: database && createNativeSupport({ db: database.db, now }),
   });
-  const key =
-    keyFile === undefined ? undefined : new Secret((await readFile(keyFile, 'utf8')).trim(), 'cdn-key');
+  const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
   const cdn = createCdn({ ...config.cdn, fetch });
   return [
     ...inSlack,
-    await checkPublicUrl({ config, fetch }),
+    ...(await checkAddresses({ config, fetch })),
     ...(await checkCdn({ config, fetch, cdn }, key)),
   ];
 }

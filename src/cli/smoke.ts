@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type CdnClient, createCdn } from '../api/cdn.ts';
 import { ApiError } from '../api/http/errors.ts';
@@ -6,8 +5,8 @@ import type { Drift } from '../api/http/request.ts';
 import type { CdnConfig } from '../app/config.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, toUtcDay } from '../lib/time.ts';
-import { Secret } from '../secrets/secret.ts';
 import { pluralize } from '../views/blocks/format.ts';
+import { readKeyFile } from './key-file.ts';
 
 const usage =
   'Usage: npm run smoke -- --key-file <file> [--zone <pull zone id>] [--app <app id>] [--shield-zone <id>]';
@@ -151,18 +150,6 @@ function parseWords(words: readonly string[]) {
     'Name the file that holds the key: a key in the command line is seen by others.',
     usage,
   );
-}
-
-async function readKeyFile(path: string): Promise<Secret> {
-  const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch(() => {
-    throw new UserError(`The key file ${path} cannot be read.`, usage);
-  });
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-    throw new UserError(`The key file ${path} can be read by others on this machine.`, `chmod 600 ${path}`);
-  const key = text.trim();
-  if (key === '' || /\s/u.test(key))
-    throw new UserError(`The key file ${path} must hold one key and nothing else.`);
-  return new Secret(key, 'cdn-key');
 }
 
 function describeFailure(error: unknown): { readonly failure: string } {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
+import { isDiskFull } from '../../src/errors.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { mountSmallDisk } from '../exports/small-disk.ts';
 import { ask, connect, startBot } from '../support/bot.ts';
@@ -16,13 +17,12 @@ const ops = 'C0OPS0000';
 async function fill(path: string): Promise<void> {
   await using file = await open(path, 'w');
   const piece = Buffer.alloc(65_536);
-  const isFull = (error: NodeJS.ErrnoException): boolean => error.code === 'ENOSPC';
   for (;;) {
-    const failure = await file.write(piece).then(
+    const failure: unknown = await file.write(piece).then(
       () => undefined,
-      (error: NodeJS.ErrnoException) => error,
+      (error: unknown) => error,
     );
-    if (failure && isFull(failure)) return;
+    if (isDiskFull(failure)) return;
     if (failure) throw failure;
   }
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/app/config.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { Finding } from '../../src/views/doctor.ts';
-import { type Bot, startBot } from '../support/bot.ts';
+import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
 
 let bot: Bot;
@@ -79,4 +79,20 @@ test('a chart that Slack refuses is told, with what comes instead', async () => 
   bot.slack.script.refuseNativeBlocks(['chat.postMessage']);
   const findings = await doctorFindings({}, '--probe', 'U0ALICE00');
   expect(findings.filter(({ check }) => check.startsWith('native blocks'))).toMatchSnapshot('refused');
+});
+
+const findAddresses = async (env: Record<string, string> = {}) =>
+  (await doctorFindings({ env }))
+    .filter(({ check }) => /address/u.test(check))
+    .map(({ says, ...rest }) => ({ ...rest, says: says.replace(/:\d+/u, '') }));
+
+test('over signed HTTP the address of deliveries is tried from outside', async () => {
+  await bot.stop();
+  bot = await startBot({ transport: 'http', env: await createPublicUrl() });
+  expect(await findAddresses()).toMatchSnapshot('reached');
+  expect(await findAddresses({ PUBLIC_URL: bot.cdn.url })).toMatchSnapshot('elsewhere');
+});
+
+test('a key file that is not there is named', async () => {
+  await expect(doctor({}, '--key-file', '/nowhere')).rejects.toThrow('/nowhere');
 });

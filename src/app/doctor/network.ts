@@ -5,7 +5,7 @@ import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 
 interface Options {
-  readonly config: Pick<Config, 'cdn' | 'web'>;
+  readonly config: Pick<Config, 'cdn' | 'slack' | 'web'>;
   readonly fetch: typeof globalThis.fetch;
 }
 
@@ -15,19 +15,35 @@ interface Keyed {
 
 const timeoutMs = 5_000;
 
-/** Whether PUBLIC_URL leads to a bot that runs. */
-export async function checkPublicUrl({ config, fetch }: Options): Promise<Finding> {
+/** Whether PUBLIC_URL leads to a bot that runs and, over signed HTTP, takes what Slack delivers. */
+export async function checkAddresses({ config, fetch }: Options): Promise<Finding[]> {
   const check = 'public address';
-  const { publicUrl } = config.web;
-  if (publicUrl === undefined) return { check, state: 'skipped', says: 'PUBLIC_URL is not set' };
-  const answer = await fetch(`${publicUrl.replace(/\/+$/u, '')}/healthz`, {
-    signal: AbortSignal.timeout(timeoutMs),
-  })
+  const { slack, web } = config;
+  if (web.publicUrl === undefined) return [{ check, state: 'skipped', says: 'PUBLIC_URL is not set' }];
+  const base = web.publicUrl.replace(/\/+$/u, '');
+  const answer = await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(timeoutMs) })
     .then(async (response) => (response.ok ? await response.text() : `HTTP ${response.status}`))
     .catch(() => 'no answer');
-  if (answer.startsWith('ok')) return { check, state: 'ok', says: 'reaches the bot' };
   const fix = 'Start the bot, and have the proxy pass requests of PUBLIC_URL to its PORT.';
-  return { check, state: 'failed', says: `does not reach the bot (${answer.slice(0, 60)})`, fix };
+  const says = `does not reach the bot (${answer.slice(0, 60)})`;
+  if (!answer.startsWith('ok')) return [{ check, state: 'failed', says, fix }];
+  const reached: Finding = { check, state: 'ok', says: 'reaches the bot' };
+  return slack.appToken ? [reached] : [reached, await checkEventAddress(`${base}/slack/events`, fetch)];
+}
+
+/** Slack's one address for commands, events and interactivity: a delivery without a signature is refused there. */
+async function checkEventAddress(url: string, fetch: Options['fetch']): Promise<Finding> {
+  const check = 'event address';
+  const status = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) }).then(
+    (response) => `HTTP ${response.status}`,
+    () => 'no answer',
+  );
+  if (status === 'HTTP 401') {
+    const says = `takes signed deliveries; Slack needs ${url} for the command, events, interactivity and menus`;
+    return { check, state: 'ok', says };
+  }
+  const fix = 'Have the proxy pass POST requests of /slack/events to the bot, body and headers unchanged.';
+  return { check, state: 'failed', says: `does not take Slack’s deliveries (${status})`, fix };
 }
 
 /** The CDN's hosts, and a key if there is one. */

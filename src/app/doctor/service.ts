@@ -3,7 +3,7 @@ import type { Doctor } from '../../commands/services.ts';
 import { workspaceOf } from '../../slack/sender.ts';
 import type { Services } from '../services.ts';
 import type { Base, Stores } from '../stores.ts';
-import { checkCdn, checkPublicUrl } from './network.ts';
+import { checkAddresses, checkCdn } from './network.ts';
 import { checkSlack } from './slack.ts';
 import { checkStores, findChannels } from './stores.ts';
 
@@ -38,10 +38,10 @@ export function createDoctor(
   };
 
   async function checkOwn() {
-    const [stores, address] = await Promise.all([
+    const [stores, addresses] = await Promise.all([
       checkStores(database, config),
-      checkPublicUrl({ config, fetch }),
+      checkAddresses({ config, fetch }),
     ]);
-    return [...stores, address];
+    return [...stores, ...addresses];
   }
 }
