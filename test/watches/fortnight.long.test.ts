@@ -78,7 +78,6 @@ test('a fortnight: each incident is opened once and closed once, none is invente
 
   changeWorld(harness.now().getTime());
   const watch = (subject: Partial<WatchSubject>) => harness.createWatch({ every, ...subject });
-  const of = (zone: { Id: number }) => [String(zone.Id)];
   const watches = {
     errors: await watch({ condition: 'errors', targets: of(shop), threshold: 40, window }),
     rise: await watch({ condition: 'errors-rise', targets: of(shop), threshold: 700, window }),
@@ -179,4 +178,8 @@ function forecastUse(now: number): number {
 
 function format(at: Date): string {
   return at.toISOString().slice(5, 16).replace('T', ' ');
+}
+
+function of(zone: { readonly Id: number }): string[] {
+  return [String(zone.Id)];
 }

@@ -31,7 +31,7 @@ async function prepare({ createLocation }: Engine) {
       await bot.waitForOutput('"ready"');
       return bot;
     },
-    connect: () => connect({ slack, cdn, env } as never, aliceId, ops),
+    connect: () => connect({ slack, cdn, env }, aliceId, ops),
     /** Makes a watch for disabled zones and gives its id. */
     async createWatch(): Promise<string> {
       await alice.slash('watch new disabled');

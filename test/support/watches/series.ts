@@ -11,8 +11,8 @@ export interface Span {
 
 /** From `2027-03-24 10:00` until another moment, UTC. */
 export function span(from: string, until: string): Span {
-  const read = (text: string): number => Date.parse(`${text.replace(' ', 'T')}:00Z`);
-  return { from: read(from), until: read(until) };
+  const [first, last] = [from, until].map((text) => Date.parse(`${text.replace(' ', 'T')}:00Z`));
+  return { from: first ?? Number.NaN, until: last ?? Number.NaN };
 }
 
 export function isIn({ from, until }: Span, at: number): boolean {
