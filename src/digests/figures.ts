@@ -1,3 +1,4 @@
+import { median } from '../lib/median.ts';
 import { dayMs } from '../lib/time.ts';
 
 /** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
@@ -141,10 +142,3 @@ function differs(one: number, other: number, floor: number): boolean {
 
 /** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
 export const noise = { bytes: 1e9, dollars: 1, errors: 10, blocked: 5, share: 0.01, latency: 0 } as const;
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const upper = sorted[Math.floor(middle)] ?? 0;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? 0)) / 2;
-}

@@ -1,3 +1,4 @@
+import { median } from '../../../lib/median.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import type { Condition, Evidence, Part } from '../condition.ts';
@@ -112,10 +113,4 @@ function countBetween({ sum }: ReadZone['counts'], from: number, to: number): nu
     errors += total * ((Math.min(to, hour + hourMs) - Math.max(from, hour)) / hourMs);
   }
   return errors;
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
