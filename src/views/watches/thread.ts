@@ -1,7 +1,7 @@
 import type { Part } from '../../watches/conditions/condition.ts';
 import { findCondition } from '../../watches/conditions/list.ts';
 import type { Incident, IncidentFigures, Watch } from '../../watches/model.ts';
-import { type Message, say } from '../blocks/blocks.ts';
+import { type Message, message, say, section } from '../blocks/blocks.ts';
 import { formatInteger } from '../blocks/format.ts';
 import { escapeMrkdwn, join } from '../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
@@ -19,16 +19,19 @@ interface Change {
 export function renderChange({ joined, left, figures, at }: Change, { subject }: Watch): Message {
   const { isEvent = false } = findCondition(subject.condition);
   const time = formatRunTime(at, subject.timeZone).slice(-5);
-  const names = left.map(({ name }) => escapeMrkdwn(name, 60)).slice(0, 10);
-  const more = left.length - names.length;
-  const rest = figures.parts.length;
-  const lines = [
-    joined.length > 0 && `:heavy_plus_sign: ${time}${isEvent ? '' : ' also'}:`,
-    ...listParts(joined, 10),
+  const also = `:heavy_plus_sign: ${time}${isEvent ? '' : ' also'}:`;
+  const over =
     left.length > 0 &&
-      `:white_check_mark: ${time} no longer: ${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''} · ${formatInteger(rest)} left`,
-  ];
-  return say(join(lines, '\n'));
+    `:white_check_mark: ${time} no longer: ${listNames(left)} · ${formatInteger(figures.parts.length)} left`;
+  // A notification has names alone: Slack takes 4,000 characters, and a sign may be written with five.
+  const text = join([joined.length > 0 && `${also} ${listNames(joined)}`, over], '\n');
+  return message(text, [section([joined.length > 0 && also, ...listParts(joined, 10), over])]);
+}
+
+function listNames(parts: readonly Part[]): string {
+  const names = parts.slice(0, 5).map(({ name }) => escapeMrkdwn(name, 60));
+  const more = parts.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
 }
 
 export function renderResolved(incident: Incident, { subject }: Watch): Message {
