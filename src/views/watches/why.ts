@@ -13,6 +13,8 @@ import { describeEnd } from './incident.ts';
 import { describeEvery, describeHours, describeSubject, formatDuration } from './words.ts';
 
 const mostIncidents = 3;
+/** Figures that a look stores. */
+const mostEvidence = 30;
 
 /** The figures behind the decision of a watch. `incidents`: the newest first. */
 export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Date): Message {
@@ -40,7 +42,9 @@ export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Da
           ' · ',
         ),
       ),
-      ...incidents.slice(0, mostIncidents).map((incident) => `• ${describeIncident(incident, subject)}`),
+      ...incidents
+        .slice(0, mostIncidents)
+        .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
     ],
     picture: renderEvidence(
       evidence,
@@ -71,12 +75,14 @@ function describeDecision(
   if (!lookedAt) return ':hourglass_flowing_sand: *It has not looked yet.*';
   const { damping, isEvent = false } = findCondition(subject.condition);
   const [first] = evidence.filter(({ isWrong }) => isWrong);
+  // Of more figures than are stored those nearest to the condition are there.
+  const isCut = evidence.length >= mostEvidence;
   const judged = evidence.filter(({ wrongIf }) => wrongIf !== undefined).length;
   const wrong = evidence.filter(({ isWrong }) => isWrong).length;
   const what =
     wrong === 1 && first
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
-      : `${formatInteger(wrong)} of ${pluralize(judged, 'figure')} are wrong`;
+      : `${formatInteger(wrong)} of ${isCut ? 'the worst ' : ''}${pluralize(judged, 'figure')} are wrong`;
   if (isEvent && wrong === 0) return ':white_check_mark: *Nothing happened* since the look before.';
   if (wrong > 0 && open) return `:rotating_light: *${what}*, since ${at(open.openedAt)}.`;
   if (wrong > 0) {
@@ -85,7 +91,8 @@ function describeDecision(
   }
   if (open)
     return `:warning: *Nothing is wrong any more*: over after ${pluralize(damping.close, 'look')} like this.`;
-  return `:white_check_mark: *Nothing is wrong*: ${pluralize(judged, 'figure')} looked at.`;
+  const most = isCut ? 'the nearest to it are below' : `${pluralize(judged, 'figure')} looked at`;
+  return `:white_check_mark: *Nothing is wrong*: ${most}.`;
 }
 
 /** `speaks after 2 wrong looks of 3, over after 3 without` */

@@ -129,5 +129,6 @@ export function nameOf({ name, id }: Pick<ZoneSummary, 'name' | 'id'>): string {
 
 /** The command that shows the zone of a part, whose id begins with the zone's. */
 export function showZone(part: Part | undefined, otherwise: string) {
-  return { label: 'Show zone', command: part ? `zone ${part.id.split('/', 1)[0]}` : otherwise };
+  if (!part) return { label: 'Show zones', command: otherwise };
+  return { label: 'Show zone', command: `zone ${part.id.split('/', 1)[0]}` };
 }
