@@ -88,7 +88,7 @@ export function readFormValues(fields: Fields): FormValues {
     // Those of another condition mean something else.
     target: all(`target:${target}`),
     threshold: threshold && (one(`threshold:${condition}`) ?? String(threshold.initial)),
-    window: window && (one('window') ?? String(window.initial)),
+    window: window && (one(`window:${condition}`) ?? String(window.initial)),
     every: String(every),
     channel: one('channel'),
     hours: one('hours') ?? '',
@@ -106,7 +106,7 @@ export function writeFields({ subject, channel }: WatchOrder): Fields {
     condition,
     [`target:${findCondition(condition).target}`]: targets,
     ...(threshold === undefined ? {} : { [`threshold:${condition}`]: String(threshold) }),
-    ...(window === undefined ? {} : { window: String(window) }),
+    ...(window === undefined ? {} : { [`window:${condition}`]: String(window) }),
     every: String(every),
     ...(/^[CG]/u.test(channel) ? { channel } : {}),
     hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',

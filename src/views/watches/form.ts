@@ -98,7 +98,7 @@ export function renderWatchForm(
           },
         ),
       window &&
-        select('window', 'Counted together', asOptions(windowChoices, describeSpan), {
+        select(`window:${name}`, 'Counted together', asOptions(windowChoices, describeSpan), {
           chosen: values.window,
         }),
       select(

@@ -54,6 +54,10 @@ test('another condition has other fields, and trying it shows the figures to its
     const owner = bot.slack.as(alice, ops);
     await owner.slash('watch new');
     await owner.waitForModal('watches:submit');
+    await owner.choose('condition', 'errors-rise');
+    const rise = await owner.waitForModal(({ reads }) => reads.includes('of what is usual'));
+    // A window means something else in another condition.
+    expect(rise.reads).toContain('30 minutes');
     await owner.choose('condition', 'zone-limit');
     const limit = await owner.waitForModal(({ blocks }) =>
       JSON.stringify(blocks).includes('threshold:zone-limit'),
