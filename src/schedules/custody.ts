@@ -25,8 +25,8 @@ interface Differences<Item, Order> {
   readonly describe: (order: Order) => Readonly<Record<string, string>>;
   /** Takes back runs that are stored and have not begun; returns the moments they were due. */
   readonly takeBackRuns?: (trx: Trx, ids: readonly string[]) => Promise<Date[]>;
-  /** In the transaction of each change. */
-  readonly changed: (trx: Trx, item: Item) => Promise<void>;
+  /** In the transaction of each change. `before`: as it was seen by whoever changes it. */
+  readonly changed: (trx: Trx, item: Item, before: Item) => Promise<void>;
 }
 
 /**
@@ -44,13 +44,14 @@ export function createCustody<Item extends Scheduled & Order, Order>(
 
   /** One change with its record; the next run moves with it. */
   const change = (
-    { id, revision }: Item,
+    before: Item,
     by: Person,
     event: AuditEvent,
     changesFor: (planned: readonly Date[]) => Updateable<Schema['digests']>,
     detail: Readonly<Record<string, string>> = {},
   ): Promise<Item | undefined> =>
     db.transaction().execute(async (trx) => {
+      const { id, revision } = before;
       const current = trx.selectFrom(tableOf(table)).where((row) => row.and({ id, revision }));
       if (!(await current.select('id').forUpdate().executeTakeFirst())) return undefined;
       const planned = (await takeBackRuns?.(trx, [id])) ?? [];
@@ -62,7 +63,7 @@ export function createCustody<Item extends Scheduled & Order, Order>(
         .executeTakeFirstOrThrow();
       await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, trx);
       const item = table.read(row);
-      await changed(trx, item);
+      await changed(trx, item, before);
       return item;
     });
   const running = (order: Order, after = now()) => ({

@@ -11,6 +11,7 @@ import { commitBlindLook, commitLook, type Failed, skipLook } from './commit-loo
 import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { isWithin } from './hours.ts';
+import { editOpenIncidents } from './messages.ts';
 import type { Watch, WatchContext } from './model.ts';
 import { enqueueNextLook } from './queue.ts';
 import { watchPauses, watchTable } from './table.ts';
@@ -108,6 +109,9 @@ async function pause(
   reason: PauseReason,
   { db, ports, now, log }: WatchContext,
 ): Promise<void> {
-  await db.transaction().execute((trx) => watchPauses.pause(trx, { id }, { reason, at: now() }, ports));
+  await db.transaction().execute(async (trx) => {
+    await watchPauses.pause(trx, { id }, { reason, at: now() }, ports);
+    await editOpenIncidents(trx, id, ports.outbox);
+  });
   log.warn({ watch: id, reason }, 'watch paused');
 }

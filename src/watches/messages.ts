@@ -4,7 +4,7 @@ import { findScheduled } from '../schedules/rows.ts';
 import type { Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { renderIncident } from '../views/watches/incident.ts';
-import type { Incident, Watch, WatchContext } from './model.ts';
+import type { Incident, IncidentFigures, Watch, WatchContext } from './model.ts';
 import { findIncident, findOpenIncidents, watchPauses, watchTable } from './table.ts';
 
 type AboutIncident = { readonly incidentId: string; readonly watchId: string };
@@ -75,14 +75,24 @@ export async function editIncident(trx: Trx, id: string, outbox: Outbox): Promis
   await outbox.edit(trx, idOf(id));
 }
 
-/** Ends what is open, for a watch that looks no more. */
-export async function closeOpenIncidents(
+/** Leaves what is open, for a watch that looks no more, or for something else: whether it is over stays unknown. */
+export async function leaveOpenIncidents(
   trx: Trx,
-  watchId: string,
+  { id: watchId, subject: left }: Watch,
   { outbox, now }: { readonly outbox: Outbox; readonly now: Date },
 ): Promise<void> {
-  const closed = trx.updateTable('watch_incidents').set({ closed_at: now }).where('watch_id', '=', watchId);
-  for (const { id } of await closed.where('closed_at', 'is', null).returning('id').execute())
+  for (const incident of Object.values(await findOpenIncidents(trx, watchId))) {
+    const { id } = incident;
+    const figures = JSON.stringify({ ...incident.figures, left } satisfies IncidentFigures);
+    const row = trx.updateTable('watch_incidents').set({ closed_at: now, figures });
+    await row.where('id', '=', id).execute();
+    await editIncident(trx, id, outbox);
+  }
+}
+
+/** Has the messages of open incidents drawn anew: what they say of their watch has changed. */
+export async function editOpenIncidents(trx: Trx, watchId: string, outbox: Outbox): Promise<void> {
+  for (const { id } of Object.values(await findOpenIncidents(trx, watchId)))
     await editIncident(trx, id, outbox);
 }
 

@@ -75,6 +75,8 @@ export interface IncidentFigures {
   /** Value by look, for the chart: the newest 288. */
   readonly series: readonly (readonly [at: string, value: number])[];
   readonly lookedAt: string;
+  /** Of one that did not end, since its watch was deleted or looks for something else: what it looked for. */
+  readonly left?: WatchSubject | undefined;
   /** Of a blind one: why the last look failed, and the reference that is in the log. */
   readonly failure?: { readonly message: string; readonly reference?: string | undefined } | undefined;
 }

@@ -2,7 +2,7 @@ import type { Person } from '../auth/identity.ts';
 import { type CustodyOptions, createCustody } from '../schedules/custody.ts';
 import { listScheduled } from '../schedules/rows.ts';
 import { findNextLook } from './hours.ts';
-import { closeOpenIncidents, editIncident } from './messages.ts';
+import { editIncident, editOpenIncidents, leaveOpenIncidents } from './messages.ts';
 import type { Incident, Watch, WatchOrder } from './model.ts';
 import { enqueueLook, enqueueNextLook } from './queue.ts';
 import { findIncident, readIncident, watchPauses, watchTable } from './table.ts';
@@ -18,10 +18,14 @@ export function createWatchService(options: CustodyOptions) {
       toColumns: ({ channel, subject }) => ({ channel, body: JSON.stringify(subject) }),
       findNextRun: ({ subject }, after) => findNextLook(subject, after),
       describe: ({ channel, subject }) => ({ channel, condition: subject.condition }),
-      async changed(trx, watch) {
+      async changed(trx, watch, before) {
         await enqueueNextLook(enqueue, watch, trx);
-        // One that is changed or deleted does not go on with an incident of what it looked for before.
-        if (watch.deletedAt) await closeOpenIncidents(trx, watch.id, { outbox, now: now() });
+        const isOther = looksForOther(watch, before);
+        // What was remembered of something else would be read as a change.
+        if (isOther)
+          await trx.updateTable('watches').set({ state: null }).where('id', '=', watch.id).execute();
+        if (isOther || watch.deletedAt) await leaveOpenIncidents(trx, before, { outbox, now: now() });
+        else await editOpenIncidents(trx, watch.id, outbox);
       },
     }),
     list: (tenant: string): Promise<Watch[]> => listScheduled(db, watchTable, tenant),
@@ -81,9 +85,7 @@ export function createWatchService(options: CustodyOptions) {
         const detail = { until: until?.toISOString() ?? 'now' };
         const record = { tenant: watch.tenant, actor: by.userId, event: 'watch-snoozed' } as const;
         await audit.record({ ...record, subject: watch.id, detail }, trx);
-        const open = trx.selectFrom('watch_incidents').where('watch_id', '=', watch.id);
-        for (const { id } of await open.select('id').where('closed_at', 'is', null).execute())
-          await editIncident(trx, id, outbox);
+        await editOpenIncidents(trx, watch.id, outbox);
         return watchTable.read(row);
       }),
     /** Looks at the next opportunity, whatever its hours. False where it is paused. */
@@ -100,4 +102,12 @@ export function createWatchService(options: CustodyOptions) {
         return numUpdatedRows === 1n;
       }),
   };
+}
+
+/** Whether it was changed to another condition or other targets: what it found before says nothing about those. */
+function looksForOther({ subject }: Watch, { subject: before }: Watch): boolean {
+  const { condition, targets } = subject;
+  return (
+    condition !== before.condition || targets.toSorted().join(' ') !== before.targets.toSorted().join(' ')
+  );
 }

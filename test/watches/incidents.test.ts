@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Watch, WatchSubject } from '../../src/watches/model.ts';
 import { watchLook } from '../../src/watches/queue.ts';
 import { alice, bob } from '../support/digests/harness.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -183,7 +184,7 @@ test('watches of one account that are due together read it once', async () => {
   expect(harness.cdn.requests.filter(({ path }) => path.startsWith('/pullzone'))).toHaveLength(1);
 });
 
-test('a deleted watch ends its incident and looks no more', async () => {
+test('a deleted watch leaves its incident, which nobody saw end, and looks no more', async () => {
   await using harness = await open();
   const watch = await harness.createWatch();
   harness.setEnabled(0, false);
@@ -192,5 +193,38 @@ test('a deleted watch ends its incident and looks no more', async () => {
   await harness.look(2);
   const [incident] = await harness.incidents();
   expect(incident?.closedAt).toBeInstanceOf(Date);
+  expect(readAll(harness)).toMatchSnapshot();
   expect(await harness.find(watch)).toMatchObject({ looks: 1 });
 });
+
+test('a watch that looks for something else begins anew: nothing of before counts as over or as changed', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch({ condition: 'errors-new-code', every: 15 });
+  await harness.look(3);
+  await edit(harness, watch, { condition: 'zone-state', every: 5 });
+  harness.setEnabled(0, false);
+  await harness.look();
+  await edit(harness, watch, { condition: 'settings', every: 15 });
+  await harness.look(6);
+  expect(readAll(harness)).toMatchSnapshot();
+  expect((await harness.incidents()).filter(({ closedAt }) => closedAt === undefined)).toEqual([]);
+});
+
+test('an incident of a paused watch says that nobody looks', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch();
+  harness.setEnabled(0, false);
+  await harness.look();
+  await harness.watches.pause(await harness.find(watch), alice);
+  await harness.look();
+  expect(readAll(harness)).toEqual([expect.stringContaining('Not looked at, the watch is paused')]);
+  await harness.watches.resume(await harness.find(watch), alice);
+  await harness.look();
+  expect(readAll(harness)).toEqual([expect.not.stringContaining('paused')]);
+});
+
+async function edit(harness: WatchHarness, watch: Watch, subject: Partial<WatchSubject>): Promise<void> {
+  const current = await harness.find(watch);
+  const order = { channel: current.channel, subject: { ...current.subject, ...subject } };
+  await harness.watches.change(current, order, alice);
+}

@@ -21,7 +21,8 @@ interface Shown {
 }
 
 /** The message of an incident as it is now: kept up to date in place until it ends. */
-export function renderIncident(incident: Incident, watch: Watch, shown: Shown): Message {
+export function renderIncident(incident: Incident, current: Watch, shown: Shown): Message {
+  const watch = { ...current, subject: incident.figures.left ?? current.subject };
   return incident.kind === 'blind' ? renderBlind(incident, watch) : renderWrong(incident, watch, shown);
 }
 
@@ -31,7 +32,13 @@ function renderWrong(incident: Incident, watch: Watch, { now, blindSince }: Show
   const { isEvent = false } = findCondition(subject.condition);
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const isOpen = closedAt === undefined;
-  const sign = isEvent ? ':pencil2:' : isOpen ? ':rotating_light:' : ':white_check_mark:';
+  const sign = isEvent
+    ? ':pencil2:'
+    : isOpen
+      ? ':rotating_light:'
+      : figures.left
+        ? ':double_vertical_bar:'
+        : ':white_check_mark:';
   const headline = isOpen || isEvent ? nameParts(figures, subject) : describeEnd(incident, subject);
   const text = `${sign} *${headline}*`;
   const lines = figures.parts.length > 1 && (isOpen || isEvent) ? listParts(figures.parts) : [];
@@ -43,6 +50,9 @@ function renderWrong(incident: Incident, watch: Watch, { now, blindSince }: Show
       ...lines,
       worst && `Since ${at(incident.openedAt)} · ${worst}`,
       isOpen && blindSince && `:see_no_evil: Not looked since ${at(blindSince)}: this may be over, or worse.`,
+      isOpen &&
+        watch.paused &&
+        ':double_vertical_bar: Not looked at, the watch is paused: this may be over, or worse.',
       isOpen && acknowledged && `:eyes: <@${acknowledged.by}> is on it since ${at(acknowledged.at)}.`,
       isOpen && snoozed && `:zzz: Quiet until ${at(snoozed.until)}, by <@${snoozed.by}>.`,
       isOpen && !acknowledged && mention(subject.names),
@@ -53,13 +63,15 @@ function renderWrong(incident: Incident, watch: Watch, { now, blindSince }: Show
   ]);
 }
 
-function renderBlind({ openedAt, closedAt, figures: { failure } }: Incident, watch: Watch): Message {
+function renderBlind({ openedAt, closedAt, figures: { failure, left } }: Incident, watch: Watch): Message {
   const { subject } = watch;
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
-  const text = closedAt
-    ? `Looks again since ${at(closedAt)}, after ${formatDuration(openedAt, closedAt)}`
-    : `Cannot look since ${at(openedAt)}`;
-  const sign = closedAt ? ':white_check_mark:' : ':see_no_evil:';
+  const text = left
+    ? `Could not look since ${at(openedAt)}; ${leftWords}`
+    : closedAt
+      ? `Looks again since ${at(closedAt)}, after ${formatDuration(openedAt, closedAt)}`
+      : `Cannot look since ${at(openedAt)}`;
+  const sign = closedAt && !left ? ':white_check_mark:' : ':see_no_evil:';
   const why = failure && sanitizeMrkdwn(failure.message);
   return message(`${sign} ${text}`, [
     section([
@@ -106,13 +118,19 @@ export function listParts(parts: readonly Part[], most = mostLines): string[] {
   return more > 0 ? [...lines, `and ${formatInteger(more)} more`] : lines;
 }
 
+/** Of an incident whose watch was deleted or looks for something else: nobody knows when it is over. */
+const leftWords = 'not looked at any more';
+
 /** `Resolved after 23 min: shop · 1,204 errors, worst at 10:05: 310 errors` */
 export function describeEnd(incident: Incident, subject: WatchSubject): string {
   const { openedAt, closedAt = openedAt, figures } = incident;
   const names = figures.everything.slice(0, 3).map((name) => escapeMrkdwn(name, 60));
   const more = figures.everything.length - names.length;
   const who = `${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
-  return `Resolved after ${formatDuration(openedAt, closedAt)}: ${join([who, describeWorst(incident, subject)], ' · ')}`;
+  const end = figures.left
+    ? `Open for ${formatDuration(openedAt, closedAt)}, then ${leftWords}`
+    : `Resolved after ${formatDuration(openedAt, closedAt)}`;
+  return `${end}: ${join([who, describeWorst(incident, subject)], ' · ')}`;
 }
 
 /** `1,204 errors, worst at 10:05: 310 errors` */
