@@ -3,7 +3,7 @@ import type { OriginError, OriginErrorDay } from '../api/origin-errors/origin-er
 import type { createSharedReads } from './shared-reads.ts';
 
 /** How long a download waits for others that want the same day, ms. The answer's own delay comes on top. */
-const gatherMs = 100;
+const gatherMs = 25;
 
 /** Short: it runs on the way. */
 export type Visit = (entry: OriginError) => void | Promise<void>;
