@@ -33,7 +33,7 @@ interface Options {
 /**
  * `npm run tenant`: lists the workspaces and organisations that the database holds, and exports or erases one of them.
  *
- * @throws UserError where it is refused; then nothing was changed.
+ * @throws UserError where it is refused, with what is erased already.
  */
 export async function tenantCommand(words: readonly string[], options: Options): Promise<void> {
   const { positionals, values } = readWords(words);

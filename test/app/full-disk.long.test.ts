@@ -18,12 +18,12 @@ async function fill(path: string): Promise<void> {
   await using file = await open(path, 'w');
   const piece = Buffer.alloc(65_536);
   for (;;) {
-    const failure: unknown = await file.write(piece).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (isDiskFull(failure)) return;
-    if (failure) throw failure;
+    try {
+      await file.write(piece);
+    } catch (error) {
+      if (isDiskFull(error)) return;
+      throw error;
+    }
   }
 }
 

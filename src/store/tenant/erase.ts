@@ -30,7 +30,7 @@ export async function eraseTenant<T>(
         erased.set(table.name, (erased.get(table.name) ?? 0) + Number(numAffectedRows));
     }
   };
-  const run = (work: (trx: Trx) => Promise<void>): Promise<void> =>
+  const run = (work: (trx: Trx) => Promise<void>, soFar: string): Promise<void> =>
     db
       .transaction()
       .execute(async (trx) => {
@@ -38,9 +38,9 @@ export async function eraseTenant<T>(
         await sql`set local lock_timeout = '30s'`.execute(trx);
         await work(trx);
       })
-      .catch(explainRefusal);
+      .catch((error: unknown) => explainRefusal(error, soFar));
 
-  await run((trx) => deleteFrom(trx, tables.filter(isSecret)));
+  await run((trx) => deleteFrom(trx, tables.filter(isSecret)), 'Nothing is erased.');
   const late = findLate(tables);
   await run(async (trx) => {
     await deleteFrom(
@@ -55,7 +55,7 @@ export async function eraseTenant<T>(
     await deleteFrom(trx, [...late]);
     for (const table of guarded) await sql`alter table ${tableRef(table)} enable trigger user`.execute(trx);
     await after(trx, erased, found);
-  });
+  }, 'Keys and tokens are erased.');
   return erased;
 }
 
@@ -78,12 +78,12 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep: str
   '40P01': ['The running bot is using these rows just now.', 'Type the same again in a moment.'],
   '55P03': ['The running bot is using these tables just now.', 'Type the same again in a moment.'],
   '42501': [
-    'The user of DATABASE_URL does not own the tables, so it cannot set their triggers aside. Keys and tokens are erased.',
+    'The user of DATABASE_URL does not own the tables, so it cannot set their triggers aside.',
     'Type the same with the user that runs npm run migrate.',
   ],
 };
 
-function explainRefusal(error: unknown): never {
+function explainRefusal(error: unknown, soFar: string): never {
   const [problem, nextStep] = refusals[String((error as { code?: unknown }).code)] ?? [];
-  throw problem === undefined ? error : new UserError(problem, nextStep);
+  throw problem === undefined ? error : new UserError(`${problem} ${soFar}`, nextStep);
 }

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -208,5 +209,25 @@ test.skipIf(engines.postgres.skip)(
     expect(await database.db.selectFrom('digests').select('tenant').execute()).toEqual([{ tenant: acme }]);
     await sql`drop owned by ${sql.id(role)}`.execute(database.db);
     await sql`drop role ${sql.id(role)}`.execute(database.db);
+  },
+);
+
+test.skipIf(engines.postgres.skip)(
+  'rows that the bot holds meanwhile: it is said, and what is erased',
+  async () => {
+    const { open } = await engines.postgres.createLocation();
+    const [{ db }, bot] = [await open(), await open()];
+    await fillTables(bot, acme);
+    const erase = () => eraseTenant(db, acme, findLast, async () => undefined);
+    await bot.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('digests').select('id').forUpdate().execute();
+      const refused = expect(erase()).rejects.toThrowErrorMatchingSnapshot();
+      await setTimeout(500);
+      // Each waits for the other now, and PostgreSQL ends the one that has waited for a second.
+      await trx.selectFrom('digest_runs').select('digest_id').forUpdate().execute();
+      await refused;
+    });
+    expect(await db.selectFrom('linked_keys').select('tenant').execute()).toEqual([]);
+    expect((await erase()).get('public.digests')).toBe(1);
   },
 );
