@@ -221,11 +221,12 @@ test.skipIf(engines.postgres.skip)(
     const erase = () => eraseTenant(db, acme, findLast, async () => undefined);
     await bot.db.transaction().execute(async (trx) => {
       await trx.selectFrom('digests').select('id').forUpdate().execute();
-      const refused = expect(erase()).rejects.toThrowErrorMatchingSnapshot();
+      const erasing = erase();
+      erasing.catch(() => undefined);
       await setTimeout(500);
       // Each waits for the other now, and PostgreSQL ends the one that has waited for a second.
       await trx.selectFrom('digest_runs').select('digest_id').forUpdate().execute();
-      await refused;
+      await expect(erasing).rejects.toThrowErrorMatchingSnapshot();
     });
     expect(await db.selectFrom('linked_keys').select('tenant').execute()).toEqual([]);
     expect((await erase()).get('public.digests')).toBe(1);
