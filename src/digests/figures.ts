@@ -1,5 +1,5 @@
-import { median } from '../lib/median.ts';
 import { dayMs } from '../lib/time.ts';
+import { measureBaseline } from '../schedules/baseline.ts';
 
 /** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;
@@ -94,34 +94,23 @@ export function compareWithPast<T>(
 
 const fewestRuns = 5;
 const newestRuns = 28;
-const threshold = 3.5;
-/** Scales MAD to the standard deviation of a normal distribution. */
-const consistency = 0.6745;
-const smallestSpread = 0.05;
 
 /**
- * The median of the newest 28 runs where `value` is far from it, else undefined. Far is a modified z-score,
- * 0.6745 × |value − median| ÷ MAD, above 3.5 (Iglewicz and Hoaglin, 1993), from 5 runs on. MAD is the median distance
- * from the median and counts as 5 % of the median where it is smaller, so that in a flat series (MAD 0) nothing below
- * 26 % is called unusual. A difference below `floor` never is, nor is a value within 25 % of the one a week before: that
- * is usual for its weekday.
+ * The median of the newest 28 runs where `value` is far from it (`measureBaseline`), from 5 runs on; else undefined. A value
+ * within 25 % of the one a week before is not far: that is usual for its weekday.
  */
 export function findOutlier(
   value: number,
   {
-    series: all,
+    series,
     weekBefore,
     floor,
   }: { series: readonly number[]; weekBefore?: number | undefined; floor: number },
 ): number | undefined {
-  const series = all.slice(0, newestRuns);
   if (series.length < fewestRuns) return undefined;
-  const middle = median(series);
-  const mad = median(series.map((one) => Math.abs(one - middle)));
-  const spread = Math.max(mad, Math.abs(middle) * smallestSpread);
-  const distance = Math.abs(value - middle);
-  if (distance <= floor || consistency * distance <= threshold * spread) return undefined;
-  return weekBefore !== undefined && !differs(value, weekBefore, floor) ? undefined : middle;
+  const { usual, range } = measureBaseline(series.slice(0, newestRuns), floor);
+  if (Math.abs(value - usual) <= range) return undefined;
+  return weekBefore !== undefined && !differs(value, weekBefore, floor) ? undefined : usual;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { BudgetSpent } from '../accounts/budget.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { createErrorBudget } from '../api/http/retry.ts';
@@ -13,7 +14,7 @@ import { findCondition } from './conditions/list.ts';
 import { isWithin } from './hours.ts';
 import { editOpenIncidents } from './messages.ts';
 import type { Watch, WatchContext } from './model.ts';
-import { enqueueNextLook } from './queue.ts';
+import { enqueueNextLook, type lookData } from './queue.ts';
 import { watchPauses, watchTable } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
@@ -26,7 +27,7 @@ const looksAtOnce = 3;
 
 /** Looks for all watches of a person that are due, and plans the next look. */
 export async function lookForPerson(
-  { tenant, owner }: { readonly tenant: string; readonly owner: string },
+  { tenant, owner, isFresh }: z.output<typeof lookData>,
   context: WatchContext,
 ): Promise<void> {
   const { db, ports, now, signal } = context;
@@ -34,7 +35,7 @@ export async function lookForPerson(
   const until = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
   let account: Promise<AccountReads> | undefined;
   const open = ({ owner }: Watch) =>
-    (account ??= ports.accounts.open(owner, until, createErrorBudget(mostFailedRequests)));
+    (account ??= ports.accounts.open(owner, until, createErrorBudget(mostFailedRequests), isFresh));
   const looks = due.map((watch) => () => lookOnce(watch, open, context));
   const failed = (await runConcurrently(looksAtOnce, looks)).find(({ status }) => status === 'rejected');
   // The bot stops, or the database fails: the job runs again.

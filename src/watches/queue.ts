@@ -5,7 +5,8 @@ import type { JobRef } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
 
-export const lookData = z.object({ tenant: z.string(), owner: z.string() });
+/** `isFresh`: a person asked for it, and wants what is there now. */
+export const lookData = z.object({ tenant: z.string(), owner: z.string(), isFresh: z.boolean().optional() });
 
 /** Looks at an account for all of a person's watches that are due, then waits for the next: one waiting job a person. */
 export const watchLook: JobRef<z.input<typeof lookData>> = {
@@ -31,14 +32,14 @@ export async function enqueueNextLook(
   await enqueueLook(enqueue, { tenant, owner }, { in: trx, at: startOf({ tenant, owner }, due) });
 }
 
-/** Enqueues a look for a person at that moment. */
+/** Enqueues a look for a person at that moment; `isFresh` reads nothing that was read before. */
 export async function enqueueLook(
   enqueue: Enqueue,
   { tenant, owner }: { readonly tenant: string; readonly owner: Pick<Person, 'userId'> },
-  options: { readonly in: Trx; readonly at: Date },
+  { isFresh, ...options }: { readonly in: Trx; readonly at: Date; readonly isFresh?: boolean },
 ): Promise<void> {
   const key = `${tenant}:${owner.userId}`;
-  await enqueue(watchLook, { tenant, owner: owner.userId }, { ...options, key, tenant });
+  await enqueue(watchLook, { tenant, owner: owner.userId, isFresh }, { ...options, key, tenant });
 }
 
 async function findNextDue(db: Db, tenant: string, owner: string): Promise<Date | undefined> {

@@ -98,7 +98,7 @@ export function createWatchService(options: CustodyOptions) {
           .where('paused', 'is', null)
           .where('deleted_at', 'is', null)
           .executeTakeFirst();
-        if (numUpdatedRows === 1n) await enqueueLook(enqueue, watch, { in: trx, at: now() });
+        if (numUpdatedRows === 1n) await enqueueLook(enqueue, watch, { in: trx, at: now(), isFresh: true });
         return numUpdatedRows === 1n;
       }),
   };

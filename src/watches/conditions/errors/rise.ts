@@ -1,5 +1,5 @@
-import { median } from '../../../lib/median.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
+import { measureBaseline } from '../../../schedules/baseline.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import type { Condition, Evidence, Part } from '../condition.ts';
 import { toNote } from '../zones/look.ts';
@@ -78,21 +78,25 @@ function judge(
   const { total, codes, partial } = counts.sum(now.getTime() - window * minuteMs);
   const errors = describeErrors(total, window, partial);
   const past = listUsual(counts, now, window);
-  const usual = Math.max(floor, median(past));
+  const { usual: middle, range } = measureBaseline(past, floor);
+  const usual = Math.max(floor, middle);
   const share = Math.floor((total / usual) * 100);
   const part = {
     id,
     name,
-    text: `${errors}${describeMostly(codes, total)}, usual: ${formatInteger(Math.round(median(past)))}`,
+    text: `${errors}${describeMostly(codes, total)}, usual: ${formatInteger(Math.round(middle))}`,
     value: total,
   };
   if (past.length < leastDays) {
     const evidence = toNote(name, `${errors}; learning: ${past.length} of ${leastDays} days`);
     return { part, evidence, share, isLearning: true };
   }
-  const least = Math.ceil((usual * threshold) / 100);
-  const wrongIf = `${formatInteger(least)} or more: ${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
-  const evidence = { name, is: part.text, wrongIf, isWrong: share >= threshold };
+  // Where the days differ much from each other, so much is needed to differ from all of them.
+  const byShare = Math.ceil((usual * threshold) / 100);
+  const least = Math.max(byShare, Math.floor(middle + range) + 1);
+  const why = `${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
+  const wrongIf = `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`;
+  const evidence = { name, is: part.text, wrongIf, isWrong: total >= least };
   return { part, evidence, share, isLearning: false };
 }
 
