@@ -11,7 +11,7 @@ import { describeEvery, describeSubject } from './words.ts';
 export const watchCustody = createCustodyViews<Watch>({
   noun: 'watch',
   plural: 'watches',
-  describe: ({ subject, channel }) => `looks for ${describeSubject(subject)}, for ${formatPlace(channel)}`,
+  describe: ({ subject, channel }) => `tells ${formatPlace(channel)}: ${describeSubject(subject)}`,
   describePast: ({ subject, channel }) =>
     `looked ${describeEvery(subject.every)} for ${formatPlace(channel)}`,
   describeNext: ({ nextDue, subject }) =>
@@ -20,8 +20,13 @@ export const watchCustody = createCustodyViews<Watch>({
   ownButtons: (id) => [button('Look now', 'watches:look', id)],
 });
 
+/** Channel and owner; once, where it is the owner's conversation. */
+export function formatReaders(channel: string, owner: string): string {
+  return channel === owner ? `<@${owner}> alone` : `${formatPlace(channel)} · <@${owner}>`;
+}
+
 function renderWatchRow({ id, subject, channel, owner, paused }: Watch): KnownBlock[] {
   const state = paused ? ` · :double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}` : '';
-  const where = `${formatPlace(channel)} · <@${owner.userId}>${state}`;
+  const where = `${formatReaders(channel, owner.userId)}${state}`;
   return [section(`${formatCode(id)} ${describeSubject(subject)}\n${where}`)];
 }

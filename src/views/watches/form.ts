@@ -63,7 +63,7 @@ export function renderWatchForm(
 ): ModalView {
   const { condition: name, timezone, people, groups } = values;
   const condition = findCondition(name);
-  const { target, threshold, window, leastEvery = 5, missingTarget } = condition;
+  const { target, threshold, window, leastEvery = 5, missingTarget, withoutTarget } = condition;
   // An input that must show another value gets another block id, since Slack keeps the input of an unchanged one.
   return modal(
     {
@@ -83,7 +83,7 @@ export function renderWatchForm(
       target !== 'account' &&
         multiSearchSelect(`target:${target}`, targetHints[target][0], mostTargets, {
           optional: missingTarget === undefined,
-          hint: targetHints[target][1],
+          hint: withoutTarget ?? targetHints[target][1],
           placeholder: targetHints[target][0],
           chosen: values.target.map((id) => option(id, id)),
         }),

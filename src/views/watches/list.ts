@@ -10,8 +10,8 @@ import { overflow, selectOf } from '../blocks/menu-of-buttons.ts';
 import { renderTable } from '../blocks/table.ts';
 import { formatCode, join, plainText } from '../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
-import { describeBudget, describePause, formatPlace } from '../schedules/words.ts';
-import { watchCustody } from './custody.ts';
+import { describeBudget, describePause } from '../schedules/words.ts';
+import { formatReaders, watchCustody } from './custody.ts';
 import { describeCondition, describeEvery, describeSubject } from './words.ts';
 
 /** A watch, and what the person who looks may do with it. */
@@ -127,7 +127,7 @@ function renderRow({ watch, open, manages, own }: Row): KnownBlock[] {
   const sign = open.length > 0 ? ':rotating_light: ' : '';
   const state = sign + describeState(watch, open);
   const row = section(
-    `${formatCode(id)} ${describeCondition(subject)}\n${formatPlace(channel)} · <@${owner.userId}> · ${describeEvery(subject.every)} · ${state}`,
+    `${formatCode(id)} ${describeCondition(subject)}\n${formatReaders(channel, owner.userId)} · ${describeEvery(subject.every)} · ${state}`,
   );
   const isOrphaned = !own && canBeTakenOver(watch);
   if (!manages) return [isOrphaned ? { ...row, accessory: watchCustody.takeOverButton(id) } : row];

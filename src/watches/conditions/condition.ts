@@ -25,6 +25,8 @@ export interface Condition<Name extends string, Memory = undefined> {
   readonly target: 'zones' | 'hosts' | 'apps' | 'shieldZones' | 'account';
   /** The form's error where nothing is chosen; absent where it then covers the whole account. */
   readonly missingTarget?: string;
+  /** The form's words for no target, where that is not everything: `Empty = the 25 zones with most traffic.` */
+  readonly withoutTarget?: string;
   /** The number of the form. */
   readonly threshold?: {
     /** `More than` */

@@ -1,7 +1,14 @@
 import { minuteMs } from '../../../lib/time.ts';
 import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import type { Condition } from '../condition.ts';
-import { describeErrors, describeMostly, formatWindow, readErrors, showErrors } from './read.ts';
+import {
+  describeErrors,
+  describeMostly,
+  formatWindow,
+  readErrors,
+  showErrors,
+  withoutTarget,
+} from './read.ts';
 import { addUp, type RunMemory } from './run.ts';
 
 const initial = 50;
@@ -16,6 +23,7 @@ export const originErrors: Condition<'errors', RunMemory> = {
   label: 'Origin errors',
   words: /^(?!.*(?:host|code|rise|usual)).*\berrors?\b/iu,
   target: 'zones',
+  withoutTarget,
   threshold: {
     label: 'More than',
     unit: 'errors',

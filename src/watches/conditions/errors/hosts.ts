@@ -4,7 +4,7 @@ import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import type { Condition } from '../condition.ts';
 import { toNote } from '../zones/look.ts';
-import { describeErrors, describeMostly, formatWindow, readHost, readLogs } from './read.ts';
+import { describeErrors, describeMostly, formatWindow, readHost, readLogs, withoutTarget } from './read.ts';
 import { addUp, type RunMemory } from './run.ts';
 
 const initial = 50;
@@ -17,6 +17,7 @@ export const hostErrors: Condition<'errors-host', RunMemory> = {
   label: 'Errors of an origin host',
   words: /^(?!.*certificate).*\bhosts?\b/iu,
   target: 'hosts',
+  withoutTarget,
   threshold: {
     label: 'More than',
     unit: 'errors of one host',

@@ -4,7 +4,7 @@ import { pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import type { Condition, Part } from '../condition.ts';
 import { toNote } from '../zones/look.ts';
-import { type ReadZone, readErrors, showErrors } from './read.ts';
+import { type ReadZone, readErrors, showErrors, withoutTarget } from './read.ts';
 
 /** The codes that were known of each zone, and the day (UTC, counted from 1970) on which its log was read last. */
 interface KnownCodes {
@@ -22,6 +22,7 @@ export const newCodes: Condition<'errors-new-code', KnownCodes> = {
   label: 'New code of origin errors',
   words: /\bcodes?\b/iu,
   target: 'zones',
+  withoutTarget,
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'an error code that a zone did not have for 28 days',

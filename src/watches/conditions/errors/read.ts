@@ -8,6 +8,8 @@ import { listMissing, nameOf, noneThere, toNote } from '../zones/look.ts';
 
 /** Zones whose logs one look reads, as digests do: a log is up to hundreds of megabytes a day. */
 const mostLogs = 25;
+/** For the form. */
+export const withoutTarget = `Empty = the ${mostLogs} zones with most traffic.`;
 
 export interface ReadZone {
   readonly id: string;

@@ -10,6 +10,7 @@ import {
   type ReadZone,
   readErrors,
   showErrors,
+  withoutTarget,
 } from './read.ts';
 
 const initial = 300;
@@ -26,6 +27,7 @@ export const risingErrors: Condition<'errors-rise'> = {
   label: 'More origin errors than usual',
   words: /\brises?\b|\busual\b|\bspikes?\b|baseline/iu,
   target: 'zones',
+  withoutTarget,
   threshold: {
     label: 'At least',
     unit: '% of what is usual',
