@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/database.ts';
 import { createNativeSupport } from '../../src/store/native-support.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 /** What the test hands over, as JSON in the first argument. */
 export interface CrashSettings {
@@ -43,8 +44,9 @@ const { slack } = createJobPorts({
     egress,
     sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ db, now }) }),
   }),
-  inspectFile: () => egress.file(),
+  egress,
   apiUrl,
+  metrics: createMetrics(),
 } as unknown as JobPortsOptions);
 
 const queue = createQueue({ database, log, now });
