@@ -106,10 +106,15 @@ export function definePauses<Item extends Scheduled>(table: ScheduledTable<Item>
   return {
     messages: [pauseNotice, reinstalledNotice],
 
-    /** Pauses one, all of a person, or all of a tenant, with its record and one notice each. Returns what it paused. */
+    /**
+     * Pauses one (with `revision`: unless it was changed meanwhile), all of a person, or all of a tenant, with its record and
+     * one notice each. Returns what it paused.
+     */
     async pause(
       trx: Trx,
-      which: { readonly id: string } | { readonly tenant: string; readonly owner?: string },
+      which:
+        | { readonly id: string; readonly revision?: number }
+        | { readonly tenant: string; readonly owner?: string },
       { reason, at }: { readonly reason: PauseReason; readonly at: Date },
       tools: Tools,
     ): Promise<Item[]> {

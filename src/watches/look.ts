@@ -106,13 +106,15 @@ function toFailed(error: unknown, { ports }: WatchContext): Failed {
 }
 
 async function pause(
-  { id }: Watch,
+  { id, revision }: Watch,
   reason: PauseReason,
   { db, ports, now, log }: WatchContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await watchPauses.pause(trx, { id }, { reason, at: now() }, ports);
+    // One that was taken over or changed since is not the one that failed.
+    const paused = await watchPauses.pause(trx, { id, revision }, { reason, at: now() }, ports);
+    if (paused.length === 0) return;
     await editOpenIncidents(trx, id, ports.outbox);
+    log.warn({ watch: id, reason }, 'watch paused');
   });
-  log.warn({ watch: id, reason }, 'watch paused');
 }

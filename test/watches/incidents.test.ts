@@ -228,3 +228,17 @@ async function edit(harness: WatchHarness, watch: Watch, subject: Partial<WatchS
   const order = { channel: current.channel, subject: { ...current.subject, ...subject } };
   await harness.watches.change(current, order, alice);
 }
+
+test('a look that its former owner’s key was refused in does not pause a watch that was taken over', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch();
+  const held = Promise.withResolvers<void>();
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 401, until: held.promise });
+  harness.advance(6 * 60_000);
+  const looking = harness.runJobs();
+  await expect.poll(() => harness.cdn.requests.length).toBe(1);
+  await harness.watches.takeOver(watch, bob);
+  held.resolve();
+  await looking;
+  expect(await harness.find(watch)).toMatchObject({ paused: undefined, owner: bob });
+});
