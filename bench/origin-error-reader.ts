@@ -33,7 +33,7 @@ const beginning: Known = {
   since: begin,
   partialDays: [],
   position: { boundary: begin - 1, newest: begin - 1, recent: [] },
-  tally: { codes: [], prefixes: [] },
+  tally: { codes: [] },
   lookedAt: new Date(begin + hourMs),
 };
 let known = beginning;

@@ -1,5 +1,4 @@
 import type { OriginErrors } from '../api/origin-errors/origin-errors.ts';
-import { findPathPrefix } from '../api/origin-errors/path-prefix.ts';
 import { dayMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
 import type { Db } from '../store/schema.ts';
 import { createPosition, type StoredPosition, slackMs } from './errors/position.ts';
@@ -11,7 +10,7 @@ import {
   storeCounts,
   storedVersion,
 } from './errors/stored-counts.ts';
-import { bucketMs, createTally, keptMs, type PrefixCount, type Tally } from './errors/tally.ts';
+import { bucketMs, createTally, keptMs, type Tally } from './errors/tally.ts';
 import { recentMs } from './shared-reads.ts';
 
 /**
@@ -25,15 +24,11 @@ export interface ErrorCounts {
   readonly since: number;
   /** Entries from `from` until before `to` (epoch ms; default: all later ones), by code, `''` where none is reported. */
   readonly sum: (from: number, to?: number) => ErrorSum;
-  /** Entries of each step of `stepMs` (whole 5 minutes) from `from` until `to`. */
-  readonly series: (from: number, to: number, stepMs: number) => number[];
   /**
    * When each code was seen first, epoch ms; forgotten after four weeks without it. At the first look, which counts two
    * days, codes have been there for nobody knows how long.
    */
   readonly firstSeen: ReadonlyMap<string, number>;
-  /** The most frequent beginnings of paths from the hour of that moment on; at most the last day. */
-  readonly prefixes: (from: number) => readonly PrefixCount[];
   /** Weight in a cache, in zones of a list. */
   readonly size: number;
 }
@@ -93,11 +88,7 @@ export async function countNew(
   const sizeBefore = partialDays.size;
   for (let day = firstDay; day <= today; day = shiftDay(day, 1)) {
     const { moreExist } = await originErrors.forEach(zoneId, day, (entry) => {
-      if (!position.isNew(entry)) return;
-      tally.add(entry.errorCode ?? '', entry.at, () => {
-        const path = entry.path();
-        return path === undefined ? undefined : findPathPrefix(path);
-      });
+      if (position.isNew(entry)) tally.add(entry.errorCode ?? '', entry.at);
     });
     if (moreExist) partialDays.add(day);
   }
@@ -142,20 +133,7 @@ function toResult(found: {
       }
       return { total, codes: sums, partial: isPartial(from, to) };
     },
-    series(from, to, stepMs) {
-      const first = Math.floor(from / bucketMs);
-      const perStep = stepMs / bucketMs;
-      const values = Array.from({ length: Math.ceil((to / bucketMs - first) / perStep) }, () => 0);
-      for (const { buckets } of codes.values())
-        for (const [bucket, count] of buckets) {
-          const step = Math.floor((bucket - first) / perStep);
-          const value = values[step];
-          if (value !== undefined) values[step] = value + count;
-        }
-      return values;
-    },
     firstSeen: new Map([...codes].map(([code, { first }]) => [code, first])),
-    prefixes: (from) => tally.topPrefixes(from),
     size: Math.ceil(size / 16),
   };
 }

@@ -1,4 +1,3 @@
-import { createHeavyHitters } from '../../api/origin-errors/counts.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 
 /** The length of a bucket. */
@@ -12,11 +11,6 @@ const mostCodes = 40;
 /** Codes beyond that number, together. */
 export const otherCodes = '(other codes)';
 const maxCodeLength = 100;
-const prefixHours = 25;
-const prefixesPerHour = 10;
-
-/** A beginning of paths, and the least number of its entries. */
-export type PrefixCount = readonly [prefix: string, count: number];
 
 /** A tally as it is stored. */
 export interface StoredTally {
@@ -27,8 +21,6 @@ export interface StoredTally {
     last: number,
     counts: readonly number[],
   ])[];
-  /** By hour since 1970: the most frequent beginnings of paths. */
-  readonly prefixes: readonly (readonly [hour: number, words: readonly PrefixCount[]])[];
 }
 
 interface CodeTally {
@@ -44,16 +36,8 @@ export type Tally = ReturnType<typeof createTally>;
 
 export function createTally(stored: StoredTally | undefined, now: number) {
   const codes = new Map<string, CodeTally>();
-  const prefixes = new Map<number, ReturnType<typeof createHeavyHitters>>();
   for (const [code, first, last, counts] of stored?.codes ?? [])
     codes.set(code, { first, last, buckets: decodeCounts(counts) });
-  for (const [hour, words] of stored?.prefixes ?? []) {
-    const hitters = createHeavyHitters();
-    for (const [word, count] of words) hitters.add(word, count);
-    prefixes.set(hour, hitters);
-  }
-  const firstPrefixHour = Math.floor(now / hourMs) - prefixHours + 1;
-
   const findCode = (name: string, at: number): CodeTally => {
     const known = codes.get(name);
     if (known) return known;
@@ -76,31 +60,16 @@ export function createTally(stored: StoredTally | undefined, now: number) {
       }
       if (last < now - rememberedMs) codes.delete(name);
     }
-    for (const hour of prefixes.keys()) if (hour < firstPrefixHour) prefixes.delete(hour);
   };
 
   return {
     codes: codes as ReadonlyMap<string, Readonly<CodeTally>>,
-    add(code: string, at: number, prefix: () => string | undefined): void {
+    add(code: string, at: number): void {
       const tally = codes.get(code) ?? findCode(code.slice(0, maxCodeLength), at);
       if (at < tally.first) tally.first = at;
       if (at > tally.last) tally.last = at;
       const bucket = Math.floor(at / bucketMs);
       tally.buckets.set(bucket, (tally.buckets.get(bucket) ?? 0) + 1);
-      const hour = Math.floor(at / hourMs);
-      if (hour < firstPrefixHour) return;
-      const word = prefix();
-      if (word === undefined) return;
-      let hitters = prefixes.get(hour);
-      if (!hitters) prefixes.set(hour, (hitters = createHeavyHitters()));
-      hitters.add(word);
-    },
-    /** The most frequent ones from the hour of that moment on. */
-    topPrefixes(from: number): readonly PrefixCount[] {
-      const all = createHeavyHitters();
-      for (const [hour, hitters] of prefixes)
-        if ((hour + 1) * hourMs > from) for (const [word, count] of hitters.top().words) all.add(word, count);
-      return all.top().words.slice(0, prefixesPerHour);
     },
     toStored(): StoredTally {
       forget();
@@ -110,10 +79,6 @@ export function createTally(stored: StoredTally | undefined, now: number) {
           first,
           last,
           encodeCounts(buckets),
-        ]),
-        prefixes: [...prefixes].map(([hour, hitters]) => [
-          hour,
-          hitters.top().words.slice(0, prefixesPerHour),
         ]),
       };
     },
