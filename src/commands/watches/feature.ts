@@ -7,7 +7,16 @@ import type { Watch } from '../../watches/model.ts';
 import type { Feature, With } from '../define.ts';
 import { defineScheduledCommand } from '../schedules/command.ts';
 import { verbs, watchActions } from './actions.ts';
-import { editForm, groupsPicker, hostPicker, newForm, redraw, tryNow, watchForm } from './form.ts';
+import {
+  editForm,
+  groupsPicker,
+  hostPicker,
+  newForm,
+  originPicker,
+  redraw,
+  tryNow,
+  watchForm,
+} from './form.ts';
 
 const watchCommand = defineScheduledCommand<'watches' | 'keyStore' | 'accounts'>({
   noun: 'watch',
@@ -42,7 +51,7 @@ export const watch: Feature<'watches' | 'keyStore' | 'zoneCache' | 'accounts'> =
     ...watchActions,
   ],
   forms: [watchForm],
-  pickers: [hostPicker, groupsPicker],
+  pickers: [hostPicker, originPicker, groupsPicker],
   /** The person's own, and for admins those of others that the bot paused. */
   homeSection: async (context) =>
     watchesAtHome(await listVisible(context, (watch, admin) => admin && canBeTakenOver(watch))),

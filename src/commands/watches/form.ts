@@ -3,6 +3,7 @@ import { type FormResult, message, section } from '../../views/blocks/blocks.ts'
 import { option } from '../../views/blocks/inputs.ts';
 import { renderAnnouncement } from '../../views/watches/answers.ts';
 import * as views from '../../views/watches/form.ts';
+import { renderZoneOption } from '../../views/zones/rows.ts';
 import { readHost as hostOf } from '../../watches/conditions/errors/read.ts';
 import { conditions, findCondition } from '../../watches/conditions/list.ts';
 import type { Watch, WatchOrder } from '../../watches/model.ts';
@@ -136,6 +137,23 @@ export const hostPicker = defineZonePicker({
   toOption: ({ host }) => option(host, host),
   idShape: /^[a-z\d][a-z\d.-]{2,70}$/iu,
   messages: { none: 'Your zones name no origin: type its host', noMatch: 'No origin of your zones matches' },
+});
+
+type Origin = { readonly zone: ZoneSummary } | ReturnType<typeof listHosts>[number];
+
+/** Zones, and the hosts of their origins. */
+export const originPicker = defineZonePicker({
+  id: 'watches:origins',
+  fields: ['target:origins'],
+  list: (zones): readonly Origin[] => [...zones.map((zone) => ({ zone })), ...listHosts(zones)],
+  toCandidate: (origin) =>
+    'zone' in origin
+      ? { id: origin.zone.id, names: [origin.zone.name, ...origin.zone.hostnames] }
+      : { id: origin.host, names: [origin.host, ...origin.zones] },
+  toOption: (origin) =>
+    'zone' in origin ? renderZoneOption(origin.zone) : option(`${origin.host} · origin host`, origin.host),
+  idShape: /^[a-z\d][a-z\d.-]{0,70}$/iu,
+  messages: { none: 'Your key sees no zones', noMatch: 'None of your zones and origins matches' },
 });
 
 function listHosts(zones: readonly ZoneSummary[]) {

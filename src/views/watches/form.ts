@@ -47,6 +47,7 @@ export const windowChoices: readonly number[] = [5, 10, 15, 30, 60, 180, 360, 14
 
 const targetHints = {
   zones: ['Zones', 'Empty = every zone.'],
+  origins: ['Zones or origin hosts', 'Empty = every zone.'],
   hosts: ['Origin hosts', 'Empty = every origin host.'],
   apps: ['Apps', 'Empty = every app that your zones are linked to.'],
   shieldZones: ['Shield zones', 'Type the id of a shield zone.'],

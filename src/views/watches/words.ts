@@ -11,12 +11,21 @@ export function describeSubject(subject: WatchSubject): string {
   return join([describeCondition(subject), describeEvery(subject.every), describeHours(subject)], ', ');
 }
 
+const nouns = {
+  zones: ['zone', 'zones'],
+  hosts: ['origin host', 'origin hosts'],
+  origins: ['zone or origin host', 'zones or origin hosts'],
+  apps: ['app', 'apps'],
+  shieldZones: ['shield zone', 'shield zones'],
+  account: ['', ''],
+} as const;
+
 /** `more than 50 origin errors in 10 minutes in 2 zones` */
 export function describeCondition(subject: WatchSubject): string {
   const { describe, target } = findCondition(subject.condition);
   const { length } = subject.targets;
-  const nouns = { zones: 'zone', hosts: 'origin host', apps: 'app', shieldZones: 'shield zone', account: '' };
-  const where = length > 0 && target !== 'account' ? ` in ${pluralize(length, nouns[target])}` : '';
+  const [one, many] = nouns[target];
+  const where = length > 0 && target !== 'account' ? ` in ${pluralize(length, one, many)}` : '';
   return `${describe(subject)}${where}`;
 }
 

@@ -21,8 +21,8 @@ export interface Condition<Name extends string, Memory = undefined> {
   readonly label: string;
   /** Words behind `/cdn watch new` that choose it. */
   readonly words: RegExp;
-  /** What the form's “Of what” takes. `account`: nothing. */
-  readonly target: 'zones' | 'hosts' | 'apps' | 'shieldZones' | 'account';
+  /** What the form's “Of what” takes. `origins`: zones and origin hosts; `account`: nothing. */
+  readonly target: 'zones' | 'hosts' | 'origins' | 'apps' | 'shieldZones' | 'account';
   /** The form's error where nothing is chosen; absent where it then covers the whole account. */
   readonly missingTarget?: string;
   /** The form's words for no target, where that is not everything: `Empty = the 25 zones with most traffic.` */

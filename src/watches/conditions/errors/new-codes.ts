@@ -21,7 +21,7 @@ export const newCodes: Condition<'errors-new-code', KnownCodes> = {
   name: 'errors-new-code',
   label: 'New code of origin errors',
   words: /\bcodes?\b/iu,
-  target: 'zones',
+  target: 'origins',
   withoutTarget,
   damping: { open: [1, 1], close: 2 },
   isEvent: true,

@@ -50,14 +50,21 @@ async function chooseZones(
   try {
     const { zones: all, skipped } = await account.pullZones.all();
     if (ids.length === 0) return { zones: all, notes: listMissing([], skipped) };
-    const missing = new Set(ids);
-    const zones = all.filter(({ id }) => missing.delete(id));
+    const chosen = new Set(ids.map((id) => id.toLowerCase()));
+    const missing = new Set(chosen);
+    const zones = all.filter((zone) => {
+      const found = [zone.id, readHost(zone) ?? ''].filter((one) => chosen.has(one));
+      for (const one of found) missing.delete(one);
+      return found.length > 0;
+    });
     if (zones.length === 0) throw noneThere();
     return { zones, notes: listMissing(missing, skipped) };
   } catch (error) {
     const why = describeUnread(error);
-    if (ids.length === 0 || why === undefined) throw error;
-    return { zones: ids.map((id) => ({ id, name: '' })), notes: [toNote('List of zones', why)] };
+    // Which zones an origin host has is not known without the list.
+    const zones = ids.filter((id) => /^\d+$/u.test(id)).map((id) => ({ id, name: '' }));
+    if (zones.length === 0 || why === undefined) throw error;
+    return { zones, notes: [toNote('List of zones', why)] };
   }
 }
 

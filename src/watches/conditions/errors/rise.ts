@@ -26,7 +26,7 @@ export const risingErrors: Condition<'errors-rise'> = {
   name: 'errors-rise',
   label: 'More origin errors than usual',
   words: /\brises?\b|\busual\b|\bspikes?\b|baseline/iu,
-  target: 'zones',
+  target: 'origins',
   withoutTarget,
   threshold: {
     label: 'At least',

@@ -142,6 +142,25 @@ test('new codes: what a zone had when it was first looked at is known; each new 
   expect((await look()).parts).toEqual([]);
 });
 
+test('new codes: an origin host stands for the zones that fetch from it', async () => {
+  const world = await start([
+    { Name: 'shop', OriginUrl: 'https://origin.example.com' },
+    { Name: 'docs', OriginUrl: 'https://other.example.com' },
+    { Name: 'blog', OriginUrl: 'https://Origin.example.com/blog' },
+  ]);
+  const look = world.createLook('errors-new-code', { targets: ['origin.example.com'] });
+  await look();
+  world.later(5 * minuteMs);
+  for (const zone of [1001, 1002, 1003]) world.fail(zone, 2, { code: 'tls_handshake' });
+  expect(listParts(await look()).sort()).toEqual([
+    'blog: new code tls_handshake, 2 errors so far',
+    'shop: new code tls_handshake, 2 errors so far',
+  ]);
+  world.simulator.faults.add({ match: { path: /^\/pullzone/ }, status: 503, times: Number.POSITIVE_INFINITY });
+  world.later(5 * minuteMs);
+  await expect(look()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 test('rise: learns for three days, then compares with the same time of other days', async () => {
   const world = await start([{ Name: 'shop' }]);
   const look = world.createLook('errors-rise', { window: 60 });
