@@ -156,7 +156,11 @@ test('new codes: an origin host stands for the zones that fetch from it', async 
     'blog: new code tls_handshake, 2 errors so far',
     'shop: new code tls_handshake, 2 errors so far',
   ]);
-  world.simulator.faults.add({ match: { path: /^\/pullzone/ }, status: 503, times: Number.POSITIVE_INFINITY });
+  world.simulator.faults.add({
+    match: { path: /^\/pullzone/ },
+    status: 503,
+    times: Number.POSITIVE_INFINITY,
+  });
   world.later(5 * minuteMs);
   await expect(look()).rejects.toMatchObject({ code: 'unavailable' });
 });
