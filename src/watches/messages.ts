@@ -21,14 +21,17 @@ const incidentMessage = defineMessage({
     const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, watchId) : {};
     return renderIncident(incident, watch, { now: now(), blindSince: blind?.openedAt });
   },
-  async ended(trx, { about: { incidentId, watchId: id }, reason, code }, { ports, now }: WatchContext) {
+  async ended(trx, { about, place, reason, code }, { ports, now }: WatchContext) {
     if (reason !== 'app-gone' && reason !== 'place-gone') return;
     const at = now();
     const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
-    await watchPauses.pause(trx, { id }, { reason: pause, at }, ports);
+    const watch = await findScheduled(trx, watchTable, about.watchId);
+    // One that was moved meanwhile speaks elsewhere.
+    if (watch && (reason === 'app-gone' || watch.channel === place))
+      await watchPauses.pause(trx, { id: watch.id, revision: watch.revision }, { reason: pause, at }, ports);
     // Nobody has read it: what still is wrong when the watch runs again opens another one, which is told.
     const incident = trx.updateTable('watch_incidents').set({ closed_at: at, told: false });
-    await incident.where('id', '=', incidentId).where('closed_at', 'is', null).execute();
+    await incident.where('id', '=', about.incidentId).where('closed_at', 'is', null).execute();
   },
 });
 

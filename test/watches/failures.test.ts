@@ -128,3 +128,17 @@ test('an incident whose message a person deleted ends all the same, and is not p
   expect(readIncidents(harness)).toHaveLength(1);
   expect((await harness.find(watch)).paused).toBeUndefined();
 });
+
+test('a watch that was moved before its message was refused speaks in the other channel, and is not paused', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch();
+  harness.slack.script.rateLimit('chat.postMessage', 10 * 60);
+  harness.setEnabled(0, false);
+  await harness.look();
+  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
+  const found = await harness.find(watch);
+  await harness.watches.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
+  await harness.look(4);
+  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect(harness.readChannel('C0DEPLOY0')).toHaveLength(1);
+});

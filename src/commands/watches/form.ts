@@ -4,13 +4,13 @@ import { option } from '../../views/blocks/inputs.ts';
 import { renderAnnouncement } from '../../views/watches/answers.ts';
 import * as views from '../../views/watches/form.ts';
 import { renderZoneOption } from '../../views/zones/rows.ts';
-import { readHost as hostOf } from '../../watches/conditions/errors/read.ts';
+import { readHost } from '../../watches/conditions/errors/read.ts';
 import { conditions, findCondition } from '../../watches/conditions/list.ts';
 import type { Watch, WatchOrder } from '../../watches/model.ts';
 import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../define.ts';
 import { findChannelRefusal } from '../schedules/manage.ts';
 import { groupPicker } from '../settings/feature.ts';
-import { defineZonePicker } from '../zones/pickers.ts';
+import { createNameIndex, defineZonePicker } from '../zones/pickers.ts';
 import { management } from './actions.ts';
 import { readFormValues, watchFields, writeFields } from './fields.ts';
 
@@ -157,12 +157,7 @@ export const originPicker = defineZonePicker({
 });
 
 function listHosts(zones: readonly ZoneSummary[]) {
-  const named = new Map<string, string[]>();
-  for (const zone of zones) {
-    const host = hostOf(zone);
-    if (host !== undefined) named.set(host, [...(named.get(host) ?? []), zone.name]);
-  }
-  return [...named].map(([host, zones]) => ({ host, zones }));
+  return [...createNameIndex(zones, readHost)].map(([host, zones]) => ({ host, zones }));
 }
 
 /** User groups, for people who may read. */

@@ -4,15 +4,15 @@ import { UserError } from '../../errors.ts';
 import { version } from '../../lib/version.ts';
 import { type Database, findSchemaState } from '../database.ts';
 import type { Trx } from '../schema.ts';
-import { writeWhole } from './file.ts';
+import { writeSnapshot } from './file.ts';
 import { formatVersion, type Header, writeLine } from './format.ts';
-import { prepareSession, readRows, readSequences } from './rows.ts';
+import { readRows, readSequences } from './rows.ts';
 import { findQueueVersion, findSchemaVersion, findTables, type Table, tableRef } from './tables.ts';
 
 /**
  * Writes everything that the database holds into a file, as it is at one moment: rows as they are sealed, jobs, the audit.
  *
- * @throws UserError where the database is empty or of a later version, and as `writeWhole`.
+ * @throws UserError where the database is empty or of a later version, and as `writeSnapshot`.
  */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Header> {
   const schema = await findSchemaVersion(db);
@@ -27,30 +27,23 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
       'Export with that version or a later one.',
     );
   }
-  return writeWhole(path, (append) =>
-    db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (trx) => {
-        await prepareSession(trx);
-        const tables = await findTables(trx);
-        const counts: Header['tables'] = [];
-        for (const table of tables) counts.push(await countRows(trx, table));
-        const header: Header = {
-          format: 'cdn-chatops database',
-          version: formatVersion,
-          bot: version,
-          made: new Date().toISOString(),
-          engine,
-          schema,
-          queue: await findQueueVersion(trx),
-          tables: counts,
-        };
-        await writeTables(trx, tables, header, append);
-        return header;
-      }),
-  );
+  return writeSnapshot(db, path, async (trx, append) => {
+    const tables = await findTables(trx);
+    const counts: Header['tables'] = [];
+    for (const table of tables) counts.push(await countRows(trx, table));
+    const header: Header = {
+      format: 'cdn-chatops database',
+      version: formatVersion,
+      bot: version,
+      made: new Date().toISOString(),
+      engine,
+      schema,
+      queue: await findQueueVersion(trx),
+      tables: counts,
+    };
+    await writeTables(trx, tables, header, append);
+    return header;
+  });
 }
 
 async function writeTables(

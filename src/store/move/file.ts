@@ -3,13 +3,15 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UserError } from '../../errors.ts';
+import type { Db, Trx } from '../schema.ts';
+import { prepareSession } from './rows.ts';
 
 /**
  * Writes a file that gets its name when it is complete and on the disk, mode 0600. What failed leaves nothing.
  *
  * @throws UserError where the file exists, or cannot be written.
  */
-export async function writeWhole<T>(
+async function writeWhole<T>(
   path: string,
   write: (append: (text: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
@@ -82,4 +84,22 @@ export async function* readLines(path: string): AsyncGenerator<Line, void> {
     if (syscall === undefined) throw error;
     throw new UserError(`The file ${path} cannot be read (${code}).`, 'Check the path.');
   }
+}
+
+/** A file of the database as it is at one moment. @throws UserError as `writeWhole`. */
+export function writeSnapshot<T>(
+  db: Db,
+  path: string,
+  write: (trx: Trx, append: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  return writeWhole(path, (append) =>
+    db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(async (trx) => {
+        await prepareSession(trx);
+        return write(trx, append);
+      }),
+  );
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { version } from '../../lib/version.ts';
 import type { Database } from '../database.ts';
-import { writeWhole } from '../move/file.ts';
-import { prepareSession, readCursor } from '../move/rows.ts';
+import { writeSnapshot } from '../move/file.ts';
+import { readCursor } from '../move/rows.ts';
 import { countTenantRows, findTenantTables, type TenantTable } from './tables.ts';
 
 /** Sealed values, and what authenticates them or stands for a secret: nobody reads them, and they open doors. */
@@ -13,26 +13,19 @@ const since = ['linked_at', 'installed_at', 'made_at'];
  * Writes what is stored of a tenant into a file, a line of JSON for each row, as it is at one moment. Of a sealed value it
  * says that there is one, and since when. Returns the rows by table.
  *
- * @throws UserError as `writeWhole`.
+ * @throws UserError as `writeSnapshot`.
  */
 export function exportTenant({ db }: Database, tenant: string, path: string): Promise<Map<string, number>> {
-  return writeWhole(path, (append) =>
-    db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute(async (trx) => {
-        await prepareSession(trx);
-        const tables = await findTenantTables(trx);
-        const counts = await countTenantRows(trx, tables, tenant);
-        const rows = Object.fromEntries(counts);
-        await append(`${JSON.stringify({ tenant, made: new Date().toISOString(), bot: version, rows })}\n`);
-        for (const table of tables.filter(({ name }) => counts.has(name)))
-          for await (const piece of readCursor(trx, table, writeRow(table), table.of(tenant)))
-            await append(piece);
-        return counts;
-      }),
-  );
+  return writeSnapshot(db, path, async (trx, append) => {
+    const tables = await findTenantTables(trx);
+    const counts = await countTenantRows(trx, tables, tenant);
+    const rows = Object.fromEntries(counts);
+    await append(`${JSON.stringify({ tenant, made: new Date().toISOString(), bot: version, rows })}\n`);
+    for (const table of tables.filter(({ name }) => counts.has(name)))
+      for await (const piece of readCursor(trx, table, writeRow(table), table.of(tenant)))
+        await append(piece);
+    return counts;
+  });
 }
 
 function writeRow({ name, columns }: TenantTable) {
