@@ -5,6 +5,7 @@ import { buildApp } from '../src/app/build-app.ts';
 import { readConfig } from '../src/app/config.ts';
 import { features } from '../src/commands/registry.ts';
 import { UserError } from '../src/errors.ts';
+import { scopes } from '../src/slack/scopes.ts';
 import { createLogger, type Log } from '../src/telemetry/log.ts';
 import { type CdnSimulator, startCdn } from './cdn/server.ts';
 import { findFreePort } from './free-port.ts';
@@ -47,7 +48,15 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     .flatMap((feature) => feature.shortcuts ?? [])
     .map(({ id, kind, name, description }) => ({ callbackId: id, kind, name, description }));
   const slack = await onPort(options.port, (port) =>
-    startSlack({ port, page: join(import.meta.dirname, 'page'), keep: dataDir, hints, commands, shortcuts }),
+    startSlack({
+      port,
+      page: join(import.meta.dirname, 'page'),
+      keep: dataDir,
+      hints,
+      commands,
+      shortcuts,
+      scopes: Object.keys(scopes),
+    }),
   );
   const config = readConfig({
     SLACK_BOT_TOKEN: slack.botToken,

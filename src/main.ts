@@ -1,5 +1,3 @@
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import type { Role } from './app/config.ts';
 import type { ChatApp } from './app/lifecycle.ts';
 import { findOwnNode } from './app/own-node.ts';
@@ -10,12 +8,10 @@ const ownNode = findOwnNode({ execPath: process.execPath, path: process.env['PAT
 if (ownNode !== undefined)
   process.execve?.(ownNode, [ownNode, ...process.execArgv, ...process.argv.slice(1)], process.env);
 
-// The only file that reads the environment, ends the process and listens to its signals. It imports the rest on demand,
-// after the compile cache is on: a quarter of a start is compiling.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/cdn-chatops', import.meta.url)));
+// The only file that reads the environment, ends the process and listens to its signals. It imports on demand what a word needs.
 
 const usage =
-  'Usage: node src/main.ts web | worker | all | migrate | keys | audit | db | tenant | smoke | doctor';
+  'Usage: node dist/bot/main.js web | worker | all | migrate | keys | audit | db | tenant | smoke | doctor';
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
   switch (word) {
@@ -53,6 +49,8 @@ async function serve(role: Role): Promise<void> {
 
   const app = await buildApp({ config, log, role });
   onSignals(app, () => log.info({}, 'stopping'));
+  // It could only refuse from then on. Those who wait are told, and a supervisor starts it again.
+  void app.ended?.then((error) => app.stop().finally(() => fail(error)));
   try {
     await app.start();
   } catch (error) {

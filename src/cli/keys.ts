@@ -1,9 +1,9 @@
 import type { StoreConfig } from '../app/config.ts';
-import { controlPath, requestControl } from '../app/control-socket.ts';
+import { requestControl } from '../app/control-socket.ts';
 import { keyringSource, runKeysOn } from '../app/keyring-service.ts';
 import { removeGoneMembers } from '../auth/keyring/watch.ts';
-import { openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
+import { openExisting } from './open-existing.ts';
 
 /**
  * `npm run keys -- …` beside running processes. With the embedded database the running process executes it.
@@ -16,9 +16,8 @@ export async function keysCommand(
   log: Log,
   print: (line: string) => void,
 ): Promise<void> {
-  const path = controlPath(config.store);
-  if (path !== undefined && (await requestControl(path, words, print))) return;
-  const database = await openDatabase({ ...config.store, log });
+  if (await requestControl(config.store, ['keys', ...words], print)) return;
+  const database = await openExisting(config, log, { taken: 'stop the bot, and type it again' });
   try {
     await database.migrate();
     // An embedded database that opens here is used by no other process: any listed one was killed.

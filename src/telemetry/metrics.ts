@@ -101,9 +101,11 @@ export function createMetrics() {
   );
   const cdn = createCallMetrics('cdn_request', 'Requests to the CDN, each try', 'operation');
   const slack = createCallMetrics('slack_call', 'Calls of Slack’s Web API with their retries', 'method');
-  const refusals = counter('chatops_refusals_total', 'Requests that the policy refused, by reason', [
-    'reason',
-  ]);
+  const refusals = counter(
+    'chatops_refusals_total',
+    'What the policy refused to people and to jobs, by reason',
+    ['reason'],
+  );
   const nativeBlocks = counter(
     'chatops_native_blocks_refused_total',
     'Messages whose charts or tables Slack refused, by the way they were sent',

@@ -42,8 +42,8 @@ test.runIf(process.execPath.includes('node_modules'))(
   'npm’s Node hands over to the machine’s own, with the same flags and words',
   async () => {
     const PATH = [join(process.execPath, '..'), await fakeNode('v24.12.0')].join(delimiter);
-    const words = ['--max-old-space-size=256', 'src/main.ts', 'migrate', '--json'];
+    const words = ['--max-old-space-size=256', 'dist/bot/main.js', 'migrate', '--json'];
     const { stdout } = await execFile(process.execPath, words, { env: { PATH } });
-    expect(stdout).toMatch(/^own node: --max-old-space-size=256 .*src\/main\.ts migrate --json\n$/u);
+    expect(stdout).toMatch(/^own node: --max-old-space-size=256 .*dist\/bot\/main\.js migrate --json\n$/u);
   },
 );

@@ -59,9 +59,9 @@ async function run(env: Env, ...words: string[]): Promise<{ said: string; code: 
 /** Without what differs from run to run, or changes with every table. */
 function makeStable(said: string): string {
   return readStable(said, { directory })
+    .replaceAll(/, \d{4}-[\w-]+, version [\d.]+, as of \S+\)/g, ', <versions>)')
     .replaceAll(/-\w{6}\b/g, '')
     .replaceAll(/[\d,]+( rows of )\d+( tables)/g, '<n>$1<n>$2')
-    .replaceAll(/, \d{4}-[\w-]+, version [\d.]+, as of \S+\)/g, ', <versions>)')
     .replaceAll(/\([^()]+ process \d+\)/g, '(<process>)')
     .replaceAll(/^ {2}(?!public\.linked_keys)\w+\.\w+: [\d,]+\n/gm, '');
 }
@@ -178,7 +178,7 @@ describe.skipIf(skip)('npm run db', () => {
     await insertMany(database, 2_000, 1_000);
     await database.close();
     const to = await newDirectory('full');
-    const script = 'ulimit -f 64; exec "$0" src/main.ts db export "$1/moved.ndjson"';
+    const script = 'ulimit -f 64; exec "$0" dist/bot/main.js db export "$1/moved.ndjson"';
     const ended = await promisify(execFile)('sh', ['-c', script, process.execPath, to], {
       env: { DATABASE_URL: url.reveal(), PATH: process.env['PATH'] },
     }).catch((error: { code: number; stderr: string }) => error);

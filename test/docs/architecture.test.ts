@@ -76,7 +76,7 @@ describe('the layout of src and test', () => {
 
   test('every folder of test mirrors one of src', () => {
     const mirrored = tests
-      .filter((file) => !/^test\/(?:docs|external|playground|simulator|support)\//.test(file))
+      .filter((file) => !/^test\/(?:deploy|docs|external|playground|simulator|support)\//.test(file))
       .map((file) => dirname(file).replace('test/', 'src/'));
     // A file of src that is tested from several sides has a folder of its name.
     const ofSrc = new Set(files.flatMap((file) => [dirname(file), file.replace('.ts', '')]));

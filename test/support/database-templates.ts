@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { promisify } from 'node:util';
-import { sql } from 'kysely';
+import { build } from '../../build.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
@@ -16,10 +16,11 @@ import { createLogger } from '../../src/telemetry/log.ts';
 import { findOwnPostgres, type PostgresServer } from './postgres.ts';
 
 /**
- * Global setup of vitest: one PostgreSQL server and one template of each engine a run, made when the first test asks.
+ * Global setup of vitest: the bot is built; one PostgreSQL server and one template of each engine a run, made when the first test asks.
  * Making a database takes seconds of processor time, copying one does not.
  */
 export default async function serveTemplates(): Promise<() => Promise<void>> {
+  await build();
   let embedded: Promise<string> | undefined;
   let postgres: Promise<PostgresServer> | undefined;
   const server = createServer((request, response) => {
@@ -75,6 +76,7 @@ async function makeEmbeddedTemplate(): Promise<string> {
     ...store.filter((name) => name.endsWith('.ts')).map((name) => `src/store/${name}`),
     'src/app/jobs.ts',
     'test/support/database-templates.ts',
+    'build.ts',
     'package-lock.json',
   ].sort();
   const hash = createHash('sha256').update(String(process.getuid?.()));
@@ -83,10 +85,6 @@ async function makeEmbeddedTemplate(): Promise<string> {
   if (await stat(path).catch(() => undefined)) return path;
   const unfinished = await mkdtemp(`${path}-`);
   const database = await prepareDatabase({ databaseUrl: undefined, dataDir: unfinished });
-  // The engine uses neither of its own templates, and they are more than half of the files.
-  await sql`update pg_database set datistemplate = false`.execute(database.db);
-  for (const name of ['template0', 'template1'])
-    await sql`drop database ${sql.id(name)}`.execute(database.db);
   await database.close();
   // Another run may have been quicker; either will do.
   await rename(unfinished, path).catch(() => rm(unfinished, { recursive: true, force: true }));

@@ -12,13 +12,13 @@ export interface BotProcess {
   readonly exited: Promise<number | null>;
 }
 
-/** The bot as people start it: a process of its own, driven through its environment only. */
+/** The bot as people start it, built: a process of its own, driven through its environment only. */
 export function startBotProcess(
   env: Readonly<Record<string, string>>,
   word = 'all',
   more: readonly string[] = [],
 ): BotProcess {
-  const child = spawn(process.execPath, ['src/main.ts', word, ...more], {
+  const child = spawn(process.execPath, ['dist/bot/main.js', word, ...more], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -21,7 +22,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8
  * WebAssembly is compiled by V8's baseline compiler alone. The optimizing one takes 600 MB for some seconds after each start
  * and makes the bot's small statements no faster: they are over before it is done.
  */
-export const baselineOnly = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+const baselineOnly = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 
 /** Opens the database in a thread of its own. `onEnd` is called when the thread ends without being asked to. */
 export async function startDatabaseThread(
@@ -29,7 +30,7 @@ export async function startDatabaseThread(
   onEnd: (error: Error) => void,
 ): Promise<DatabaseThread> {
   for (const flag of baselineOnly) setFlagsFromString(flag);
-  const worker = new Worker(new URL('thread.ts', import.meta.url), {
+  const worker = new Worker(new URL(`thread${extname(import.meta.filename)}`, import.meta.url), {
     workerData: directory,
     // It needs nothing of this process's environment, which holds tokens.
     env: {},

@@ -1,10 +1,18 @@
-import { execFile } from 'node:child_process';
-import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { promisify } from 'node:util';
 import { UserError } from '../../errors.ts';
-import { baselineOnly } from './connection.ts';
 
 // A lock ends with its object, so a collected one would free the directory.
 const locks = new Set<DatabaseSync>();
@@ -36,54 +44,52 @@ export function lockDirectory(directory: string): () => void {
   };
 }
 
+// Synchronous, so that the thread of the database has begun before the caller loads the rest of the bot.
+
 /** Makes `dataDir` where it is missing. @throws UserError when it cannot be written. */
-export async function createDirectory(dataDir: string): Promise<void> {
-  await checkWritable(dataDir, async () => {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    await access(dataDir, constants.W_OK);
+export function createDirectory(dataDir: string): void {
+  checkWritable(dataDir, () => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK);
   });
 }
 
 /** The directory of the database's files, made where there are none. @throws UserError when it cannot be written. */
-export async function createDatabase(dataDir: string): Promise<string> {
+export function createDatabase(dataDir: string): string {
   const directory = join(dataDir, 'database');
-  await checkWritable(dataDir, async () => {
-    await createFiles(directory);
-    await chmod(directory, 0o700);
+  checkWritable(dataDir, () => {
+    createFiles(directory);
+    chmodSync(directory, 0o700);
   });
   return directory;
 }
 
 /**
- * Creates the files of an empty database, unless they exist. The directory gets its name when it is complete, so a killed
+ * Copies the files of an empty database, unless there are any. The directory gets its name when it is complete, so a killed
  * process leaves nothing that the next start would take for a database.
  */
-async function createFiles(directory: string): Promise<void> {
-  const files = await readdir(directory).catch(() => []);
-  if (files.length > 0) return;
+function createFiles(directory: string): void {
+  if (existsSync(directory) && readdirSync(directory).length > 0) return;
   const unfinished = `${directory}.new`;
-  await rm(unfinished, { recursive: true, force: true });
-  await mkdir(unfinished, { mode: 0o700 });
-  // In a process of its own, whose memory ends with it.
-  const flags = [...baselineOnly, '--max-semi-space-size=2', '--input-type=module'];
-  await promisify(execFile)(process.execPath, [...flags, '-e', creation, unfinished], {
-    cwd: import.meta.dirname,
-    // It needs nothing of this process's environment, which holds tokens.
-    env: {},
-  });
-  await rename(unfinished, directory);
+  rmSync(unfinished, { recursive: true, force: true });
+  cpSync(findEmptyDatabase(), unfinished, { recursive: true });
+  renameSync(unfinished, directory);
 }
 
-const creation = `
-  import { PGlite } from '@electric-sql/pglite';
-  const database = await PGlite.create(process.argv[1]);
-  await database.close();
-`;
+/** What `npm run build` made, for this file in `src` and for the built one. @throws UserError when it did not. */
+function findEmptyDatabase(): string {
+  const found = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist', 'database');
+  if (existsSync(found)) return found;
+  throw new UserError(
+    `The files of an empty database are missing (${found}).`,
+    'Make them with npm run build.',
+  );
+}
 
 // DATA_DIR itself may be mounted or shared, so its mode is left alone; only the files in it belong to the bot.
-async function checkWritable(dataDir: string, make: () => Promise<void>): Promise<void> {
+function checkWritable(dataDir: string, make: () => void): void {
   try {
-    await make();
+    make();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' || !code.startsWith('E')) throw error;

@@ -13,13 +13,15 @@ import { startMaintenance } from './maintenance.ts';
  * @throws UserError when another process uses the directory, or it cannot be written.
  */
 export async function openEmbedded(dataDir: string, log: Log) {
-  await createDirectory(dataDir);
+  createDirectory(dataDir);
   const release = lockDirectory(dataDir);
   try {
-    const directory = await createDatabase(dataDir);
-    const thread = await startDatabaseThread(directory, (error) =>
-      log.error({ error }, 'the embedded database ended; the bot must be started again'),
-    );
+    const directory = createDatabase(dataDir);
+    const { promise: ended, resolve: end } = Promise.withResolvers<Error>();
+    const thread = await startDatabaseThread(directory, (error) => {
+      log.error({ error }, 'the embedded database ended; the bot must be started again');
+      end(error);
+    });
     const pool = createPool(
       // One session: a transaction keeps it, and others wait for their turn.
       {
@@ -39,7 +41,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
     };
     const stopMaintenance = startMaintenance({ pool, dump, directory: join(dataDir, 'backups'), log });
     return {
-      native: { kind: 'embedded' as const, pool, dump },
+      native: { kind: 'embedded' as const, pool, dump, ended },
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // No query has a time limit.
       unlimited: undefined,

@@ -19,6 +19,9 @@ async function serve(parent: MessagePort, directory: string): Promise<void> {
       // 128 MB by default, more than a small team's whole database.
       '-c',
       'shared_buffers=8MB',
+      // There is one session. Each that may be takes memory; three are kept back for the superuser.
+      '-c',
+      'max_connections=4',
       // The log is kept for crash recovery only; recycled files above this are disk space for nothing.
       '-c',
       'min_wal_size=32MB',

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
@@ -86,6 +86,14 @@ test('a first start that was killed half-way leaves nothing that the next one st
   await mkdir(join(dataDir, 'database.new'));
   await writeFile(join(dataDir, 'database.new', 'PG_VERSION'), '');
   const database = await open(dataDir);
+  await database.migrate();
+  expect((await readdir(dataDir)).sort()).toEqual(['database', 'lock']);
+  await database.close();
+});
+
+test('the directory may be named from where the bot is started, as by default', async () => {
+  const dataDir = await createTempDirectory();
+  const database = await open(relative(process.cwd(), dataDir));
   await database.migrate();
   expect((await readdir(dataDir)).sort()).toEqual(['database', 'lock']);
   await database.close();

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const readJson = (path: string): unknown => JSON.parse(read(path));
+
+/** Names that the bot reads, Node and the C library. */
+const variables = new Set([
+  ...[...read('src/app/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gmu)].map(([, name]) => name),
+  'NODE_ENV',
+  'MALLOC_ARENA_MAX',
+]);
+const { scripts, engines } = readJson('package.json') as {
+  scripts: Record<string, string>;
+  engines: { node: string };
+};
+const [, flags = ''] = /node ((?:--\S+ )+)dist\/bot\/main\.js all$/u.exec(scripts['start'] ?? '') ?? [];
+
+interface Service {
+  readonly command?: string[];
+  readonly environment: Record<string, string>;
+  readonly depends_on?: Record<string, { readonly condition: string }>;
+  readonly healthcheck?: object;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly read_only?: boolean;
+  readonly cap_drop?: string[];
+}
+
+test('compose: each process waits for what exists, and gets variables that the bot reads', () => {
+  const { services } = parse(read('deploy/compose.yml'), { merge: true }) as {
+    services: Record<string, Service>;
+  };
+  const { database, ...bots } = services;
+  expect(Object.values(bots).map(({ command }) => command)).toEqual([['migrate'], ['web'], ['worker']]);
+  for (const { environment, depends_on: waitsFor = {}, build, ...rest } of Object.values(bots)) {
+    expect(rest).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    expect(Object.keys(environment).filter((name) => !variables.has(name))).toEqual([]);
+    expect(existsSync(new URL(`deploy/${build?.context}/${build?.dockerfile}`, root))).toBe(true);
+    for (const [name, { condition }] of Object.entries(waitsFor)) {
+      // Its image has no check of its own.
+      const isChecked = condition !== 'service_healthy' || services[name]?.healthcheck !== undefined;
+      expect(services).toHaveProperty(name);
+      expect(isChecked).toBe(true);
+    }
+  }
+  // The password of the server and the one in the address are one variable.
+  expect(bots['web']?.environment['DATABASE_URL']).toContain('POSTGRES_PASSWORD');
+  expect(database?.environment['POSTGRES_PASSWORD']).toContain('POSTGRES_PASSWORD');
+});
+
+test('Containerfile: it copies what it may and what is there, and starts as npm does', () => {
+  const lines = read('deploy/Containerfile').replaceAll('\\\n', ' ').split('\n');
+  const sent = read('deploy/Containerfile.dockerignore').split('\n');
+  const find = (word: string): string[] =>
+    lines.flatMap((line) => (line.startsWith(`${word} `) ? [line.slice(word.length + 1)] : []));
+  const copied = find('COPY')
+    .filter((words) => !words.startsWith('--from'))
+    .flatMap((words) => words.split(' ').slice(0, -1));
+  expect(copied.toSorted()).toEqual(['build.ts', 'package-lock.json', 'package.json', 'src']);
+  for (const path of copied) {
+    expect(existsSync(new URL(path, root))).toBe(true);
+    expect(sent).toContain(`!${path}`);
+  }
+  const [major] = /\d+/u.exec(engines.node) ?? [];
+  for (const image of find('FROM')) expect(image).toMatch(`node:${major}-`);
+  expect(find('USER')).toEqual(['node']);
+  const [entry = '[]'] = find('ENTRYPOINT');
+  expect(JSON.parse(entry)).toEqual(['node', ...flags.trim().split(' '), 'dist/bot/main.js']);
+  // The program of the health check is JavaScript.
+  const [, , code] = JSON.parse(/CMD (\[.*\])/u.exec(find('HEALTHCHECK')[0] ?? '')?.[1] ?? '[]') as string[];
+  expect(() => new Script(code ?? '(')).not.toThrow();
+});
+
+test('Heroku: its processes are those of the Procfile, which are scripts, and its variables are read', () => {
+  const { env, formation } = readJson('app.json') as { env: object; formation: object };
+  const processes = read('Procfile')
+    .trim()
+    .split('\n')
+    .map((line) => line.split(': npm run '));
+  expect(processes.map(([name]) => name).filter((name) => name !== 'release')).toEqual(
+    Object.keys(formation),
+  );
+  for (const [, script = ''] of processes) expect(scripts).toHaveProperty(script);
+  expect(Object.keys(env).filter((name) => !variables.has(name))).toEqual([]);
+});
+
+const unit = 'deploy/cdn-chatops.service';
+
+test('systemd: the unit starts as npm does, with variables that the bot reads', () => {
+  const text = read(unit);
+  expect(text).toContain(`ExecStart=/usr/bin/node ${flags}dist/bot/main.js all`);
+  const given = [...text.matchAll(/^Environment=(.*)$/gmu)].flatMap(([, words = '']) => words.split(' '));
+  expect(given.map((word) => word.split('=', 1)[0] ?? '').filter((name) => !variables.has(name))).toEqual([]);
+});
+
+const hasSystemd = existsSync('/usr/bin/systemd-analyze') && existsSync('/usr/bin/node');
+
+test.skipIf(!hasSystemd)('systemd: systemd-analyze finds no fault in the unit', () => {
+  const words = ['verify', '--man=no', fileURLToPath(new URL(unit, root))];
+  expect(execFileSync('/usr/bin/systemd-analyze', words, { encoding: 'utf8', stdio: 'pipe' })).toBe('');
+});

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { version } from '../../src/lib/version.ts';
+import { renderChart } from './render-chart.ts';
+
+interface Container {
+  readonly args: string[];
+  readonly ports?: { readonly name: string; readonly containerPort: number }[];
+  readonly env: { readonly name: string; readonly value: string }[];
+  readonly startupProbe?: { readonly httpGet: { readonly port: string } };
+  readonly securityContext: object;
+}
+interface Pod {
+  readonly metadata: { readonly labels: Record<string, string> };
+  readonly spec: { readonly containers: Container[]; readonly imagePullSecrets?: object[] };
+}
+interface Resource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly template?: Pod;
+    readonly selector?: Record<string, unknown>;
+    readonly egress?: { readonly ports: object[] }[];
+    readonly ports?: object[];
+    readonly ingress?: { readonly ports: { readonly port: string }[] }[];
+  };
+}
+
+const folder = new URL('../../deploy/helm/', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, folder), 'utf8');
+const render = (overrides = {}): Resource[] => renderChart(folder, overrides) as unknown as Resource[];
+const pods = (resources: readonly Resource[]): Pod[] => resources.flatMap(({ spec }) => spec.template ?? []);
+
+test('the chart is of this version, and renders what a bot on PostgreSQL needs', () => {
+  expect(parse(read('Chart.yaml'))).toMatchObject({ version, appVersion: version });
+  const resources = render();
+  expect(resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'Job bot-migrate',
+    'Service bot',
+    'NetworkPolicy bot',
+    'Deployment bot-web',
+    'PodDisruptionBudget bot-web',
+    'Deployment bot-worker',
+    'PodDisruptionBudget bot-worker',
+  ]);
+  const containers = pods(resources).flatMap(({ spec }) => spec.containers);
+  expect(containers.map(({ args }) => args)).toEqual([['migrate'], ['web'], ['worker']]);
+  for (const { securityContext } of containers)
+    expect(securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+});
+
+test('every value is used by a template, and every value that a template uses is there', () => {
+  const templates = readdirSync(new URL('templates', folder)).map((file) => read(`templates/${file}`));
+  const used = new Set([...templates.join('').matchAll(/\.Values((?:\.\w+)+)/gu)].map(([, path]) => path));
+  const values = parse(read('values.yaml')) as object;
+  const list = (value: unknown, path: string): string[] =>
+    used.has(path) || typeof value !== 'object' || value === null
+      ? [path]
+      : Object.entries(value).flatMap(([name, inner]) => list(inner, `${path}.${name}`));
+  expect(new Set(list(values, ''))).toEqual(used);
+  expect(values).toMatchObject({ web: { replicas: 2 }, worker: { replicas: 2 } });
+});
+
+const egress = (overrides: object): unknown[] =>
+  render({ networkPolicy: overrides })
+    .filter(({ kind }) => kind === 'NetworkPolicy')
+    .flatMap(({ spec }) => spec.egress?.flatMap(({ ports }) => ports) ?? []);
+const tcp = (port: number) => ({ port, protocol: 'TCP' });
+
+test('the policy lets out DNS, https, PostgreSQL, and the collector where one is named', () => {
+  const always = [{ port: 53, protocol: 'UDP' }, tcp(53), tcp(443)];
+  expect(egress({})).toEqual([...always, tcp(5432)]);
+  expect(egress({ postgresPort: 6432, collectorPort: 4318 })).toEqual([...always, tcp(6432), tcp(4318)]);
+  expect(egress({ enabled: false })).toEqual([]);
+});
+
+test('ports that probes, the service and the policy name are ports of the pods they select', () => {
+  const resources = render({ operatorPort: 9999, env: { PUBLIC_URL: 'https://bot.example' } });
+  for (const { spec, metadata } of pods(resources)) {
+    const [container] = spec.containers;
+    const variables = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
+    expect(variables).toEqual({ PORT: '3000', METRICS_PORT: '9999', PUBLIC_URL: 'https://bot.example' });
+    const ports = Object.fromEntries(
+      container?.ports?.map(({ name, containerPort }) => [name, containerPort]) ?? [],
+    );
+    const role = metadata.labels['role'];
+    const operator = { operator: 9999 };
+    expect(ports).toEqual(role === 'migrate' ? {} : role === 'web' ? { http: 3000, ...operator } : operator);
+    expect(container?.startupProbe?.httpGet.port).toBe(role === 'migrate' ? undefined : 'operator');
+  }
+  const service = resources.find(({ kind }) => kind === 'Service')?.spec;
+  expect(service?.selector).toEqual({ 'app.kubernetes.io/instance': 'bot', role: 'web' });
+  expect(service?.ports).toEqual([{ name: 'http', port: 80, targetPort: 'http' }]);
+  const policy = resources.find(({ kind }) => kind === 'NetworkPolicy')?.spec;
+  expect(policy?.ingress?.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([
+    'http',
+    'operator',
+  ]);
+});
+
+test('pull secrets, the tag and resources that are set are in every pod', () => {
+  const set = { imagePullSecrets: [{ name: 'registry' }], image: { tag: '1.2.3' } };
+  const all = pods(render(set));
+  expect(all).toHaveLength(3);
+  for (const { spec } of all) {
+    expect(spec.imagePullSecrets).toEqual([{ name: 'registry' }]);
+    expect(spec.containers).toMatchObject([
+      { image: 'cdn-chatops:1.2.3', resources: { limits: { memory: '512Mi' } } },
+    ]);
+  }
+});

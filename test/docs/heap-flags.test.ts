@@ -1,0 +1,24 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const flag = /--max-(?:semi-space|old-space)-size=\d+/gu;
+
+test('wherever the bot is started it gets the heap flags of docs/operating.md', () => {
+  const documented = [...read('docs/operating.md').matchAll(/^\| `(--max-[^`]+)` \|/gmu)].map(
+    ([, one]) => one,
+  );
+  expect(documented).toHaveLength(2);
+
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const deployed = globSync('deploy/**/*', { cwd: root.pathname, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .flatMap(({ parentPath, name }) => readFileSync(`${parentPath}/${name}`, 'utf8').split('\n'));
+  const starts = [
+    ...['start', 'web', 'worker'].flatMap((name) => scripts[name]?.split('||') ?? []),
+    ...deployed.filter((line) => /^(?:ENTRYPOINT|ExecStart=).*dist\/bot\/main\.js/u.test(line)),
+  ];
+  expect(starts).toHaveLength(8);
+  for (const start of starts) expect([start, start.match(flag)]).toEqual([start, documented]);
+});
