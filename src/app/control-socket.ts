@@ -13,10 +13,15 @@ import type { StoreConfig } from './config.ts';
 // The embedded database serves one process. While it runs, commands of an operator are sent to it over a socket in a
 // directory that only its own user may enter.
 
-/** Runs a command; `print` writes a line in the operator's terminal. */
+/** Runs the words of a command; `print` writes a line in the operator's terminal. */
 export type RunCommand = (words: readonly string[], print: (line: string) => void) => Promise<void>;
 
-const commandWords = z.array(z.string().max(200)).max(10);
+const commandWords = z
+  .tuple([z.enum(['keys', 'doctor'])], z.string().max(200))
+  .refine((words) => words.length <= 10);
+
+/** A command by its first word. */
+type Commands = Readonly<Record<z.output<typeof commandWords>[0], RunCommand>>;
 
 /** One line of an answer: printed, or the last. */
 const answer = z.union([
@@ -26,20 +31,38 @@ const answer = z.union([
 ]);
 
 /** The socket of the process that uses the embedded database; undefined where there can be none. */
-export function controlPath({ databaseUrl, dataDir }: StoreConfig['store']): string | undefined {
+function controlPath({ databaseUrl, dataDir }: StoreConfig['store']): string | undefined {
   const path = join(dataDir, 'control', 'socket');
   // The system cuts longer names off silently.
   const isPossible = process.platform !== 'win32' && Buffer.byteLength(path) <= 100;
   return isPossible && !databaseUrl ? path : undefined;
 }
 
-/** Listens until the returned function is called. For the one process that holds the data directory. */
-export async function serveControl(path: string, run: RunCommand, log: Log): Promise<() => Promise<void>> {
+/**
+ * Listens until the returned function is called: for the one process that holds the data directory. Where it cannot, that
+ * is logged and the bot runs without.
+ */
+export async function serveControl(
+  store: StoreConfig['store'],
+  commands: Commands,
+  log: Log,
+): Promise<() => Promise<void>> {
+  const path = controlPath(store);
+  try {
+    if (path !== undefined) return await listen(path, commands, log);
+  } catch (error) {
+    // Some file systems have no sockets.
+    log.warn({ error }, 'operators cannot reach this process: stop it for “npm run keys”');
+  }
+  return async () => undefined;
+}
+
+async function listen(path: string, commands: Commands, log: Log): Promise<() => Promise<void>> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await chmod(dirname(path), 0o700);
   // Left over from a process that was killed.
   await rm(path, { force: true });
-  const server = createServer((incoming, outgoing) => void serve(incoming, outgoing, run, log));
+  const server = createServer((incoming, outgoing) => void serve(incoming, outgoing, commands, log));
   server.listen(path).unref();
   await once(server, 'listening');
   return async () => {
@@ -50,10 +73,11 @@ export async function serveControl(path: string, run: RunCommand, log: Log): Pro
 }
 
 /** Never rejects: a failure is logged and reported to the operator. */
-async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: RunCommand, log: Log) {
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse, commands: Commands, log: Log) {
   const say = (value: z.input<typeof answer>): void => void outgoing.write(`${JSON.stringify(value)}\n`);
   try {
-    await run(commandWords.parse(await json(incoming)), (line) => say({ line }));
+    const [command, ...words] = commandWords.parse(await json(incoming));
+    await commands[command](words, (line) => say({ line }));
     say({ done: true });
   } catch (error) {
     if (error instanceof UserError) say({ refused: error.message, hint: error.hint });
@@ -66,15 +90,17 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse, run: R
 }
 
 /**
- * Sends a command to the process that listens there; false = none does.
+ * Sends a command to the bot that runs on this embedded database; false = none listens.
  *
  * @throws UserError with that process's message, where it refuses.
  */
 export async function requestControl(
-  path: string,
-  words: readonly string[],
+  store: StoreConfig['store'],
+  words: readonly [keyof Commands, ...string[]],
   print: (line: string) => void,
 ): Promise<boolean> {
+  const path = controlPath(store);
+  if (path === undefined) return false;
   const asking = request({ socketPath: path, method: 'POST', path: '/', agent: false }).end(
     JSON.stringify(words),
   );

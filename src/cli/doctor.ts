@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createCdn } from '../api/cdn.ts';
 import type { Config } from '../app/config.ts';
-import { checkAddresses, checkCdn } from '../app/doctor/network.ts';
-import { checkSlack } from '../app/doctor/slack.ts';
-import { checkRoom, checkStores, findChannels } from '../app/doctor/stores.ts';
+import { requestControl } from '../app/control-socket.ts';
+import { type AskedFor, checkDeployment } from '../app/doctor/deployment.ts';
+import { checkKey } from '../app/doctor/network.ts';
+import { checkRoom, checkStores } from '../app/doctor/stores.ts';
+import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import { createNativeSupport } from '../store/native-support.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Finding } from '../views/doctor.ts';
 import { readKeyFile } from './key-file.ts';
 
-const usage = 'Usage: npm run doctor -- [--json] [--key-file <file>] [--probe <user id>]';
+const usage = 'Usage: npm run doctor -- [--json] [--key-file <file>] [--team <id>] [--probe <user id>]';
 
 interface Options {
   readonly config: Config;
@@ -25,52 +26,50 @@ interface Options {
 
 /**
  * `npm run doctor`: looks at everything that the bot needs and prints what it found with the fix for each fault. Changes
- * nothing; `--probe` posts a chart and a table to a person and takes them back.
+ * nothing; `--probe` posts a chart and a table to a person and takes them back. The bot that runs on the embedded database,
+ * which serves one process, is asked to look itself.
  *
  * @throws UserError for words or a key file that cannot be read.
  */
 export async function doctorCommand(words: readonly string[], options: Options): Promise<'healthy' | 'ill'> {
-  const { json, probe, 'key-file': keyFile } = parseWords(words);
-  const findings: Finding[] = [];
-  const { database, found } = await openStores(options);
-  findings.push(...found);
-  try {
-    findings.push(...(await checkRest(options, { database, probe, keyFile })));
-  } finally {
-    await database?.close();
-  }
-  if (json) options.print(JSON.stringify(findings, undefined, 2));
-  else for (const finding of findings) printFinding(finding, options.print);
+  const { json, probe, team, 'key-file': keyFile } = parseWords(words);
+  const { config, fetch, print } = options;
+  const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
+  const findings =
+    (await askRunningBot(config, { probe, team })) ?? (await examine(options, { probe, team }));
+  // The key stays in this process.
+  if (key) findings.push(await checkKey(createCdn({ ...config.cdn, fetch }), key));
+  if (json) print(JSON.stringify(findings, undefined, 2));
+  else for (const finding of findings) printFinding(finding, print);
   return findings.some(({ state }) => state === 'failed') ? 'ill' : 'healthy';
 }
 
-/** All but the stores; `database` is missing where it cannot be opened. */
-async function checkRest(
-  { config, fetch, now }: Options,
-  about: {
-    readonly database?: Database | undefined;
-    readonly probe?: string | undefined;
-    readonly keyFile?: string | undefined;
-  },
-): Promise<Finding[]> {
-  const { database, probe, keyFile } = about;
-  const { installing } = config.slack;
-  const inSlack = await checkSlack({
-    ...config.slack,
-    fetch,
-    now,
-    token: installing.kind === 'single' ? installing.botToken : undefined,
-    channels: database ? await findChannels(database) : [],
-    probe,
-    support: database && createNativeSupport({ db: database.db, now }),
-  });
-  const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
-  const cdn = createCdn({ ...config.cdn, fetch });
-  return [
-    ...inSlack,
-    ...(await checkAddresses({ config, fetch })),
-    ...(await checkCdn({ config, fetch, cdn }, key)),
-  ];
+/** Undefined where none runs on this embedded database. */
+async function askRunningBot(
+  config: Config,
+  { probe = '', team = '' }: AskedFor,
+): Promise<Finding[] | undefined> {
+  const lines: string[] = [];
+  const isRunning = await requestControl(
+    config.store,
+    ['doctor', probe, team],
+    (line) => void lines.push(line),
+  );
+  return isRunning ? (JSON.parse(lines.join('')) as Finding[]) : undefined;
+}
+
+async function examine(options: Options, about: AskedFor): Promise<Finding[]> {
+  const { config, fetch, now } = options;
+  const { database, found } = await openStores(options);
+  try {
+    const isReadable = database && !found.some(({ state }) => state === 'failed');
+    const isOAuth = config.slack.installing.kind === 'oauth';
+    const installations = isReadable && isOAuth ? await openInstallations(database, config, now) : undefined;
+    const deployment = { config, fetch, slackFetch: fetch, now, database, installations };
+    return [...found, ...(await checkDeployment(deployment, about))];
+  } finally {
+    await database?.close();
+  }
 }
 
 function printFinding({ check, state, says, fix }: Finding, print: Options['print']): void {
@@ -78,7 +77,7 @@ function printFinding({ check, state, says, fix }: Finding, print: Options['prin
   if (fix !== undefined && state !== 'ok') print(`         → ${fix}`);
 }
 
-/** Database, keyring and room, as far as they can be opened beside a running bot; current ones stay open. */
+/** Database, keyring and room, as far as they can be opened; a current database stays open. */
 async function openStores({ config, log }: Options): Promise<{ database?: Database; found: Finding[] }> {
   const { databaseUrl, dataDir } = config.store;
   const room: Finding[] = databaseUrl ? [] : [await checkRoom(dataDir)];
@@ -97,7 +96,7 @@ async function openStores({ config, log }: Options): Promise<{ database?: Databa
   } catch (error) {
     await database?.close();
     if (!(error instanceof UserError)) throw error;
-    // The embedded database serves one process: the bot itself.
+    // The embedded database serves one process, which did not answer.
     const state = databaseUrl ? 'failed' : 'skipped';
     const says = error.message;
     return {
@@ -109,7 +108,12 @@ async function openStores({ config, log }: Options): Promise<{ database?: Databa
 function parseWords(words: readonly string[]) {
   const text = { type: 'string' } as const;
   try {
-    const options = { json: { type: 'boolean', default: false }, 'key-file': text, probe: text } as const;
+    const options = {
+      json: { type: 'boolean', default: false },
+      'key-file': text,
+      probe: text,
+      team: text,
+    } as const;
     return parseArgs({ args: [...words], options }).values;
   } catch (error) {
     throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);

@@ -164,8 +164,12 @@ function describeFailure(error: unknown): { readonly failure: string } {
 
 function describeDrift({ operation, wrong, unknown }: Drift): string {
   const parts = [
-    wrong.length > 0 && `of another type: ${wrong.join(', ')}`,
-    unknown.length > 0 && `not in the specification: ${unknown.join(', ')}`,
+    wrong.length > 0 && `of another type: ${listOnce(wrong)}`,
+    unknown.length > 0 && `not in the specification: ${listOnce(unknown)}`,
   ];
   return `${operation}: ${parts.filter(Boolean).join('; ')}`;
+}
+
+function listOnce(names: readonly string[]): string {
+  return [...new Set(names)].join(', ');
 }

@@ -1,11 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { startCdn } from '../../simulator/cdn/server.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { Finding } from '../../src/views/doctor.ts';
-import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
+import { type Bot, createPublicUrl, install, startBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
+import { findPostgres } from '../support/postgres.ts';
 
 let bot: Bot;
 beforeEach(async () => {
@@ -31,27 +34,78 @@ const doctor = async (
 const doctorFindings = async (...given: Parameters<typeof doctor>): Promise<Finding[]> =>
   JSON.parse((await doctor(given[0], '--json', ...given.slice(1).map(String))).said);
 
+const postgres = await findPostgres();
+
+const stabilize = (said: string): string =>
+  said
+    .replace(/127\.0\.0\.1:\d+/gu, '<host>')
+    .replace(/[\d.]+ [kMGT]B/gu, '<size>')
+    .replace(/-?\d+ s from/u, '<n> s from')
+    .replace(/with k\w+/u, 'with <key id>')
+    .replace(/PostgreSQL \d[^,]*/u, 'PostgreSQL <version>');
+
 test('a healthy bot that is stopped: every check is ok or says why it is skipped', async () => {
   await bot.app.stop();
   const keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
   await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
   const { verdict, said } = await doctor({}, '--key-file', keyFile, '--probe', 'U0ALICE00');
-  const stable = said
-    .replace(/127\.0\.0\.1:\d+/gu, '<host>')
-    .replace(/[\d.]+ [kMGT]B/gu, '<size>')
-    .replace(/-?\d+ s from/u, '<n> s from')
-    .replace(/with k\w+/u, 'with <key id>');
-  expect(stable).toMatchSnapshot('all');
+  expect(stabilize(said)).toMatchSnapshot('all');
   expect(verdict).toBe('healthy');
   expect(said).not.toContain(bot.cdn.key);
   expect(bot.slack.calls.filter(({ method }) => method === 'chat.delete')).toHaveLength(2);
   expect(bot.slack.problems).toEqual([]);
 });
 
-test('beside the running bot the embedded database is skipped', async () => {
-  const findings = await doctorFindings();
-  expect(findings.find(({ check }) => check === 'database')?.state).toBe('skipped');
+test('beside the running bot the checks are its own, and none is skipped for its database', async () => {
+  const keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
+  await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
+  // The variables of this terminal are not those of the bot.
+  const env = { SLACK_BOT_TOKEN: 'xoxb-0000-another' };
+  const findings = await doctorFindings({ env }, '--key-file', keyFile, '--probe', 'U0ALICE00');
+  expect(findings.map(({ check, state }) => `${state} ${check.replace(/ 127.*/u, '')}`)).toMatchSnapshot(
+    'beside',
+  );
+  expect(bot.slack.calls.filter(({ method }) => method === 'chat.delete')).toHaveLength(2);
+  expect(bot.logs.join('')).not.toContain(bot.cdn.key);
+  expect(await bot.app.stop().then(() => doctorFindings({ env }))).not.toContainEqual(
+    expect.objectContaining({ check: 'bot' }),
+  );
 });
+
+test.each(['running', 'stopped'])('of many workspaces each token is looked at by a %s bot', async (state) => {
+  await bot.stop();
+  bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
+  const { acme, beta, corp } = bot.slack.workspaces;
+  expect((await doctorFindings()).find(({ check }) => check === 'slack tokens')?.state).toBe('skipped');
+  for (const { id } of [acme, beta, corp]) await install(bot, id);
+  bot.slack.script.withholdScopes(['usergroups:read']);
+  if (state === 'stopped') await bot.app.stop();
+  const ofWorkspaces = async (...words: string[]) =>
+    (await doctorFindings({}, ...words))
+      .filter(({ check }) => /^[TE][A-Z0-9]+ /u.test(check))
+      .map(({ check, says }) => `${check}: ${says}`)
+      .toSorted();
+  expect(await ofWorkspaces()).toMatchSnapshot('each');
+  expect(await ofWorkspaces('--team', beta.id, '--probe', 'U0ALICE00')).toMatchSnapshot('one');
+  expect(await ofWorkspaces('--team', 'T0NOWHERE')).toMatchSnapshot('none');
+  await expect(doctor({}, '--probe', 'U0ALICE00')).rejects.toThrow('--probe needs the workspace');
+});
+
+test.skipIf(typeof postgres === 'string')(
+  'on PostgreSQL the server’s version and the size are told, and that free room is not',
+  async () => {
+    if (typeof postgres === 'string') throw new Error(postgres);
+    const server = await postgres.start();
+    onTestFinished(() => server.stop());
+    await bot.stop();
+    const DATABASE_URL = (await server.createDatabase()).reveal();
+    bot = await startBot({ env: { DATABASE_URL, ENCRYPTION_KEYS: generateKeys('k1') } });
+    const found = (await doctorFindings()).filter(({ check }) => /^(bot|room|database)$/u.test(check));
+    expect(found.map(({ check, state, says }) => `${state} ${check}: ${stabilize(says)}`)).toMatchSnapshot(
+      'postgres',
+    );
+  },
+);
 
 test('a scope that is not granted: what is lost and how to get it', async () => {
   bot.slack.script.withholdScopes(['usergroups:read']);
@@ -62,6 +116,7 @@ test('a scope that is not granted: what is lost and how to get it', async () => 
 });
 
 test('a wrong token, a clock that is wrong, and a CDN that is down make it ill', async () => {
+  await bot.app.stop();
   await bot.cdn.close();
   const now = new Date(Date.now() + 600_000);
   const env = { SLACK_BOT_TOKEN: 'xoxb-0000-another' };
@@ -81,8 +136,8 @@ test('a chart that Slack refuses is told, with what comes instead', async () => 
   expect(findings.filter(({ check }) => check.startsWith('native blocks'))).toMatchSnapshot('refused');
 });
 
-const findAddresses = async (env: Record<string, string> = {}) =>
-  (await doctorFindings({ env }))
+const findAddresses = async () =>
+  (await doctorFindings())
     .filter(({ check }) => /address/u.test(check))
     .map(({ says, ...rest }) => ({ ...rest, says: says.replace(/:\d+/u, '') }));
 
@@ -90,7 +145,11 @@ test('over signed HTTP the address of deliveries is tried from outside', async (
   await bot.stop();
   bot = await startBot({ transport: 'http', env: await createPublicUrl() });
   expect(await findAddresses()).toMatchSnapshot('reached');
-  expect(await findAddresses({ PUBLIC_URL: bot.cdn.url })).toMatchSnapshot('elsewhere');
+  await bot.stop();
+  const elsewhere = await startCdn({ zones: 0 });
+  onTestFinished(() => elsewhere.close());
+  bot = await startBot({ transport: 'http', env: { PUBLIC_URL: elsewhere.url } });
+  expect(await findAddresses()).toMatchSnapshot('elsewhere');
 });
 
 test('a key file that is not there is named', async () => {

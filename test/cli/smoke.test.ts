@@ -44,6 +44,60 @@ test('the six reading operations are called, nothing else, and no value is print
   ]);
 });
 
+const paths = [
+  /^\/pullzone/,
+  /^\/apikey/,
+  /^\/\d+\/\d\d-/,
+  /\/summary$/,
+  /\/upload-scanning$/,
+  /\/event-logs\/\d+\/export$/,
+];
+
+test('against the strictest CDN, every page and answer is read and as specified', async () => {
+  await cdn.close();
+  cdn = await startCdn({ zones: 2_100, gzip: true });
+  await writeFile(keyFile, `${cdn.key}\n`, { mode: 0o600 });
+  // Each operation asks for a pause first. Then the list is cut within its first page, and others arrive in pieces.
+  for (const path of paths) cdn.faults.add({ match: { path }, status: 429, retryAfter: 0 });
+  cdn.faults.add({ match: { path: paths[0] as RegExp, query: { page: '2' } }, drop: 'mid-body' });
+  for (const path of paths.slice(1))
+    cdn.faults.add({ match: { path }, trickle: { bytes: 5_000, everyMs: 1 } });
+  const { verdict, said } = await smoke('--key-file', keyFile, '--shield-zone', '501');
+  expect(said).toMatchSnapshot('strictest');
+  expect(verdict).toBe('as specified');
+  const counts = paths.map((path) => cdn.requests.filter((request) => path.test(request.path)).length);
+  // Three pages, a pause and a cut; the others once more after their pause.
+  expect(counts).toEqual([5, 2, 2, 2, 2, 2]);
+  expect(cdn.requests.every(({ key }) => key === 'full')).toBe(true);
+});
+
+test('what the simulator changes in each operation is printed by member, and never a value', async () => {
+  const overwritten: Record<string, unknown>[] = [
+    { MonthlyBandwidthUsed: 'sekrit', Hostnames: 7 },
+    { Roles: 'sekrit' },
+    { labels: 'sekrit' },
+    { monthlyCost: 'sekrit' },
+    { totalFilesScanned: 'sekrit' },
+  ];
+  for (const [index, overwrite] of overwritten.entries())
+    cdn.faults.add({ match: { path: paths[index] as RegExp }, unknownMembers: true, overwrite });
+  cdn.faults.add({ match: { path: paths[5] as RegExp }, body: 'html' });
+  const { verdict, said } = await smoke('--key-file', keyFile, '--shield-zone', '501');
+  expect(said).toMatchSnapshot('drift everywhere');
+  expect(said).not.toContain('sekrit');
+  expect(verdict).toBe('differs');
+});
+
+test('a redirect is not followed with the key', async () => {
+  cdn.faults.add({
+    match: { path: paths[1] as RegExp },
+    status: 302,
+    headers: { location: cdn.originLoggingUrl },
+  });
+  expect((await smoke('--key-file', keyFile)).said).toMatchSnapshot('redirected');
+  expect(cdn.requests.filter(({ host, path }) => host === 'origin-logging' && path === '/')).toEqual([]);
+});
+
 test('an answer that differs from the specification and a refusal are told, with exit code 1', async () => {
   cdn.faults.add({ match: { path: /\/apikey/ }, status: 401 });
   cdn.faults.add({ match: { path: /\/summary/ }, overwrite: { monthlyCost: 'much' } });

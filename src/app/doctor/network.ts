@@ -9,10 +9,6 @@ interface Options {
   readonly fetch: typeof globalThis.fetch;
 }
 
-interface Keyed {
-  readonly cdn: { withKey(key: Secret): CdnClient };
-}
-
 const timeoutMs = 5_000;
 
 /** Whether PUBLIC_URL leads to a bot that runs and, over signed HTTP, takes what Slack delivers. */
@@ -46,16 +42,14 @@ async function checkEventAddress(url: string, fetch: Options['fetch']): Promise<
   return { check, state: 'failed', says: `does not take Slack’s deliveries (${status})`, fix };
 }
 
-/** The CDN's hosts, and a key if there is one. */
-export async function checkCdn(
-  { config, fetch, cdn }: Options & Keyed,
-  key: Secret | undefined,
-): Promise<Finding[]> {
-  const hosts = await Promise.all(
-    Object.entries({
-      CDN_API_URL: config.cdn.apiUrl,
-      CDN_ORIGIN_LOGGING_URL: config.cdn.originLoggingUrl,
-    }).map(async ([variable, url]): Promise<Finding> => {
+/** Whether the CDN's hosts are reached. */
+export async function checkHosts({
+  config,
+  fetch,
+}: Pick<Options, 'fetch'> & { readonly config: Pick<Config, 'cdn'> }) {
+  const hosts = { CDN_API_URL: config.cdn.apiUrl, CDN_ORIGIN_LOGGING_URL: config.cdn.originLoggingUrl };
+  return Promise.all(
+    Object.entries(hosts).map(async ([variable, url]): Promise<Finding> => {
       const check = `cdn ${new URL(url).host}`;
       // Without a key any answer will do.
       const answers = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).then(
@@ -63,18 +57,14 @@ export async function checkCdn(
         () => false,
       );
       if (answers) return { check, state: 'ok', says: 'answers' };
-      return {
-        check,
-        state: 'failed',
-        says: 'does not answer',
-        fix: `Allow https to it, or check ${variable}.`,
-      };
+      const fix = `Allow https to it, or check ${variable}.`;
+      return { check, state: 'failed', says: 'does not answer', fix };
     }),
   );
-  return key === undefined ? hosts : [...hosts, await checkKey(cdn, key)];
 }
 
-async function checkKey(cdn: Keyed['cdn'], key: Secret): Promise<Finding> {
+/** Whether the CDN takes this key. */
+export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Secret): Promise<Finding> {
   const check = 'cdn key';
   try {
     const { total, zones } = await cdn.withKey(key).pullZones.firstPage();

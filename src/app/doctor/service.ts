@@ -1,10 +1,14 @@
 import { tenantId } from '../../auth/identity.ts';
 import type { Doctor } from '../../commands/services.ts';
+import { version } from '../../lib/version.ts';
 import { workspaceOf } from '../../slack/sender.ts';
+import type { Finding } from '../../views/doctor.ts';
+import type { RunCommand } from '../control-socket.ts';
 import type { Services } from '../services.ts';
 import type { Base, Stores } from '../stores.ts';
-import { checkAddresses, checkCdn } from './network.ts';
-import { checkSlack } from './slack.ts';
+import { checkDeployment } from './deployment.ts';
+import { checkAddresses, checkHosts, checkKey } from './network.ts';
+import { checkConnection, checkWorkspace } from './slack.ts';
 import { checkStores, findChannels } from './stores.ts';
 
 /**
@@ -13,9 +17,17 @@ import { checkStores, findChannels } from './stores.ts';
  */
 export function createDoctor(
   base: Base,
-  { database, keyStore, nativeSupport }: Stores,
+  { database, installations, keyStore, nativeSupport }: Stores,
   services: Services,
-): Doctor {
+): Doctor & {
+  /**
+   * `npm run doctor` beside the bot, for the control socket: prints the findings as one line of JSON. Its words are the
+   * id of the person to probe and of the workspace to look at, each or both empty.
+   *
+   * @throws UserError where they do not fit this bot.
+   */
+  runAll: RunCommand;
+} {
   const { config, fetch, now } = base;
   const { access, cdn, slackFetch } = services;
   return {
@@ -27,13 +39,27 @@ export function createDoctor(
         findChannels(database, tenant),
         keyStore.reveal(person),
       ]);
-      const slack = { ...config.slack, fetch: slackFetch, now, token, channels };
-      const [inSlack, own, atCdn] = await Promise.all([
-        checkSlack({ ...slack, probe: person.userId, support: nativeSupport }),
-        config.slack.installing.kind === 'oauth' ? [] : checkOwn(),
-        checkCdn({ config, fetch, cdn }, linked?.key),
+      const slack = { ...config.slack, fetch: slackFetch, now };
+      const workspace = { token, channels, probe: person.userId, support: nativeSupport };
+      const found = await Promise.all([
+        config.slack.installing.kind === 'oauth' ? Promise.resolve([]) : checkOwn(),
+        checkConnection(slack),
+        checkWorkspace(workspace, slack),
+        checkHosts(base),
       ]);
-      return [...own, ...inSlack, ...atCdn];
+      return [...found.flat(), ...(linked ? [await checkKey(cdn, linked.key)] : [])];
+    },
+    async runAll([probe = '', team = ''], print) {
+      const about = { probe: probe || undefined, team: team || undefined };
+      const options = { ...base, slackFetch, database, installations };
+      const rest = await checkDeployment(options, about);
+      const says = `runs version ${version}, and looked itself, with the variables that it was started with`;
+      const found: Finding[] = [
+        { check: 'bot', state: 'ok', says },
+        ...(await checkStores(database, config)),
+        ...rest,
+      ];
+      print(JSON.stringify(found));
     },
   };
 

@@ -13,8 +13,10 @@ interface Options {
   readonly appToken: Secret | undefined;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => Date;
-  /** Of the workspace; undefined = there are many, and none is asked about. */
-  readonly token: Secret | undefined;
+}
+
+interface InWorkspace {
+  readonly token: Secret;
   /** Channels that digests and watches post to. */
   readonly channels: readonly string[];
   /** A person who gets charts and tables, which are taken back at once. */
@@ -23,33 +25,38 @@ interface Options {
   readonly support: Pick<NativeSupport, 'list' | 'record'> | undefined;
 }
 
-/** Asks Slack for what the bot needs of it: clock, connection, token, scopes, channels, native blocks. */
-export async function checkSlack(options: Options): Promise<Finding[]> {
-  const { apiUrl, appToken, fetch, token, probe, support } = options;
-  const settings = {
+/** Asks Slack for what the whole bot needs of it: clock and connection. */
+export async function checkConnection(options: Options): Promise<Finding[]> {
+  const clock = await checkClock(options);
+  const { appToken } = options;
+  return appToken ? [clock, await checkSocket(createClient(appToken, options))] : [clock];
+}
+
+/** Asks Slack for what the bot needs in one workspace: token, scopes, channels, native blocks. */
+export async function checkWorkspace(
+  { token, channels, probe, support }: InWorkspace,
+  options: Pick<Options, 'apiUrl' | 'fetch'>,
+): Promise<Finding[]> {
+  const client = createClient(token, options);
+  const { tenant, found } = await checkToken(client);
+  const findings = [...found];
+  if (tenant === undefined) return findings;
+  for (const channel of channels) findings.push(await checkChannel(client, channel));
+  const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe);
+  if (probed) await support?.record(tenant, probed.seen);
+  const seen = support ? await support.list(tenant) : probed?.seen;
+  return [...findings, ...describeSupport(seen ?? []), ...(probed?.found ?? [])];
+}
+
+function createClient(token: Secret, { apiUrl, fetch }: Pick<Options, 'apiUrl' | 'fetch'>): WebClient {
+  return new WebClient(token.reveal(), {
     slackApiUrl: apiUrl,
     allowAbsoluteUrls: false,
     fetch,
     timeout: 5_000,
     retryConfig: { retries: 1 },
     logger: silent,
-  };
-  const findings: Finding[] = [await checkClock(options)];
-  if (appToken) findings.push(await checkSocket(new WebClient(appToken.reveal(), settings)));
-  if (token === undefined) {
-    const says =
-      'many workspaces: each token is checked when it is used, and daily; /cdn doctor looks at one';
-    return [...findings, { check: 'slack token', state: 'skipped', says }];
-  }
-  const client = new WebClient(token.reveal(), settings);
-  const { tenant, found } = await checkToken(client);
-  findings.push(...found);
-  if (tenant === undefined) return findings;
-  for (const channel of options.channels) findings.push(await checkChannel(client, channel));
-  const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe);
-  if (probed) await support?.record(tenant, probed.seen);
-  const seen = support ? await support.list(tenant) : probed?.seen;
-  return [...findings, ...describeSupport(seen ?? []), ...(probed?.found ?? [])];
+  });
 }
 
 // A refusal is a finding.

@@ -10,11 +10,26 @@ import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import { keyringSource, sealedTables } from '../keyring-service.ts';
 
-/** Database, keyring and room. */
+/** Database, room and keyring. */
 export async function checkStores(database: Database, config: Config): Promise<Finding[]> {
-  const room = config.store.databaseUrl ? [] : [await checkRoom(config.store.dataDir)];
-  const schema = await checkSchema(database);
-  return schema.state === 'failed' ? [...room, schema] : [...room, schema, await checkKeys(database, config)];
+  const [schema, { version, bytes }] = [await findSchemaState(database.db), await measure(database)];
+  const room = database.engine === 'embedded' ? await checkRoom(config.store.dataDir) : describeRoom(bytes);
+  const found = [room, describeSchema(schema, `${version}, ${formatBytes(bytes)}`)];
+  return schema === 'newer' ? found : [...found, await checkKeys(database, config)];
+}
+
+async function measure({ db, engine }: Database): Promise<{ version: string; bytes: number }> {
+  const { rows } = await sql<{ version: string; bytes: number }>`
+    select current_setting('server_version') as version,
+      pg_database_size(current_database())::float8 as bytes`.execute(db);
+  const { version = '', bytes = 0 } = rows[0] ?? {};
+  return { version: `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`, bytes };
+}
+
+/** A server does not tell by SQL what is free on its disk. */
+function describeRoom(bytes: number): Finding {
+  const says = `the database takes ${formatBytes(bytes)}; PostgreSQL does not say what its disk has free, so watch that there`;
+  return { check: 'room', state: 'skipped', says };
 }
 
 // The embedded database keeps two copies of itself beside it.
@@ -32,23 +47,18 @@ export async function checkRoom(dataDir: string): Promise<Finding> {
     : { check, state: 'limited', says, fix: 'Make room: 1 GB or more.' };
 }
 
-async function checkSchema({ db, engine }: Database): Promise<Finding> {
+function describeSchema(state: Awaited<ReturnType<typeof findSchemaState>>, about: string): Finding {
   const check = 'database';
-  const state = await findSchemaState(db);
   if (state === 'newer')
     return {
       check,
       state: 'failed',
-      says: 'written by a newer version of the bot',
+      says: `${about}, written by a newer version of the bot`,
       fix: 'Run that version or a later one.',
     };
-  const { rows } = await sql<{
-    bytes: number;
-  }>`select pg_database_size(current_database())::float8 as bytes`.execute(db);
-  const says = `${engine}, ${formatBytes(rows[0]?.bytes ?? 0)}, ${state === 'current' ? 'up to date' : 'of an older version'}`;
-  if (state === 'current') return { check, state: 'ok', says };
+  if (state === 'current') return { check, state: 'ok', says: `${about}, up to date` };
   const fix = 'The next start changes it; with several processes run npm run migrate first.';
-  return { check, state: 'limited', says, fix };
+  return { check, state: 'limited', says: `${about}, of an older version`, fix };
 }
 
 async function checkKeys({ db }: Database, config: Config): Promise<Finding> {

@@ -33,6 +33,7 @@ async function examine(of: Bot = bot, where = ops, team?: string): Promise<strin
       .replace(/[\d.]+ [kMGT]B/gu, '<size>')
       .replace(/-?\d+ s from/u, '<n> s from')
       .replace(/with k\w+/u, 'with <key id>')
+      .replace(/PostgreSQL [\d.]+/u, 'PostgreSQL <version>')
       .replace(/as of .*/u, 'as of <moment>'),
   );
 }
