@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineJob, type JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
@@ -96,37 +95,3 @@ export function createEndStore(db: Db, enqueue: Enqueue, now: () => Date) {
       for (const end of ends) await enqueue(endAccessJob, end, { in: trx });
     });
 }
-
-// Slack answers about a hundred users.info a minute, and people who wait come first.
-const lookupPauseMs = 1_000;
-
-/** Compares every installation and every linked person with Slack once a day, in case that an event never arrived. */
-export const reconcileAccessJob = defineJob({
-  name: 'reconcile-access',
-  cron: '29 3 * * *',
-  data: z.object({}),
-  timeLimitSeconds: 12 * 60 * 60,
-  async run(_data, { db, ports, now, signal, log }: JobContext<OffboardingPorts>) {
-    const installed = await db.selectFrom('installations').select('tenant').execute();
-    const linked = await db.selectFrom('linked_keys').select(['tenant', 'team_id', 'user_id']).execute();
-    const at = Math.floor(now().getTime() / 1000);
-    for (const tenant of new Set([...installed, ...linked].map((row) => row.tenant))) {
-      const enterpriseId = tenant.startsWith('E') ? tenant : undefined;
-      const people = linked.filter((row) => row.tenant === tenant);
-      try {
-        const place = { enterpriseId, teamId: people[0]?.team_id ?? tenant };
-        const isInstalled = await ports.isInstalled(place);
-        if (!isInstalled) await ports.endAccess({ ...place, cause: 'tokens-revoked', at });
-        for (const { team_id: teamId, user_id: userId } of isInstalled ? people : []) {
-          const profile = await ports.people({ enterpriseId, teamId }).profile(userId, { fresh: true });
-          if (profile?.deleted)
-            await ports.endAccess({ enterpriseId, teamId, userId, cause: 'user-deleted', at });
-          await setTimeout(lookupPauseMs, undefined, { signal });
-        }
-      } catch (error) {
-        signal.throwIfAborted();
-        log.warn({ error, tenant }, 'cannot compare an installation with Slack; tried again tomorrow');
-      }
-    }
-  },
-});

@@ -1,5 +1,6 @@
 import type { ColumnType, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
+import { accessRoundTables } from './schema/access-rounds.ts';
 import { accountTables } from './schema/accounts.ts';
 import { authTables } from './schema/auth.ts';
 import type { Rows } from './schema/define-tables.ts';
@@ -16,6 +17,7 @@ import { watchTables } from './schema/watches.ts';
 import { zoneSettingsTables } from './schema/zone-settings.ts';
 
 type Tables = typeof authTables.tables &
+  typeof accessRoundTables.tables &
   typeof slackTables.tables &
   typeof engineTables.tables &
   typeof settingsTables.tables &
@@ -65,6 +67,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0012-watches': watchTables,
   '0013-closed-steps': closedSteps,
   '0014-scale': scaleIndexes,
+  '0015-access-rounds': accessRoundTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -10,8 +10,8 @@ import {
   createEndStore,
   createOffboarding,
   endAccessJob,
-  reconcileAccessJob,
 } from '../../src/auth/offboarding.ts';
+import { reconcileAccessJob } from '../../src/auth/reconcile-access.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createQueue, type Queue } from '../../src/store/queue/queue.ts';

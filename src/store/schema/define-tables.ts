@@ -42,8 +42,9 @@ export function defineTables<const Tables extends Columns>(
   return {
     tables,
     async up(db) {
-      // One by one: the embedded engine takes no more at once.
-      for (const statement of [...created, ...statements]) await sql.raw(statement).execute(db);
+      // At once, as one statement: the driver sends no others together.
+      const body = [...created, ...statements].map((statement) => `${statement};`).join('\n');
+      await sql.raw(`do $migration$ begin\n${body}\nend $migration$`).execute(db);
     },
   };
 }
