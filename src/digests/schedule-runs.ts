@@ -15,7 +15,6 @@ export const runData = z.object({ digestId: z.string(), due: z.iso.datetime() })
 export const digestDue: JobRef<z.input<typeof dueData>> = {
   name: 'digest-due',
   onePerKey: 'waiting',
-  pollSeconds: 0.5,
   encode: (data) => dueData.parse(data),
 };
 
@@ -27,7 +26,6 @@ export const digestRun: JobRef<z.input<typeof runData>> = {
   timeLimitSeconds: 4 * 60,
   // Most of the time of a run is waiting for the CDN.
   atOnce: 3,
-  pollSeconds: 0.5,
   encode: (data) => runData.parse(data),
 };
 

@@ -122,7 +122,6 @@ export const deliverMessage: JobRef<{ id: string }> = {
   retries: 30,
   timeLimitSeconds: 120,
   atOnce: 6,
-  pollSeconds: 0.5,
   encode: (data) => z.object({ id: z.string() }).parse(data),
 };
 

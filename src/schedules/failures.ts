@@ -7,20 +7,21 @@ import type { Reason } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import type { PauseReason, Scheduled, SchedulePorts } from './model.ts';
 
-/** Decided again at each run: what was allowed when it was ordered may not be any more. */
+/** Decided again at each run, and counted: what was allowed when it was ordered may not be any more. */
 export async function findRefusal(
   { owner, channel }: Pick<Scheduled, 'owner' | 'channel'>,
-  { authorizer: authorizerOf }: Pick<SchedulePorts, 'authorizer'>,
+  { authorizer: authorizerOf, refused }: Pick<SchedulePorts, 'authorizer' | 'refused'>,
 ): Promise<PauseReason | undefined> {
   const authorizer = authorizerOf(owner);
   // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.
   const policy = await authorizer.policy({ fresh: true });
   const isOwn = channel === owner.userId;
   const decision = assertKnown(await authorizer.decide('read', isOwn ? undefined : channel));
-  if (!decision.allowed) return toPauseReason(decision.reason);
-  if (isOwn) return undefined;
-  const destination = decideDestination(policy, 'digest', channel);
-  return destination.allowed ? undefined : toPauseReason(destination.reason);
+  const isChecked = decision.allowed && !isOwn;
+  const { allowed, reason } = isChecked ? decideDestination(policy, 'digest', channel) : decision;
+  if (allowed) return undefined;
+  refused(reason);
+  return toPauseReason(reason);
 }
 
 /** A policy decision as the reason of a pause. */

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { Installation, People, Person } from '../auth/identity.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
+import type { Reason } from '../auth/policy/policy.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Schema } from '../store/schema.ts';
@@ -67,4 +68,6 @@ export interface SchedulePorts {
   readonly enqueue: Enqueue;
   /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
+  /** Counts a refusal by the policy. */
+  readonly refused: (reason: Reason) => void;
 }

@@ -17,7 +17,6 @@ export const watchLook: JobRef<z.input<typeof lookData>> = {
   timeLimitSeconds: 4 * 60,
   // Most of the time of a look is waiting for the CDN.
   atOnce: 3,
-  pollSeconds: 0.5,
   encode: (data) => lookData.parse(data),
 };
 

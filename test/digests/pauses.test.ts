@@ -17,6 +17,8 @@ const pauses: readonly {
   readonly why: string;
   readonly breaks: (harness: DigestHarness) => Promise<void> | void;
   readonly reason: string;
+  /** The refusal that is counted, where the policy is why. */
+  readonly counted?: string;
   /** Where it is told. */
   readonly told: readonly [channel: string, userId: string];
   /** What is done about it before Bob takes it over. */
@@ -35,12 +37,14 @@ const pauses: readonly {
     why: 'its owner was deactivated, and the event of it was lost',
     breaks: ({ slack }) => void Object.assign(slack.world.person(alice.userId) ?? {}, { deactivated: true }),
     reason: 'owner-gone',
+    counted: 'deactivated',
     told: ['C0OPS0000', 'U0BOB0000'],
   },
   {
     why: 'its owner disconnected the key',
     breaks: async ({ keyStore }) => void (await keyStore.forget(alice)),
     reason: 'key-missing',
+    counted: 'no-key',
     told: ['C0OPS0000', 'U0BOB0000'],
   },
   {
@@ -62,6 +66,7 @@ const pauses: readonly {
       });
     },
     reason: 'right-lost',
+    counted: 'channel-cap',
     told: ['C0OPS0000', 'U0BOB0000'],
     mends: uncap,
   },
@@ -77,6 +82,7 @@ const pauses: readonly {
       });
     },
     reason: 'channel-not-allowed',
+    counted: 'other-channel',
     told: ['C0OPS0000', 'U0BOB0000'],
     mends: uncap,
   },
@@ -118,7 +124,7 @@ async function uncap({ policies }: DigestHarness): Promise<void> {
 
 test.each(pauses)(
   '$why: it pauses with one message, and runs again for whoever takes it over',
-  async ({ breaks, reason, told: [channel, reader], mends }) => {
+  async ({ breaks, reason, counted, told: [channel, reader], mends }) => {
     await using harness = await open();
     const digest = await harness.createDaily();
     await breaks(harness);
@@ -127,6 +133,7 @@ test.each(pauses)(
     harness.advance(3 * day);
     await harness.runJobsFor(40, 4);
     expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
+    expect(await harness.countRefusals()).toEqual(counted === undefined ? {} : { [counted]: 1 });
     const notices = harness.readChannel(channel, reader);
     expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
     expect(harness.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);

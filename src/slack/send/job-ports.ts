@@ -62,7 +62,6 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         policies,
         people: people(workspaceOf(person)),
         keyStore,
-        linked: async () => (await keyStore.describe(person)) !== undefined,
       }),
     slack: (place, signal) => {
       const client = async (): Promise<WebClient> =>

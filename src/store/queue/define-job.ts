@@ -26,8 +26,6 @@ export interface JobSettings {
    * and its moment (a job that runs or is retried does not count). `running`: at most one runs per key.
    */
   readonly onePerKey?: 'waiting' | 'running';
-  /** How soon a deferred job or a retry is noticed. New jobs are notified at once. Default 2. */
-  readonly pollSeconds?: number;
 }
 
 /** The arguments for enqueueing a job. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ConstructorOptions, PgBoss } from 'pg-boss';
+import { type ConstructorOptions, fromKysely, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
@@ -9,7 +9,9 @@ import { withSpan } from '../../telemetry/spans.ts';
 import type { Database, Engine } from '../database.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
+import { wakeDueQueues } from './due.ts';
 import { shareSession } from './session.ts';
+import { settleQueues, settleSchedules } from './settle.ts';
 import { type StoredJob, startWorkers } from './workers.ts';
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
@@ -44,6 +46,8 @@ interface StartOptions<Ports> {
   /** Handed to each run. */
   readonly ports: Ports;
   readonly work?: boolean;
+  /** Runs once jobs can be enqueued, before any is taken. */
+  readonly onConnected?: () => Promise<void>;
 }
 
 // Aborted jobs still have to store how far they came.
@@ -58,10 +62,9 @@ export function createQueue(options: {
 }): Queue {
   const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
-  const endPolling: (() => void)[] = [];
-  let started:
-    | { readonly boss: PgBoss; readonly fromKysely: typeof import('pg-boss').fromKysely }
-    | undefined;
+  let endPolling: (() => void) | undefined;
+  let started: PgBoss | undefined;
+  let beginning: Promise<void> | undefined;
 
   const run = async <Ports>(
     job: Job<never, Ports>,
@@ -87,6 +90,7 @@ export function createQueue(options: {
 
   const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
     if (database.engine === 'embedded') await giveBackActiveJobs(boss, database.db);
+    const wake = new Map<string, () => void>();
     for (const job of jobs) {
       const { atOnce = 2 } = job;
       const share = manyTenants && atOnce > 1 ? atOnce - 1 : undefined;
@@ -94,20 +98,15 @@ export function createQueue(options: {
         const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
         return withReference(inSpan, readReference(stored.data));
       };
-      endPolling.push(await startWorkers(boss, { job, share, run: runStored }));
-      if (job.cron !== undefined) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' });
+      wake.set(job.name, await startWorkers(boss, { job, share, run: runStored }));
     }
-    const scheduled = new Set(jobs.filter(({ cron }) => cron !== undefined).map(({ name }) => name));
-    for (const { name } of await boss.getSchedules()) {
-      if (!scheduled.has(name)) await boss.unschedule(name);
-    }
+    endPolling = wakeDueQueues(database.db, wake);
+    await settleSchedules(boss, jobs);
   };
 
   return {
     async start(options) {
-      const { jobs, work: worksHere = true } = options;
-      // Imported here: it takes a while, and the bot answers before its queue runs.
-      const { PgBoss, fromKysely } = await import('pg-boss');
+      const { jobs, work: worksHere = true, onConnected } = options;
       const boss = new PgBoss({
         ...connection(database.native),
         useListenNotify: worksHere,
@@ -124,27 +123,25 @@ export function createQueue(options: {
       );
       boss.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
       await boss.start();
-      started = { boss, fromKysely };
-      for (const job of jobs) {
-        const { policy, ...settings } = queueSettings(job);
-        await boss.createQueue(job.name, { policy, ...settings });
-        // A queue that exists already keeps its policy and gets the other settings.
-        await boss.updateQueue(job.name, settings);
-      }
+      started = boss;
+      await settleQueues(boss, jobs);
       await indexJobIds(database);
-      if (worksHere) await work(boss, options);
+      await onConnected?.();
+      if (worksHere) await (beginning = work(boss, options));
     },
     async stop({ graceMs = 10_000 } = {}) {
       if (!started) return;
-      for (const end of endPolling.splice(0)) end();
+      // A process may be told to stop as soon as it has said that it is ready.
+      await beginning?.catch(() => undefined);
+      endPolling?.();
       const timer = setTimeout(() => ending.abort(), graceMs);
-      await started.boss.stop({ graceful: true, timeout: graceMs + lastMomentMs });
+      await started.stop({ graceful: true, timeout: graceMs + lastMomentMs });
       clearTimeout(timer);
       started = undefined;
     },
     async enqueue(job, data, { in: trx, at, key, tenant = tenantScope.getStore() } = {}) {
       if (!started) throw new Error('The job queue is not started');
-      const { boss, fromKysely } = started;
+      const boss = started;
       const encoded = job.encode(data);
       // A job that waits for its key belongs to nobody who asked: it runs on a schedule, for years.
       const reference = job.onePerKey === 'waiting' ? undefined : findReference();
@@ -214,22 +211,4 @@ function connection(engine: Engine): Partial<ConstructorOptions> {
   }
   // A pool of its own: one connection listens for new jobs the whole time.
   return { connectionString: engine.url.reveal(), application_name: 'cdn-chatops jobs', max: 4 };
-}
-
-const policies = { waiting: 'short', running: 'singleton' } as const;
-
-function queueSettings(job: JobRef<never>) {
-  return {
-    policy: job.onePerKey ? policies[job.onePerKey] : 'standard',
-    notify: true,
-    heartbeatSeconds: 10,
-    retryLimit: job.retries ?? 3,
-    // Short at first, since a killed process counts as a failure too.
-    retryDelay: 1,
-    retryBackoff: true,
-    retryDelayMax: 300,
-    expireInSeconds: job.timeLimitSeconds ?? 900,
-    // Finished jobs are kept for a look at what happened; the record that lasts is the audit.
-    deleteAfterSeconds: 24 * 60 * 60,
-  };
 }

@@ -12,14 +12,14 @@ interface Options {
 }
 
 /**
- * Starts the workers of a job; the answered function ends their polling.
+ * Starts the workers of a job; the answered function wakes one that is idle.
  *
  * A worker takes one job each time it looks. New jobs wake all workers; a job that begins wakes another worker, and its
- * own again when it is done, until nothing is left. So one worker per queue has to poll for deferred jobs: any that is
- * idle, since all but one may be busy for minutes.
+ * own again when it is done, until nothing is left. So one has to be woken when a deferred job is due: any that is idle,
+ * since all but one may be busy for minutes.
  */
 export async function startWorkers(boss: PgBoss, { job, share, run }: Options): Promise<() => void> {
-  const { atOnce = 2, pollSeconds = 2 } = job;
+  const { atOnce = 2 } = job;
   const idle = new Set<string>();
   const running = new Map<string, number>();
   const wakeOne = (): void => {
@@ -27,7 +27,6 @@ export async function startWorkers(boss: PgBoss, { job, share, run }: Options): 
     if (next) boss.notifyWorker(next);
   };
   const options = {
-    pollingIntervalSeconds: pollSeconds,
     notifyPollingIntervalSeconds: 30,
     heartbeatRefreshSeconds: 3,
     includeMetadata: true,
@@ -55,8 +54,7 @@ export async function startWorkers(boss: PgBoss, { job, share, run }: Options): 
     });
     idle.add(worker);
   }
-  const poll = setInterval(wakeOne, pollSeconds * 1000).unref();
-  return () => clearInterval(poll);
+  return wakeOne;
 }
 
 /** Behind the other jobs of its tenant, as a new one. */

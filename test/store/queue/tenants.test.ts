@@ -20,7 +20,6 @@ function createSlowJob() {
     name: 'slow',
     data: z.object({ of: z.string() }),
     atOnce: 4,
-    pollSeconds: 0.5,
     async run({ of }) {
       begun.push(of);
       if (of === 'busy') await free;
