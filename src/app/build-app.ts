@@ -1,22 +1,19 @@
 import { unescape } from 'node:querystring';
-import { exportLimits } from '../exports/worker/gather.ts';
+import { setImmediate } from 'node:timers/promises';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import type { Config, Role } from './config.ts';
-import { createEdges } from './edges.ts';
-import { createFeatures } from './features.ts';
-import { type ChatApp, createLifecycle } from './lifecycle.ts';
-import { createServices } from './services.ts';
-import { type Base, openStores } from './stores.ts';
+import type { ChatApp } from './lifecycle.ts';
+import type { Base } from './stores.ts';
 
 export type AppOptions = Pick<Base, 'config' | 'log'> & Partial<Base> & { readonly role?: Role };
 
 /**
- * Wires the app in stages, each made of the earlier ones: stores, services, features, edges. Starts nothing but the
- * database, which the wiring needs.
+ * Opens the database, which the wiring needs, and wires the app. Starts nothing else. Most of a start is loading code: the
+ * database opens meanwhile, in a thread of its own.
  */
 export async function buildApp({ role = 'all', ...options }: AppOptions): Promise<ChatApp> {
-  const base: Base = { fetch: globalThis.fetch, now: () => new Date(), exportLimits, ...options };
+  const base: Base = { fetch: globalThis.fetch, now: () => new Date(), ...options };
   const { config, log } = base;
   const releaseSecrets = registerConfigSecrets(config);
   const stopTracing = await startTracing(base);
@@ -26,12 +23,13 @@ export async function buildApp({ role = 'all', ...options }: AppOptions): Promis
   };
   let database: Database | undefined;
   try {
-    database = await openDatabase({ ...config.store, log });
-    const stores = await openStores(base, database);
-    const services = createServices(base, stores);
-    const features = createFeatures(base, stores, services);
-    const edges = createEdges(base, role, stores, services, features);
-    return createLifecycle(base, role, { stores, services, features, edges }, release);
+    const opening = openDatabase({ ...config.store, log });
+    // A refusal is thrown below.
+    opening.catch(() => undefined);
+    await setImmediate();
+    const { wire } = await import('./wire.ts');
+    database = await opening;
+    return await wire(base, role, database, release);
   } catch (error) {
     await database?.close();
     await release();

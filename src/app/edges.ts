@@ -1,3 +1,4 @@
+import { createDeliveryClaims } from '../auth/claims.ts';
 import { createEndStore } from '../auth/offboarding.ts';
 import { UserError } from '../errors.ts';
 import type { OnAcknowledged } from '../slack/receive/acknowledgement.ts';
@@ -24,7 +25,7 @@ export type Edges = ReturnType<typeof createEdges>;
 /** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
 export function createEdges(base: Base, role: Role, stores: Stores, services: Services, features: Features) {
   const { config, log, now } = base;
-  const { access, clock, egress, inFlight, logger, metrics, postFetch, slackFetch } = services;
+  const { access, clock, egress, inFlight, logger, metrics, slackFetch } = services;
   const { database } = stores;
   const { apiUrl, appToken, signingSecret } = config.slack;
   const { publicUrl } = config.web;
@@ -68,13 +69,13 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     createFileScanner: () => egress.file(),
     shouldRecordDenial: oncePerMinute(now),
-    claim: createClaims(stores.database.db, now),
+    claim: createDeliveryClaims({ db: stores.database.db, keyStore: stores.keyStore, now }),
+    claimOnce: createClaims(stores.database.db, now),
     release: createReleases(stores.database.db),
     metrics,
     log,
     now,
     panel: config.panel,
-    fetch: postFetch,
   });
 
   const web = createWeb({

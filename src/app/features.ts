@@ -4,6 +4,7 @@ import { createCheckpoints } from '../auth/audit/checkpoints.ts';
 import { createOffboarding } from '../auth/offboarding.ts';
 import { createDigestService } from '../digests/service.ts';
 import { createExportService } from '../exports/service.ts';
+import { exportLimits } from '../exports/worker/limits.ts';
 import { startExportThread } from '../exports/worker/thread.ts';
 import { cancelUnbegun } from '../operations/expiry.ts';
 import type { Ledger } from '../operations/transitions.ts';
@@ -17,7 +18,7 @@ export type Features = ReturnType<typeof createFeatures>;
 
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures(base: Base, stores: Stores, services: Services) {
-  const { config, log, now, exportLimits } = base;
+  const { config, log, now } = base;
   const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
   const { metrics, onAttempt, zoneCache } = services;
   const { db } = stores.database;
@@ -41,7 +42,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
       exportThread: () =>
         startExportThread({
           cdn: config.cdn,
-          limits: exportLimits,
+          limits: base.exportLimits ?? exportLimits,
           directory: tempDirectory,
           onAttempt,
           now,

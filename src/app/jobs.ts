@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { endAccessJob, type OffboardingPorts, reconcileAccessJob } from '../auth/offboarding.ts';
+import { endAccessJob, type OffboardingPorts } from '../auth/offboarding.ts';
+import { reconcileAccessJob } from '../auth/reconcile-access.ts';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../digests/jobs.ts';
 import { digestMessages } from '../digests/messages.ts';
 import type { DigestPorts } from '../digests/model.ts';
@@ -15,6 +16,7 @@ import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
+import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
 import type { Db } from '../store/schema.ts';
 import { reconcileWatchesJob, watchLookJob } from '../watches/jobs.ts';
 import { watchMessages } from '../watches/messages.ts';
@@ -81,6 +83,15 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
     db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
   ];
   for (const query of old) await query.execute();
+}
+
+/** Enqueues the repair of what digests and watches lost: of everybody, or of a tenant that installed the app again. */
+export async function repairSchedules(
+  enqueue: Enqueue,
+  of: { readonly tenant?: string } = {},
+  options?: EnqueueOptions,
+): Promise<void> {
+  for (const job of [reconcileDigestsJob, reconcileWatchesJob]) await enqueue(job, of, options);
 }
 
 /** Every job there is. A new one is a file in its engine's folder and a line here. */

@@ -1,6 +1,6 @@
 import { createAudit } from '../auth/audit/audit.ts';
 import { signingKeysTable } from '../auth/audit/checkpoints.ts';
-import { installationsTable, installationUsersTable } from '../auth/installations.ts';
+import { createInstallations, installationsTable, installationUsersTable } from '../auth/installations.ts';
 import { findCanaryProblem, storeCanary } from '../auth/keyring/canary.ts';
 import { checkKeyring } from '../auth/keyring/check.ts';
 import { type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';
@@ -9,12 +9,12 @@ import { countKeyUse } from '../auth/keyring/sealed-tables.ts';
 import { createKeyringWatch } from '../auth/keyring/watch.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
 import type { SealedTable } from '../auth/keys/sealed-rows.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
 import { operationValuesTable } from '../operations/values.ts';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { StoreConfig } from './config.ts';
-import { controlPath, type RunCommand, serveControl } from './control-socket.ts';
 
 /** Every table with sealed rows. Rotation, the check at start and the status know a new one by its line here. */
 export const sealedTables: readonly SealedTable[] = [
@@ -57,31 +57,20 @@ export async function openKeyringService(config: StoreConfig, database: Database
       releaseOld();
     },
   });
-  // Only this process can use an embedded database, so it runs the commands that operators type elsewhere.
-  const control = controlPath(config.store);
-  let close: (() => Promise<void>) | undefined;
   return {
     /** Always the newest: a changed key file is read again. */
     keyring: watch.keyring,
     /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
     findProblem: () => findCanaryProblem(db, watch.keyring),
-    /** Reports to other processes which keys this one knows, and listens for operators' commands. */
-    async start(): Promise<void> {
-      await watch.start();
-      if (control === undefined) return;
-      const run: RunCommand = async (words, print) => {
-        await runKeysOn(database, source, words, print);
-        await watch.refresh();
-      };
-      close = await serveControl(control, run, log).catch((error: unknown) => {
-        // Some file systems have no sockets.
-        log.warn({ error }, 'operators cannot reach this process: stop it for “npm run keys”');
-        return undefined;
-      });
+    /** Reports to other processes which keys this one knows. */
+    start: () => watch.start(),
+    /** Runs `npm run keys -- …` in this process. */
+    run: async (words: readonly string[], print: (line: string) => void): Promise<void> => {
+      await runKeysOn(database, source, words, print);
+      await watch.refresh();
     },
     /** Call before the database is closed. */
     async stop(): Promise<void> {
-      await close?.();
       await watch.stop();
       release();
     },
@@ -91,6 +80,16 @@ export async function openKeyringService(config: StoreConfig, database: Database
 /** The keyring's place in this configuration. */
 export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
   return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
+}
+
+/**
+ * The installations of a database that a command of an operator has opened.
+ *
+ * @throws UserError where the keyring is missing or wrong.
+ */
+export async function openInstallations({ db, withLock }: Database, config: StoreConfig, at: () => Date) {
+  const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
+  return createInstallations({ db, sealer: createSealer(keyring), now: at, withLock });
 }
 
 const now = (): Date => new Date();

@@ -1,11 +1,10 @@
-import { reconcileDigestsJob } from '../digests/jobs.ts';
 import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
-import { reconcileWatchesJob } from '../watches/jobs.ts';
 import type { Role } from './config.ts';
+import { serveControl } from './control-socket.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
-import { jobs } from './jobs.ts';
+import { jobs, repairSchedules } from './jobs.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
 
@@ -14,6 +13,8 @@ export interface ChatApp {
   start(): Promise<void>;
   /** Stops taking deliveries, waits for running work, closes the stores. May be called twice. */
   stop(): Promise<void>;
+  /** Resolves when its embedded database has ended by itself. */
+  readonly ended?: Promise<Error> | undefined;
   /** The port of its HTTP endpoints, once started. */
   readonly port: () => number | undefined;
 }
@@ -30,9 +31,10 @@ export function createLifecycle(
 ): ChatApp {
   const { database, queue, keyring } = stages.stores;
   const { access, inFlight, zoneCache } = stages.services;
-  const { ports } = stages.features;
+  const { doctor, ports } = stages.features;
   const { bolt, receiver, web, transport, endpointsNeeded } = stages.edges;
   let port: number | undefined;
+  let closeControl: (() => Promise<void>) | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
   const runsJobs = role !== 'web';
@@ -48,28 +50,33 @@ export function createLifecycle(
     await web.close(Promise.all([inFlight.drain(graceMs), zoneCache.stop()]));
     await queue.stop();
     await ports.accounts.stop();
+    await closeControl?.();
     await keyring.stop();
     await database.close();
     await release();
   };
   return {
     port: () => port,
+    ended: database.native.kind === 'embedded' ? database.native.ended : undefined,
     async start() {
       await keyring.start();
+      const commands = { keys: keyring.run, doctor: doctor.runAll };
+      closeControl = await serveControl(config.store, commands, log);
       if (answersSlack) {
         await access.verify();
         await bolt.init();
       }
-      // Before anyone is answered: starting it keeps the embedded database, and with it this thread, busy.
-      await queue.start({ jobs, ports, work: runsJobs });
-      // Work that was due while nothing ran starts now, not with the next minute.
-      if (runsJobs)
-        for (const job of [reconcileDigestsJob, reconcileWatchesJob]) await queue.enqueue(job, {});
-      if (answersSlack) {
-        port = await web.listen().catch(continueWithoutEndpoints);
-        await bolt.start();
-      } else await web.listenForOperator();
-      log.info({ version, role, port, transport, store: database.engine }, 'ready');
+      const open = async (): Promise<void> => {
+        // Work that was due while nothing ran starts now, not with the next minute.
+        if (runsJobs) await repairSchedules(queue.enqueue);
+        if (answersSlack) {
+          port = await web.listen().catch(continueWithoutEndpoints);
+          await bolt.start();
+        } else await web.listenForOperator();
+        log.info({ version, role, port, transport, store: database.engine }, 'ready');
+      };
+      // People are answered before the first jobs are looked for, which are a query each and more.
+      await queue.start({ jobs, ports, work: runsJobs, onConnected: open });
     },
     stop: () => (stopping ??= stopAll()),
   };

@@ -1,14 +1,16 @@
 import { createZoneLists } from '../accounts/zone-lists.ts';
 import { createCdn } from '../api/cdn.ts';
+import { fetchOverHttp } from '../api/http/fetch.ts';
 import { createZoneCache } from '../commands/zones/zone-cache.ts';
 import { createSlackClock } from '../slack/clock.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
 import { createPeople } from '../slack/people.ts';
 import { createBoltLog } from '../slack/receive/bolt.ts';
 import { createInFlight } from '../slack/receive/in-flight.ts';
-import { createClients, observeResponseUrls } from '../slack/send/clients.ts';
+import { createClients } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
+import { createResponseUrls } from '../slack/send/response-url.ts';
 import { tenantIdOfWorkspace } from '../slack/sender.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
 import { addCallSpan } from '../telemetry/spans.ts';
@@ -60,7 +62,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     addCallSpan('CDN', attempt);
     log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
   };
-  const cdnFetch = egress.fetch('cdn', base.fetch, {
+  const cdnFetch = egress.fetch('cdn', base.cdnFetch ?? fetchOverHttp, {
     origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
     header: 'accesskey',
     // The value of a variable.
@@ -78,7 +80,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     metrics,
     clock,
     onAttempt,
-    postFetch: observeResponseUrls(onCall, egress.fetch('response_url', base.fetch)),
+    postToResponseUrl: createResponseUrls(egress, onCall),
     cdn: createCdn({ ...config.cdn, fetch: cdnFetch, now: () => now().getTime(), onAttempt }),
     people: createPeople({
       adminIds: config.adminIds,

@@ -6,15 +6,14 @@ import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createNames } from '../auth/names.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
-import { reconcileDigestsJob } from '../digests/jobs.ts';
-import type { ExportLimits } from '../exports/worker/gather.ts';
+import type { ExportLimits } from '../exports/worker/limits.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';
 import { createNativeSupport } from '../store/native-support.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
-import { reconcileWatchesJob } from '../watches/jobs.ts';
 import type { Config } from './config.ts';
+import { repairSchedules } from './jobs.ts';
 import { openKeyringService } from './keyring-service.ts';
 import { createPendingMessages } from './pending-settings.ts';
 
@@ -23,8 +22,11 @@ export interface Base {
   readonly config: Config;
   readonly log: Log;
   readonly fetch: typeof globalThis.fetch;
+  /** `fetchOverHttp` unless given. */
+  readonly cdnFetch?: typeof globalThis.fetch;
   readonly now: () => Date;
-  readonly exportLimits: ExportLimits;
+  /** Those of Slack unless given. */
+  readonly exportLimits?: ExportLimits | undefined;
 }
 
 export type Stores = Awaited<ReturnType<typeof openStores>>;
@@ -48,10 +50,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     sealer,
     now,
     withLock,
-    async onStored(tenant, options) {
-      for (const job of [reconcileDigestsJob, reconcileWatchesJob])
-        await queue.enqueue(job, { tenant }, options);
-    },
+    onStored: (tenant, options) => repairSchedules(queue.enqueue, { tenant }, options),
   });
   return {
     database,

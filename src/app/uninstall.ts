@@ -1,13 +1,10 @@
 import { WebClient } from '@slack/web-api';
-import { createInstallations } from '../auth/installations.ts';
-import { readKeyring } from '../auth/keyring/keyring.ts';
-import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { readSlackError } from '../slack/installations.ts';
 import type { Database } from '../store/database.ts';
 import type { Config } from './config.ts';
 import { silent } from './doctor/slack.ts';
-import { keyringSource } from './keyring-service.ts';
+import { openInstallations } from './keyring-service.ts';
 
 // Slack's words for a token whose app is gone (docs.slack.dev/reference/methods/apps.uninstall).
 const gone = ['account_inactive', 'token_revoked', 'invalid_auth', 'not_authed'];
@@ -19,7 +16,7 @@ const gone = ['account_inactive', 'token_revoked', 'invalid_auth', 'not_authed']
  * @throws UserError where Slack or the keyring does not allow it.
  */
 export async function uninstall(
-  { db, withLock }: Database,
+  database: Database,
   config: Config,
   tenant: string,
   { fetch, now }: { readonly fetch: typeof globalThis.fetch; readonly now: () => Date },
@@ -27,8 +24,7 @@ export async function uninstall(
   const { installing, apiUrl } = config.slack;
   if (installing.kind === 'single')
     throw refuse(tenant, 'with SLACK_BOT_TOKEN there is no client secret to do it with');
-  const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
-  const installations = createInstallations({ db, sealer: createSealer(keyring), now, withLock });
+  const installations = await openInstallations(database, config, now);
   const isEnterpriseInstall = tenant.startsWith('E');
   const place = { isEnterpriseInstall, enterpriseId: tenant, teamId: tenant };
   try {

@@ -54,9 +54,9 @@ export const connect: Feature<'cdnWith' | ForgetsWith> = {
       examples: ['whoami'],
       needs: 'none',
       shares: 'never',
-      run: async (_, { keyStore, person, authorizer }) => {
+      run: async (_, { person, authorizer }) => {
         const [linked, policy, actor] = await Promise.all([
-          keyStore.describe(person),
+          authorizer.linked(),
           authorizer.policy(),
           authorizer.actor(),
         ]);

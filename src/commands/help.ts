@@ -1,4 +1,4 @@
-import { decide } from '../auth/policy/policy.ts';
+import { type Decision, decide, type Right, rights } from '../auth/policy/policy.ts';
 import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
@@ -50,10 +50,14 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const { linked } = actor;
   const typed = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
   const wanted = typed === 'all' ? '' : typed;
-  const judged = features
-    .flatMap(({ name, commands }) => commands.map((command) => ({ feature: name, command })))
-    .filter(({ command, feature }) => matches(command, feature, wanted))
-    .map(({ command }) => ({ command, decision: decide(policy, actor, channelId, command.needs) }));
+  const found = features.flatMap(({ name, commands }) =>
+    wanted === '' ? commands : commands.filter((command) => matches(command, name, wanted)),
+  );
+  // Few rights decide about many commands.
+  const decisions = Object.fromEntries(
+    rights.map((needs) => [needs, decide(policy, actor, channelId, needs)]),
+  ) as Record<Right, Decision>;
+  const judged = found.map((command) => ({ command, decision: decisions[command.needs] }));
   if (typed === 'all') return views.renderAllCommands(judged);
   // Commands that only lack a key are shown: connecting one takes a minute.
   const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');

@@ -29,9 +29,9 @@ export async function loadHome(
   context: With<Service>,
   features: readonly Feature<Service>[],
 ): Promise<HomeView> {
-  const { keyStore, now, person } = context;
+  const { authorizer, now, person } = context;
   const [linked, { groups, rights }, sections] = await Promise.all([
-    keyStore.describe(person),
+    authorizer.linked(),
     findAllowed(context),
     loadSections(context, features),
   ]);

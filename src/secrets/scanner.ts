@@ -123,11 +123,12 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   const { lists, carried } = findKnownSecrets();
   const filled = lists.filter((list) => list.length > 0);
   if (filled.length === 0) return [];
-  const bytes = typeof data === 'string' ? Buffer.from(data.toLowerCase()) : data;
+  const isText = typeof data === 'string';
+  const bytes = isText ? Buffer.from(data.toLowerCase()) : data;
   const found = new Set<NotedSecret>();
   const isShown = createShownCheck();
   for (const list of filled)
-    scan(indexOf(list), bytes, (secret, form) => {
+    scan(indexOf(list, isText), bytes, (secret, form) => {
       if (!found.has(secret) && !(isDoubtful(secret) && [form, secret.value.toLowerCase()].some(isShown)))
         found.add(secret);
     });
@@ -140,6 +141,8 @@ interface Run {
   /** Its bytes as characters (Latin 1), small. */
   readonly form: string;
   readonly offset: number;
+  /** Another one with the same hash. */
+  readonly next: Run | undefined;
 }
 
 /** All forms of a list of secrets, to be found by any of their first runs of four characters. */
@@ -149,11 +152,8 @@ interface Index {
   forms: number;
   /** One bit a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint32Array;
-  readonly runs: Map<number, Run[]>;
-  /**
-   * A text is looked at every so many characters: no more than the shortest form has runs, and that many of its first
-   * ones are in, so that one of them is met wherever it stands. It may become less, never more.
-   */
+  readonly runs: Map<number, Run>;
+  /** Characters from one look at a text to the next. As many of each form's first runs are in. It never grows. */
   stride: number;
 }
 
@@ -168,27 +168,30 @@ const manyForms = 200;
 // Most of their content is no secret; the secrets in them are registered one by one.
 const documents = new Set(['installation', 'installation-user']);
 
-const indexes = new WeakMap<NotedSecrets, Index>();
+// A list of one delivery is looked for in a few short texts: a long stride would cost more to prepare, in time and memory.
+const [ofTexts, ofFiles] = [new WeakMap<NotedSecrets, Index>(), new WeakMap<NotedSecrets, Index>()];
 
 /**
  * Lists only grow, so an index is made once and goes on. One pass over the text whatever the number of secrets:
  * looking for each form by itself takes 3 µs a form in a message of 10 kB, and twenty secrets have over a hundred.
  */
-function indexOf(list: NotedSecrets): Index {
-  const index = indexes.get(list) ?? {
+function indexOf(list: NotedSecrets, isText: boolean): Index {
+  const known = isText ? ofTexts : ofFiles;
+  const index = known.get(list) ?? {
     done: 0,
     forms: 0,
     may: new Uint32Array(2 ** hashBits / 32),
-    runs: new Map<number, Run[]>(),
-    stride: longestStride,
+    runs: new Map<number, Run>(),
+    stride: isText ? shortestStride : longestStride,
   };
-  indexes.set(list, index);
+  known.set(list, index);
   for (const secret of list.slice(index.done)) {
     const { kind, value } = secret;
     index.done += 1;
     if (documents.has(kind) || !isDistinctive(value)) continue;
     // Signs beyond ASCII are several bytes. A text is made small before it becomes bytes, a file is not.
-    const forms = [...encodingsOf(value).map(inBytes), ...encodingsOf(inBytes(value))];
+    const bytes = inBytes(value);
+    const forms = [...encodingsOf(value).map(inBytes), ...(bytes === value ? [] : encodingsOf(bytes))];
     for (const form of new Set(forms.map((text) => text.toLowerCase()))) add(index, secret, form);
   }
   return index;
@@ -207,9 +210,7 @@ function add(index: Index, secret: NotedSecret, form: string): void {
   for (let offset = 0; offset < index.stride; offset += 1) {
     const hash = hashOf(bytes.readInt32LE(offset));
     may[hash >>> 5] = (may[hash >>> 5] as number) | (1 << (hash & 31));
-    const others = runs.get(hash);
-    if (others) others.push({ secret, form, offset });
-    else runs.set(hash, [{ secret, form, offset }]);
+    runs.set(hash, { secret, form, offset, next: runs.get(hash) });
   }
 }
 
@@ -220,12 +221,11 @@ function scan(
   take: (secret: NotedSecret, form: string) => void,
 ): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const last = bytes.length - runLength;
-  for (let at = 0; at <= last; at += stride) {
+  for (let at = 0; at + runLength <= bytes.length; at += stride) {
     const hash = hashOf(view.getInt32(at, true));
     if ((((may[hash >>> 5] as number) >>> (hash & 31)) & 1) === 0) continue;
-    for (const { secret, form, offset } of runs.get(hash) ?? [])
-      if (standsAt(bytes, at - offset, form)) take(secret, form);
+    for (let run = runs.get(hash); run; run = run.next)
+      if (standsAt(bytes, at - run.offset, run.form)) take(run.secret, run.form);
   }
 }
 

@@ -14,6 +14,8 @@ export type Engine =
       readonly pool: import('pg').Pool;
       /** Writes a copy of the whole database, compressed, to this path. */
       readonly dump: (path: string) => Promise<void>;
+      /** Resolves when the engine has ended without being asked to: nothing can be read or stored any more. */
+      readonly ended: Promise<Error>;
     }
   | { readonly kind: 'postgres'; readonly url: Secret };
 

@@ -1,35 +1,15 @@
-import { setImmediate as collectBatch } from 'node:timers/promises';
-import { sql } from 'kysely';
 import type { Db } from './schema.ts';
 
-/** Claims a delivery of Slack: true for exactly one caller with this id, false where it was claimed already. */
-export type Claim = (id: string) => Promise<boolean>;
-
-/**
- * Claims for any number of processes on one database. Claims that come together share one statement, which is most of
- * the cost of an insert. Slack repeats deliveries for up to an hour; ids are kept for a day.
- */
-export function createClaims(db: Db, now: () => Date): Claim {
-  let batch: Set<string> | undefined;
-  let inserted: Promise<Set<string>> = Promise.resolve(new Set());
-
-  const insertNext = async (ids: Set<string>, earlier: Promise<unknown>): Promise<Set<string>> => {
-    await Promise.all([collectBatch(), earlier.catch(() => undefined)]);
-    batch = undefined;
-    const { rows } = await sql<{ id: string }>`
-      insert into deliveries (id, seen_at) select unnest(${[...ids]}::text[]), ${now()}::timestamptz
-      on conflict (id) do nothing returning id`.execute(db);
-    return new Set(rows.map(({ id }) => id));
-  };
-
+/** Claims something that must happen once: true for exactly one caller with this id, until it is given back. */
+export function createClaims(db: Db, now: () => Date): (id: string) => Promise<boolean> {
   return async (id) => {
-    if (batch?.has(id)) return false;
-    if (!batch) {
-      batch = new Set();
-      inserted = insertNext(batch, inserted);
-    }
-    batch.add(id);
-    return (await inserted).has(id);
+    const claimed = await db
+      .insertInto('deliveries')
+      .values({ id, seen_at: now() })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    return claimed !== undefined;
   };
 }
 

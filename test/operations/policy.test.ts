@@ -157,7 +157,6 @@ test('a quorum counts only approvers of the own organisation', () => {
   expect(computeQuorum(policy, 'destroy', candidates, carl.userId).able).toEqual([ben.userId]);
 });
 
-const noKey = async (): Promise<boolean> => false;
 const profiles: Record<string, Profile> = {
   [anna.userId]: { admin: false, foreign: false, deleted: false, timeZone: undefined },
   [ben.userId]: { admin: false, foreign: false, deleted: true, timeZone: undefined },
@@ -188,24 +187,21 @@ test('the context of a decision is read afresh: policy, requester, approvers and
   const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
   const saved = { ...policy, version: 0, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
   const change = { tenant: acme, by: olivia.userId, difference: [] };
-  const remembers = createPolicies({ db, audit, now, messages: noPendingMessages });
-  await remembers.save({ ...change, base: 0, policy: saved });
+  const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
+  await policies.save({ ...change, base: 0, policy: saved });
   await keyStore.link(olivia, new Secret('a key'));
   const { id } = await propose(ledger, makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
   await approveNow(ledger, id, ben, { ...saved, destroyApprovals: 2 });
-  // Said by another process: this one has the older one in its memory.
-  const elsewhere = createPolicies({ db, audit, now, messages: noPendingMessages });
-  await elsewhere.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
+  await policies.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
 
   const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error('It is there.');
   const authorizer = createAuthorizer({
     person: carl,
     foreign: false,
-    policies: remembers,
+    policies,
     people,
     keyStore,
-    linked: noKey,
   });
   expect(await loadDecisionContext(authorizer, operation, carl.userId)).toEqual({
     policy: { ...saved, version: 2, destroyApprovals: 2, approvers: [] },

@@ -3,6 +3,8 @@ export const says = {
   /** The CDN's own words. */
   noScanning: /Upload Scanning is not available on your plan/,
   working: 'Working on it',
+  full: 'Too many commands wait for their turn.',
+  waiting: (before: number) => `Waiting for its turn: ${before} commands are before it.`,
   /** To people of another organisation. */
   ownPeopleOnly: /its own organisation only/,
   /** The error of a field with a CDN key in it. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createClaims } from '../../src/store/deliveries.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -7,7 +6,7 @@ const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
+describe.each(engines.both)('on $name', ({ skip, createLocation }) => {
   describe.skipIf(skip)('deliveries', () => {
     test('a delivery is taken once, also after a restart', async () => {
       const there = await createLocation();
@@ -28,24 +27,6 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         createClaims((index % 2 === 0 ? first : second).db, () => at)('Ev1'),
       );
       expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
-    });
-
-    test('copies that come together are told apart within their one statement', async () => {
-      const { db } = await emptyDatabase();
-      const claim = createClaims(db, () => at);
-      const won = await Promise.all(['Ev1', 'Ev2', 'Ev1', 'Ev3', 'Ev2', 'Ev1'].map((id) => claim(id)));
-      expect(won).toEqual([true, true, false, true, false, false]);
-      expect(await claim('Ev3')).toBe(false);
-    });
-
-    test('where the database fails everybody who waits is told, and the next claim works', async () => {
-      const { db } = await emptyDatabase();
-      const claim = createClaims(db, () => at);
-      await sql`alter table deliveries rename to elsewhere`.execute(db);
-      const failed = await Promise.allSettled([claim('Ev1'), claim('Ev2')]);
-      expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      await sql`alter table elsewhere rename to deliveries`.execute(db);
-      expect(await claim('Ev1')).toBe(true);
     });
   });
 });

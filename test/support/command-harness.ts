@@ -85,7 +85,6 @@ export async function createCommandHarness({
         policies,
         people: unknownPeople,
         keyStore,
-        linked: async () => linked.has(personKey(who)),
       });
       return createPerson({
         person: who,
@@ -346,6 +345,9 @@ function createMemoryKeyStore(linked: Map<string, Secret>, now: () => Date): Key
     reveal: async (person) => {
       const key = linked.get(personKey(person));
       return key && { ...describeKey(), version: 1, key };
+    },
+    open: async () => {
+      throw new Error('nothing is sealed here');
     },
     describe: async (person) => (linked.has(personKey(person)) ? describeKey() : undefined),
     forget: async (person) => linked.delete(personKey(person)),

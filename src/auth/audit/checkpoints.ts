@@ -67,7 +67,7 @@ export function createCheckpoints(options: Options) {
       tenant: string,
       putMessage: (trx: Trx, claim: CheckpointClaim) => Promise<unknown>,
     ): Promise<CheckpointClaim | undefined> {
-      const { auditChannel: channel } = await policies.current(tenant, { fresh: true });
+      const { auditChannel: channel } = await policies.current(tenant);
       if (channel === undefined) return undefined;
       const at = now();
       const day = toUtcDay(at);

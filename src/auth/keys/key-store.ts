@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import { type Audit, type AuditInput, createAudit } from '../audit/audit.ts';
 import { type Person, tenantId } from '../identity.ts';
-import { destroySlot, newestVersion, openRow, type SealedTable, sealRow } from './sealed-rows.ts';
+import {
+  destroySlot,
+  newestVersion,
+  openRow,
+  type SealedTable,
+  sealRow,
+  type VersionedRow,
+} from './sealed-rows.ts';
 import { SealError, type Sealer, type Slot } from './sealing.ts';
 
 export interface LinkedKey {
@@ -18,6 +25,13 @@ export interface RevealedKey extends LinkedKey {
   readonly key: Secret;
   /** Higher with each key of the person. */
   readonly version: number;
+}
+
+/** A person's key as it is stored. */
+export interface StoredKey extends VersionedRow {
+  readonly fingerprint: string;
+  /** In JSON it is a text. */
+  readonly linked_at: Date | string;
 }
 
 /** A person's own key does not open, as opposed to another sealed value. */
@@ -51,6 +65,20 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       .where((is) => is.and({ tenant: tenantId(person), user_id: person.userId }))
       .executeTakeFirst();
 
+  /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
+  const open = async (person: Person, row: StoredKey): Promise<RevealedKey> => {
+    try {
+      const key = await openRow(sealer, row, slotOf(person));
+      const { fingerprint, version } = row;
+      return { fingerprint, linkedAt: new Date(row.linked_at), version, key };
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      const { code } = error;
+      await audit.record(keyEvent('key-mismatch', slotOf(person), { actor: 'system' }, { code }));
+      throw new LinkedKeyError(code, error.message, error.keyId);
+    }
+  };
+
   return {
     /** Stores a key in place of an older one. */
     async link(person: Person, key: Secret, reason: KeyChangeReason = {}): Promise<LinkedKey> {
@@ -77,20 +105,12 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       });
       return linked;
     },
-    /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
+    /** @throws LinkedKeyError as `open`. */
     async reveal(person: Person): Promise<RevealedKey | undefined> {
       const row = await find(person);
-      if (!row) return undefined;
-      try {
-        const key = await openRow(sealer, row, slotOf(person));
-        return { fingerprint: row.fingerprint, linkedAt: row.linked_at, version: row.version, key };
-      } catch (error) {
-        if (!(error instanceof SealError)) throw error;
-        const { code } = error;
-        await audit.record(keyEvent('key-mismatch', slotOf(person), { actor: 'system' }, { code }));
-        throw new LinkedKeyError(code, error.message, error.keyId);
-      }
+      return row && open(person, row);
     },
+    open,
     async describe(person: Person): Promise<LinkedKey | undefined> {
       const row = await find(person);
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
@@ -133,6 +153,14 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       return rows.map((row) => row.user_id);
     },
   };
+}
+
+/** A column for a query: a person's key as it is stored, for `open`; null = there is none. */
+export function linkedKeyColumn(tenant: RawBuilder<unknown>, userId: RawBuilder<unknown>) {
+  return sql<StoredKey | null>`(
+    select row_to_json(own) from (
+      select sealed, version, fingerprint, linked_at, ${newestVersion(linkedKeysTable)} from linked_keys
+       where tenant = ${tenant} and user_id = ${userId}) own)`;
 }
 
 /** The key of a person without whom a job cannot run. @throws UserError where there is none, and LinkedKeyError. */

@@ -1,6 +1,6 @@
 import { UserError } from '../../errors.ts';
 import { findGroups, type People, type Person, tenantId } from '../identity.ts';
-import type { KeyStore } from '../keys/key-store.ts';
+import type { KeyStore, LinkedKey } from '../keys/key-store.ts';
 import { decideDestination } from './destinations.ts';
 import type { Policies } from './policies.ts';
 import {
@@ -15,13 +15,13 @@ import {
 } from './policy.ts';
 
 interface ReadOptions {
-  /** Reads again instead of from memory: before something changes. */
+  /** Reads again instead of what is known already: before something changes. */
   readonly fresh?: boolean;
 }
 
 export type Authorizer = ReturnType<typeof createAuthorizer>;
 
-/** Decides for one person; looks up only what a question needs. */
+/** Decides for one person, in one delivery or job; looks up only what a question needs, and that once. */
 export function createAuthorizer(options: {
   readonly person: Person;
   /** From another organisation; undefined = nothing says so, and their profile decides. */
@@ -29,10 +29,12 @@ export function createAuthorizer(options: {
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
-  /** Whether the person has a key; called once at most. */
-  readonly linked: () => Promise<boolean>;
+  /** The settings, where they are known already. */
+  readonly policy?: () => Promise<Policy>;
+  /** The person's own key, where it is known already. */
+  readonly linked?: () => Promise<LinkedKey | undefined>;
 }) {
-  const { person, foreign, policies, people, keyStore, linked } = options;
+  const { person, foreign, policies, people, keyStore } = options;
   const self: Actor = {
     userId: person.userId,
     foreign: foreign === true,
@@ -41,9 +43,12 @@ export function createAuthorizer(options: {
     groups: [],
   };
 
-  const policy = (fresh?: ReadOptions): Promise<Policy> => policies.current(tenantId(person), fresh);
-  const isLinked = async (userId: string): Promise<boolean> =>
-    userId === person.userId ? linked() : (await keyStore.describe({ ...person, userId })) !== undefined;
+  const policy = readOnce(() => policies.current(tenantId(person)), options.policy);
+  const linked = readOnce(() => keyStore.describe(person), options.linked);
+  const isLinked = async (userId: string, fresh: boolean): Promise<boolean> => {
+    const key = userId === person.userId ? linked({ fresh }) : keyStore.describe({ ...person, userId });
+    return (await key) !== undefined;
+  };
   /** Who they are by their profile. Who acts is here, and no admin decides it. */
   const readProfile = async (userId: string, fresh: boolean) => {
     const isHere = userId === person.userId && foreign === false;
@@ -60,6 +65,8 @@ export function createAuthorizer(options: {
 
   return {
     policy,
+    /** Their key, if they have one. */
+    linked,
     /** The facts that decide about them, or about another person of the same organisation. */
     async actor({
       userId = person.userId,
@@ -70,7 +77,7 @@ export function createAuthorizer(options: {
       const { operatorGroups, approverGroups } = await policy({ fresh });
       const among = [...new Set([...operatorGroups, ...approverGroups])];
       const [hasKey, profile, { groups, unread }] = await Promise.all([
-        isLinked(userId),
+        isLinked(userId, fresh),
         readProfile(userId, fresh && !own),
         findGroups(people, userId, among, { fresh }),
       ]);
@@ -87,7 +94,7 @@ export function createAuthorizer(options: {
       const actor = isRead ? { ...self, ...(await readProfile(userId, fresh)) } : self;
       if (actor.foreign || needs === 'none' || needs === 'admin')
         return decide(initialPolicy, actor, channelId, needs);
-      const [rules, hasKey] = await Promise.all([policy({ fresh: fresh || needs !== 'read' }), linked()]);
+      const [rules, hasKey] = await Promise.all([policy({ fresh }), isLinked(userId, fresh)]);
       const named = needs === 'read' || rules.operators.includes(userId);
       const { groups, unread } = await findGroups(people, userId, named ? [] : rules.operatorGroups, {
         fresh,
@@ -96,6 +103,12 @@ export function createAuthorizer(options: {
       return decide(rules, { ...actor, ...read }, channelId, needs);
     },
   };
+}
+
+/** Reads when first asked, and again where it is asked afresh. `known` answers first. */
+function readOnce<T>(read: () => Promise<T>, known = read) {
+  let last: Promise<T> | undefined;
+  return ({ fresh = false }: ReadOptions = {}): Promise<T> => (last = fresh ? read() : (last ?? known()));
 }
 
 /** Slack did not say what decides. Nothing is moved or ended by it: people try again, and jobs are retried. */

@@ -1,4 +1,4 @@
-import { createCache } from '../../lib/cache.ts';
+import { type RawBuilder, sql } from 'kysely';
 import { takeLock } from '../../store/database.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import type { Audit, AuditEvent } from '../audit/audit.ts';
@@ -42,9 +42,6 @@ interface Options {
 export type Policies = ReturnType<typeof createPolicies>;
 
 export function createPolicies({ db, audit, now, messages }: Options) {
-  // A change by another process is seen this much later. Everything that does more than read asks afresh.
-  const cache = createCache<Policy>({ now, maxEntries: 1_000, ttlMs: 5_000 });
-
   /** Changes of one tenant's settings run one after the other. */
   const inTurn = <T>(tenant: string, work: (trx: Trx) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (trx) => {
@@ -80,9 +77,8 @@ export function createPolicies({ db, audit, now, messages }: Options) {
   };
 
   return {
-    /** At most seconds old; `fresh` reads now. */
-    current: (tenant: string, options?: { readonly fresh?: boolean }): Promise<Policy> =>
-      cache.load(tenant, async () => (await findVersion(db, tenant))?.policy ?? initialPolicy, options),
+    current: async (tenant: string): Promise<Policy> =>
+      (await findVersion(db, tenant))?.policy ?? initialPolicy,
     version: async (tenant: string, version: number): Promise<PolicyVersion | undefined> =>
       Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined,
     /** User ids that the bot has met there, at most some hundred. */
@@ -94,8 +90,6 @@ export function createPolicies({ db, audit, now, messages }: Options) {
     async save(change: PolicyChange) {
       const { tenant, base, policy } = change;
       const saved = await inTurn(tenant, (trx) => store(trx, change));
-      // Also a read that is under way is not kept: it may have begun before.
-      cache.drop(tenant);
       if (saved) return { saved, policy: { ...policy, version: base + 1 } } as const;
       return { saved, meanwhile: await findVersion(db, tenant) } as const;
     },
@@ -127,7 +121,7 @@ export function createPolicies({ db, audit, now, messages }: Options) {
       const tenant = tenantId(author);
       const difference = changes.map(describeChange);
       const change = { tenant, base: policy.version, policy, by: author.userId, difference };
-      const confirmed = await inTurn(tenant, async (trx) => {
+      return inTurn(tenant, async (trx) => {
         const ended = await endPending(trx, tenant, { state: 'confirmed', by, at: now() }, id);
         if (!ended) return false;
         await messages.ended(trx, ended);
@@ -135,8 +129,6 @@ export function createPolicies({ db, audit, now, messages }: Options) {
         if (!(await store(trx, change, by))) throw new Error('a waiting change has an old base');
         return true;
       });
-      cache.drop(tenant);
-      return confirmed;
     },
     /** Ends a change that waits; its author takes it back with it. False where it no longer waits. */
     async reject({ id, author, policy, changes }: PendingChange, by: string): Promise<boolean> {
@@ -160,8 +152,23 @@ async function findVersion(db: Db, tenant: string, version?: number): Promise<Po
   if (version !== undefined) rows = rows.where('version', '=', version);
   const row = await rows.orderBy('version', 'desc').limit(1).executeTakeFirst();
   if (!row) return undefined;
-  const policy = { ...policyBody.parse(JSON.parse(row.body)), version: row.version };
-  return { policy, by: row.changed_by, at: row.changed_at };
+  return { policy: readPolicy(row), by: row.changed_by, at: row.changed_at };
+}
+
+/** A version of the settings as it is stored; null where no admin has saved any. */
+export type StoredPolicy = { readonly version: number; readonly body: string } | null;
+
+/** A column for a query: the current settings of a tenant, for `readPolicy`. */
+export function currentPolicyColumn(tenant: RawBuilder<unknown>) {
+  return sql<StoredPolicy>`(
+    select json_build_object('version', version, 'body', body) from policies
+     where policies.tenant = ${tenant} order by version desc limit 1)`;
+}
+
+/** Throws where they cannot be read: deny all. */
+export function readPolicy(stored: StoredPolicy): Policy {
+  if (!stored) return initialPolicy;
+  return { ...policyBody.parse(JSON.parse(stored.body)), version: stored.version };
 }
 
 async function isCurrent(trx: Trx, tenant: string, version: number): Promise<boolean> {

@@ -115,9 +115,9 @@ async function* listZones(
   if (first === 'when complete') return yield renderList(await loadAllZones(context), query, context);
 
   const { pullZones } = await context.cdn();
-  const small = await pullZones.firstPage({ perPage: smallPage });
-  if (!small.more) return yield renderList(mine.set(small), query, context);
-  yield views.renderLoadingZones(small.total);
+  const few = await pullZones.few(smallPage);
+  if ('zones' in few) return yield renderList(mine.set(few), query, context);
+  yield views.renderLoadingZones(few.total);
   yield renderList(await loadAllZones(context), query, context);
 }
 

@@ -39,12 +39,12 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
   const { now, ttlMs = 5 * minuteMs, lists = createZoneLists({ now, ttlMs }) } = options;
   const refreshMs = ttlMs * 0.8;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
-  // As long as a response_url lives.
-  const answers = createCache<Message>({
+  // As long as a response_url lives; as text, since the collector would walk through tens of thousands of objects.
+  const answers = createCache<string>({
     now,
     ttlMs: 30 * minuteMs,
     maxSize: maxAnswers,
-    sizeOf: (answer) => JSON.stringify(answer.blocks ?? '').length,
+    sizeOf: (answer) => answer.length,
   });
   const failures = createCache<Failure>({ now, ttlMs: failureMs, maxEntries: 1_000 });
   const running = new Map<string, { readonly abort: () => void; readonly outcome: Promise<LoadOutcome> }>();
@@ -98,11 +98,15 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
           if (since === drops) results.set(`${owner}\n${kind}\n${key}`, value);
         },
       }),
-      /** Answers that the person was shown, so that *Share* shows the same. */
+      /** Answers that the person was shown, so that *Share* shows the same; their files are made anew. */
       answers: {
-        get: (key: string) => answers.get(`${owner}\n${key}`),
+        get: (key: string): Message | undefined => {
+          const answer = answers.get(`${owner}\n${key}`);
+          return answer === undefined ? undefined : (JSON.parse(answer) as Message);
+        },
         set: (key: string, answer: Message) => {
-          if (since === drops) answers.set(`${owner}\n${key}`, answer);
+          if (since === drops)
+            answers.set(`${owner}\n${key}`, JSON.stringify({ ...answer, files: undefined }));
         },
       },
     };

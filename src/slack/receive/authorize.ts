@@ -1,12 +1,13 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
+import type { Claim, PersonFacts } from '../../auth/claims.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision, Right } from '../../auth/policy/policy.ts';
 import type { Context, OpenModal, Setup, With } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
-import type { Service, Services, Sharing } from '../../commands/services.ts';
+import type { Service, Services } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
@@ -19,6 +20,7 @@ import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, postMessage } from '../send/clients.ts';
 import type { SendNativeBlocks } from '../send/native-blocks.ts';
+import type { PostToResponseUrl } from '../send/response-url.ts';
 import { readShownName, type Sender } from '../sender.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
@@ -34,8 +36,10 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly people: PeopleOf;
   /** False if the same denied attempt was recorded within the last minute. */
   readonly shouldRecordDenial: (key: string) => boolean;
-  /** False if this delivery was handled before, by this or another replica. */
-  readonly claim: (id: string) => Promise<boolean>;
+  /** Claims a delivery, and reads what decides about its person. */
+  readonly claim: Claim;
+  /** Claims anything else: false if it was claimed before, by this or another replica. */
+  readonly claimOnce: (id: string) => Promise<boolean>;
   /** Gives a claim back. */
   readonly release: (id: string) => Promise<void>;
   readonly inFlight: InFlight;
@@ -43,7 +47,7 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly log: Log;
   readonly now: () => Date;
   readonly panel: Context['panel'];
-  readonly fetch: typeof globalThis.fetch;
+  readonly postToResponseUrl: PostToResponseUrl;
   /** Base of the Web API: files are uploaded to its hosts only. */
   readonly apiUrl: string;
   /** Throws if the file, given piece by piece, holds a live secret. */
@@ -68,22 +72,29 @@ export async function authorize(
   deps: SlackDeps,
   sender: Sender,
   request: AuthorizeRequest,
-  own: { readonly client: () => Promise<WebClient>; readonly sharing: Sharing; readonly signal: AbortSignal },
+  own: Pick<With<Service>, 'sharing' | 'signal' | 'zoneCache'> & {
+    readonly client: () => Promise<WebClient>;
+    readonly facts: PersonFacts;
+  },
 ): Promise<With<Service>> {
-  const { keyStore, zoneCache, names, tempDirectory, policies, audit, ledger, exports } = deps;
+  const { keyStore, names, tempDirectory, policies, audit, ledger, exports } = deps;
   const { accounts, settingsHistory } = deps;
   const { log, now, panel } = deps;
-  const { client, sharing, signal } = own;
+  const { client, facts, sharing, signal, zoneCache } = own;
   const { person, foreign } = sender;
   const { needs, channelId } = request;
   const people = deps.people(sender.workspace, person.teamId);
-  // Read again where a long word was compared with it: caches count revocations from here on.
-  let revealed: ReturnType<typeof keyStore.reveal> | undefined;
-  const reveal = (): NonNullable<typeof revealed> => (revealed ??= keyStore.reveal(person));
   const usesKey = needs !== 'none' && needs !== 'admin';
-  const linked = async (): Promise<boolean> =>
-    (usesKey ? await reveal() : await keyStore.describe(person)) !== undefined;
-  const authorizer = createAuthorizer({ person, foreign, people, policies, keyStore, linked });
+  const authorizer = createAuthorizer({
+    person,
+    foreign,
+    people,
+    policies,
+    keyStore,
+    policy: facts.policy,
+    // A key that does not open refuses here what needs one.
+    linked: async () => (usesKey ? facts.reveal() : facts.linked),
+  });
 
   const decision = assertKnown(await authorizer.decide(needs, channelId));
   if (!decision.allowed) {
@@ -104,7 +115,7 @@ export async function authorize(
     refused: deps.metrics.refused,
     people,
     async cdn(until = signal) {
-      const linkedKey = await reveal();
+      const linkedKey = await facts.reveal();
       if (linkedKey) return deps.cdn.withKey(linkedKey.key, until);
       throw new UserError(
         'You have not connected a CDN key yet.',

@@ -17,6 +17,7 @@ import { beginStep, runStep } from './steps.ts';
 export function createBolt(
   options: SlackDeps & {
     readonly receiver: Receiver;
+    readonly slackFetch: typeof globalThis.fetch;
     readonly logger: Logger;
     readonly ends: LifecycleHandlers;
   },
@@ -28,12 +29,19 @@ export function createBolt(
     convoStore: false,
     deferInitialization: true,
     ignoreSelf: false,
-    clientOptions: { slackApiUrl: options.apiUrl, allowAbsoluteUrls: false, fetch: options.fetch },
+    clientOptions: { slackApiUrl: options.apiUrl, allowAbsoluteUrls: false, fetch: options.slackFetch },
   });
+
+  const logFailure = async (error: unknown): Promise<void> =>
+    options.log.error({ error }, 'a delivery failed outside its handler');
+  // Nobody waits for it: what waits for its turn would hold the request, its answer and Bolt's arguments all the time.
+  const goOn = (work: Promise<void>): void => void work.catch(logFailure);
 
   // Bolt acknowledges an event before its listeners run.
   const processEvent = app.processEvent.bind(app);
   app.processEvent = async (delivery) => {
+    // Commands and presses are acknowledged without being looked through.
+    if (!('event' in delivery.body)) return processEvent(delivery);
     await storeEnds(delivery.body, options.ends);
     const step = await beginStep(options, delivery.body);
     if (!step) return processEvent(delivery);
@@ -43,19 +51,19 @@ export function createBolt(
 
   app.command(/[\s\S]*/, async ({ ack, body }) => {
     await ack();
-    await runCommand(options, body);
+    goOn(runCommand(options, body));
   });
 
   app.action(/[\s\S]*/, async ({ ack, body, action }) => {
     await ack();
-    if (body.type === 'block_actions' && 'action_id' in action) await runAction(options, body, action);
+    if (body.type === 'block_actions' && 'action_id' in action) goOn(runAction(options, body, action));
   });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {
     const { form, values, reply } = readForm(view, options.now());
     // No value satisfies Bolt's intersection type for this acknowledgement.
     await ack(reply as never);
-    if (form && body.type === 'view_submission') await runForm(options, form, values, body);
+    if (form && body.type === 'view_submission') goOn(runForm(options, form, values, body));
   });
 
   app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
@@ -64,18 +72,16 @@ export function createBolt(
 
   app.shortcut(/[\s\S]*/, async ({ ack, body }) => {
     await ack();
-    await runShortcut(options, body);
+    goOn(runShortcut(options, body));
   });
 
   app.event(/[\s\S]*/, async ({ event, body }) => {
     // `message` is the manifest's `message.im`.
-    if (event.type === 'app_mention' || event.type === 'message') await runMessage(options, body);
-    else if (event.type === 'app_home_opened' && event.tab === 'home') await runHome(options, body);
+    if (event.type === 'app_mention' || event.type === 'message') goOn(runMessage(options, body));
+    else if (event.type === 'app_home_opened' && event.tab === 'home') goOn(runHome(options, body));
   });
 
-  app.error(async (error) => {
-    options.log.error({ error }, 'a delivery failed outside its handler');
-  });
+  app.error(logFailure);
   return app;
 }
 

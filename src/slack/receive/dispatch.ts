@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import type { PersonFacts } from '../../auth/claims.ts';
 import type { Answer, Setup, With } from '../../commands/define.ts';
 import type { Service } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
@@ -6,13 +7,14 @@ import type { Kind, Outcome } from '../../telemetry/metrics.ts';
 import { describeSpan, withSpan } from '../../telemetry/spans.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { pluralize } from '../../views/blocks/format.ts';
 import { createConversation } from '../send/conversation.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { createUploads } from '../send/uploads.ts';
 import { readSender, type Sender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
-import { explainFailure } from './failures.ts';
+import { explainFailure, sayTooMany } from './failures.ts';
 
 /** One acknowledged delivery from Slack. */
 interface Delivery extends Omit<AuthorizeRequest, 'channelId' | 'threadTs'> {
@@ -59,14 +61,21 @@ export interface Interaction {
  * to the person. Never throws.
  */
 export function perform(deps: SlackDeps, delivery: Delivery, flow: Flow): Promise<Outcome> {
-  return performFound(deps, delivery, () => ({ delivery, flow }));
+  const { kind, body, claim } = delivery;
+  return performFound(deps, { kind, body, claim }, () => ({ delivery, flow }));
 }
 
-/** The same for what is found in its turn: nothing but the sender is read before, so that other acknowledgements go first. */
+/** Claims the delivery when first asked; undefined for a repeat. */
+export type ReadFacts = () => Promise<PersonFacts | undefined>;
+
+/**
+ * The same for what is found in its turn: nothing but the sender is read before, so that other acknowledgements go first.
+ * With `route` a long wait for the turn is told there, and the answer replaces that; where too many wait, nothing is read.
+ */
 export async function performFound(
   deps: SlackDeps,
-  { kind, body }: Pick<Delivery, 'kind' | 'body'>,
-  find: (sender: Sender) => Task | Promise<Task>,
+  { kind, body, claim, route }: Pick<Delivery, 'kind' | 'body' | 'claim'> & Partial<Pick<Delivery, 'route'>>,
+  find: (facts: ReadFacts) => Task | Promise<Task>,
 ): Promise<Outcome> {
   const started = performance.now();
   const sender = readSender(body, deps.access.own());
@@ -74,16 +83,38 @@ export async function performFound(
     deps.log.warn({ kind }, 'a delivery names no user and workspace');
     return 'failed';
   }
-  const { outcome, feature, afterwards } = await deps.inFlight.run(async (signal) => {
-    const { delivery, flow } = await find(sender);
+  let task: Task | undefined;
+  // A retry repeats what can be repeated.
+  const repeats: Route['repeats'] = () => task?.delivery.retry;
+  if (route && deps.inFlight.isFull()) {
+    await sayTooMany(createReplies(deps, sender, route, undefined).plain, kind, deps.log);
+    deps.metrics.delivered(kind, 'unread', 'refused', 0);
+    return 'refused';
+  }
+  let early: Replies | undefined;
+  const tellWait = (before: number): void => {
+    if (!route) return;
+    early = createReplies(deps, sender, route, repeats);
+    void early.plain.send(renderWait(before), 'progress').catch(() => undefined);
+  };
+  const work = async (signal: AbortSignal) => {
+    // Before the key is known: nothing is kept that a revoked one has read.
+    const mine = deps.zoneCache.forPerson(sender.person);
+    let claimed: ReturnType<ReadFacts> | undefined;
+    const facts: ReadFacts = () =>
+      (claimed ??= deps.claim(claim === undefined ? undefined : `${kind}:${claim}`, sender.person));
+    task = await find(facts);
+    const { delivery, flow } = task;
     const { feature } = delivery;
+    const replies = early ?? createReplies(deps, sender, delivery.route, repeats);
     const outcome = await withSpan(`${kind} ${feature}`, { kind, feature }, async () => {
-      const outcome = await performOnce(deps, { ...delivery, sender, signal }, flow);
+      const outcome = await performOnce(deps, { ...delivery, ...replies, sender, signal, facts, mine }, flow);
       describeSpan({ outcome });
       return outcome;
     });
     return { outcome, feature, afterwards: flow.afterwards };
-  }, sender.person);
+  };
+  const { outcome, feature, afterwards } = await deps.inFlight.run(work, sender.person, tellWait);
   const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);
   deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
@@ -91,15 +122,48 @@ export async function performFound(
   return outcome;
 }
 
-type Turn = Delivery & { readonly sender: Sender; readonly signal: AbortSignal };
+interface Replies {
+  readonly client: () => Promise<WebClient>;
+  /** Every message to the person goes by this one, in their order. */
+  readonly plain: Responder;
+}
+
+function createReplies(
+  { access, clients, postToResponseUrl, log, sendNativeBlocks }: SlackDeps,
+  { person, workspace }: Sender,
+  { inConversation, ...route }: Delivery['route'],
+  repeats: Route['repeats'],
+): Replies {
+  const tenant = tenantIdOfWorkspace(workspace);
+  const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace), tenant);
+  const inPlace = createResponder({
+    route: { ...route, userId: person.userId, repeats },
+    client,
+    postToResponseUrl,
+    tenant,
+    sendNativeBlocks,
+    log,
+  });
+  const plain = inConversation
+    ? createConversation(inConversation, client, inConversation.isElsewhere && inPlace)
+    : inPlace;
+  return { client, plain };
+}
+
+type Turn = Delivery &
+  Replies & {
+    readonly sender: Sender;
+    readonly signal: AbortSignal;
+    readonly facts: ReadFacts;
+    readonly mine: ReturnType<SlackDeps['zoneCache']['forPerson']>;
+  };
 
 async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise<Outcome> {
-  const { access, apiUrl, clients, fetch, log, sendNativeBlocks } = deps;
-  const { kind, claim, body, sender, signal } = delivery;
+  const { access, apiUrl, clients, postToResponseUrl, log, sendNativeBlocks } = deps;
+  const { kind, body, client, plain, sender, signal, mine } = delivery;
   const { workspace, foreign } = sender;
   const { userId } = sender.person;
   const tenant = tenantIdOfWorkspace(workspace);
-  const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace), tenant);
   const jobClient = async (): Promise<WebClient> => clients.job(await access.token(workspace), tenant);
   const uploads = createUploads({
     client: jobClient,
@@ -108,47 +172,35 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
     signal,
   });
   const route = { ...delivery.route, userId };
-  const inPlace = createResponder({
-    // A retry repeats what can be repeated.
-    route: { ...route, repeats: delivery.retry },
-    client,
-    fetch,
-    tenant,
-    sendNativeBlocks,
-    log,
-  });
   const conversation = route.inConversation;
-  const plain = conversation
-    ? createConversation(conversation, client, conversation.isElsewhere && inPlace)
-    : inPlace;
   const place = { channelId: route.channelId, threadTs: route.threadTs };
   const answerPlace = conversation
     ? { channelId: conversation.channel, threadTs: conversation.threadTs }
     : place;
-  // Before the key is known: nothing is kept that a revoked one has read.
-  const { answers } = deps.zoneCache.forPerson(sender.person);
   const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
-    withShare(withFiles(wrap(plain), { uploads, userId, log }), answerPlace, answers.set);
+    withShare(withFiles(wrap(plain), { uploads, userId, log }), answerPlace, mine.answers.set);
   const responder = wrapResponder(() => plain);
   try {
-    if (claim !== undefined && !(await deps.claim(`${kind}:${claim}`))) return 'duplicate';
+    const facts = await delivery.facts();
+    if (!facts) return 'duplicate';
     if (!foreign) await flow.beforeAuthorize?.({ client, setup: createSetup(deps, sender, body) });
-    const { claim: claimShare, release } = deps;
+    const { claimOnce: claim, release } = deps;
     const sharing = createSharing({
       route,
       client: jobClient,
       uploads,
-      fetch,
+      postToResponseUrl,
       tenant,
       sendNativeBlocks,
       log,
       release,
       teamId: workspace.isEnterpriseInstall ? sender.person.teamId : undefined,
-      recall: answers.get,
-      claim: claimShare,
+      recall: mine.answers.get,
+      claim,
     });
     const request = { ...delivery, ...place };
-    const context = await authorize(deps, sender, request, { client, sharing, signal });
+    const zoneCache = { ...deps.zoneCache, forPerson: () => mine };
+    const context = await authorize(deps, sender, request, { client, facts, sharing, signal, zoneCache });
     await flow.run({ context, responder, wrapResponder, client });
     return 'answered';
   } catch (error) {
@@ -161,6 +213,11 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
     }
     return error instanceof UserError ? 'refused' : 'failed';
   }
+}
+
+function renderWait(before: number): Message {
+  const count = pluralize(before, 'command');
+  return { text: `Waiting for its turn: ${count} ${before === 1 ? 'is' : 'are'} before it.` };
 }
 
 // After this, "Working on it…" is shown: people type again after a longer silence.

@@ -5,10 +5,11 @@ import { isDiskFull, UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
-import { describeFields, type Failure } from '../../views/blocks/failure.ts';
+import { describeFields, type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
+import type { Responder } from '../send/responder.ts';
 
 export interface FailedDelivery {
   readonly kind: string;
@@ -17,6 +18,15 @@ export interface FailedDelivery {
   readonly retry?: Failure['retry'];
   /** The command for the button `Why?`. */
   readonly requested?: string | undefined;
+}
+
+/** Answers what comes while too much waits. Never throws. */
+export async function sayTooMany(responder: Responder, kind: string, log: Log): Promise<void> {
+  const busy = new UserError('Too many commands wait for their turn.', 'Type it again in a few minutes.');
+  const answer = renderFailure(explainFailure(busy, { kind, feature: 'unread' }, log));
+  await responder.send(answer, 'failure').catch((error: unknown) => {
+    log.error({ error, kind }, 'cannot say that too many commands wait');
+  });
 }
 
 /**

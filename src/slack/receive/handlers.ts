@@ -8,17 +8,17 @@ import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/conversation.ts';
-import type { Sender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
-import { type Interaction, perform, performFound } from './dispatch.ts';
+import { type Interaction, perform, performFound, type ReadFacts } from './dispatch.ts';
 import { createModalFlow } from './modal-flow.ts';
 import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 
 /** `/cdn …`, already acknowledged. */
 export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
-  await performFound(deps, { kind: 'command', body }, async (sender) => {
-    const { command, words } = await findTyped(deps, sender, text);
+  const route = { responseUrl, channelId };
+  await performFound(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => {
+    const { command, words } = await findTyped(facts, text);
     const { name } = command;
     const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;
     return {
@@ -29,7 +29,7 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
         body,
         claim: triggerId,
         needs: command.needsFor?.(words) ?? command.needs,
-        route: { responseUrl, channelId },
+        route,
         retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
       },
       flow: {
@@ -41,10 +41,13 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
 }
 
 /** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
-export async function findTyped({ keyStore }: SlackDeps, { person }: Sender, text: string) {
+export async function findTyped(facts: ReadFacts, text: string) {
   registerShown(text);
   // A key that does not open is refused where it is used.
-  if (shortestKey.test(text)) await keyStore.reveal(person).catch(() => undefined);
+  if (shortestKey.test(text)) {
+    const reveal = async () => (await facts())?.reveal();
+    await reveal().catch(() => undefined);
+  }
   return findCommand(parseWords(text));
 }
 
@@ -72,10 +75,11 @@ export async function runAction(
     readChoice(pressed.action_id, chosen) ?? { actionId: pressed.action_id, value: chosen };
   const { actionId } = choice;
   if (isLink(actionId)) return;
-  await performFound(deps, { kind: 'action', body }, async (sender) => {
+  const claim = `${triggerId}:${pressed.action_ts}:${pressed.action_id}`;
+  await performFound(deps, { kind: 'action', body, claim }, async (facts) => {
     const action = findAction(actionId);
     const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
-    const typed = action?.runsCommand ? await findTyped(deps, sender, value) : undefined;
+    const typed = action?.runsCommand ? await findTyped(facts, value) : undefined;
     const needs = typed
       ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
       : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
@@ -96,7 +100,7 @@ export async function runAction(
         feature: action?.id ?? 'unknown',
         requested: typed?.command.name ?? action?.id.split(':')[0],
         body,
-        claim: `${triggerId}:${pressed.action_ts}:${pressed.action_id}`,
+        claim,
         needs,
         route: {
           ...place,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { refusePastedKey } from '../../commands/connect.ts';
 import { isConversation } from '../send/conversation.ts';
-import type { Sender } from '../sender.ts';
 import type { SlackDeps } from './authorize.ts';
-import { performFound } from './dispatch.ts';
+import { performFound, type ReadFacts } from './dispatch.ts';
 import { findTyped, showsChanges } from './handlers.ts';
 import { createModalFlow } from './modal-flow.ts';
 
@@ -45,8 +44,10 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   // Of the messages of channels the bot hears its mentions only.
   if (type === 'message' && !isDirect) return;
   const { words, others } = splitWritten(text, botUserId);
-  await performFound(deps, { kind: 'message', body }, async (sender) => {
-    const typed = await findWritten(deps, sender, words, others);
+  // Slack delivers an event at least once.
+  const claim = seen.event_id;
+  await performFound(deps, { kind: 'message', body, claim }, async (facts) => {
+    const typed = await findWritten(facts, words, others);
     const { command } = typed;
     return {
       delivery: {
@@ -54,8 +55,7 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
         feature: command.name,
         requested: command.name,
         body,
-        // Slack delivers an event at least once.
-        claim: seen.event_id,
+        claim,
         needs: command.needsFor?.(typed.words) ?? command.needs,
         route: {
           channelId: channel,
@@ -80,10 +80,10 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
 }
 
 /** Finds the command in `words`. A key anywhere in the message is refused, like one behind the command. */
-async function findWritten(deps: SlackDeps, sender: Sender, words: string, others: string) {
-  if (others === '') return findTyped(deps, sender, words);
-  const whole = await findTyped(deps, sender, `${words} ${others}`);
-  return whole.command === refusePastedKey ? whole : findTyped(deps, sender, words);
+async function findWritten(facts: ReadFacts, words: string, others: string) {
+  if (others === '') return findTyped(facts, words);
+  const whole = await findTyped(facts, `${words} ${others}`);
+  return whole.command === refusePastedKey ? whole : findTyped(facts, words);
 }
 
 const anyMention = /<@[UW][A-Z0-9]+(?:\|[^<>]*)?>/u;

@@ -73,8 +73,9 @@ export function readModalState(
 }
 
 function parseModalState(privateMetadata: string | undefined): z.output<typeof modalState> {
+  if (privateMetadata === undefined) return {};
   try {
-    return modalState.parse(JSON.parse(privateMetadata ?? ''));
+    return modalState.parse(JSON.parse(privateMetadata));
   } catch {
     return {};
   }

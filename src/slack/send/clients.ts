@@ -84,11 +84,12 @@ class CheckedClient extends WebClient {
   }
 }
 
-/** Runs a call of Slack and reports how it went. */
-async function observeCall<Result>(
+/** Runs a call of Slack and reports how it went, by its HTTP status where `readStatus` is given. */
+export async function observeCall<Result>(
   onCall: ClientOptions['onCall'],
   name: string,
   call: () => Promise<Result>,
+  readStatus?: (result: Result) => number,
 ): Promise<Result> {
   const startedAt = Date.now();
   const started = performance.now();
@@ -96,8 +97,8 @@ async function observeCall<Result>(
     onCall?.({ name, outcome, status, startedAt, seconds: (performance.now() - started) / 1000 });
   try {
     const result = await call();
-    if (result instanceof Response) report(result.ok ? 'ok' : 'refused', result.status);
-    else report('ok');
+    const status = readStatus?.(result);
+    report(status === undefined || isOk(status) ? 'ok' : 'refused', status);
     return result;
   } catch (error) {
     report(classifyError(error));
@@ -105,18 +106,15 @@ async function observeCall<Result>(
   }
 }
 
+/** Whether an HTTP status is one of success. */
+export function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 function classifyError(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (code === ErrorCode.RateLimitedError) return 'ratelimited';
   return readSlackError(error) ?? 'no_answer';
-}
-
-/** A `fetch` for response_urls, which reports each request as a call of that name. */
-export function observeResponseUrls(
-  onCall: NonNullable<ClientOptions['onCall']>,
-  fetch: typeof globalThis.fetch,
-): typeof globalThis.fetch {
-  return (input, init) => observeCall(onCall, 'response_url', () => fetch(input, init));
 }
 
 /** Posts a message in a channel or, by a user's id, in their direct messages. */

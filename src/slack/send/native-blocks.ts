@@ -24,13 +24,12 @@ export interface NativeSupport {
   ): Promise<void>;
 }
 
-const offers = new WeakMap<readonly MessageBlock[], NativeOffer>();
+/** In a WeakMap each message would stay until the next full collection. */
+const offerOf = Symbol('native offer');
 
 /** The same blocks; where their charts and tables are refused, a button beside the words makes the offer. */
 export function withNativeOffer(blocks: readonly MessageBlock[], offer: NativeOffer): MessageBlock[] {
-  const own = [...blocks];
-  offers.set(own, offer);
-  return own;
+  return Object.assign([...blocks], { [offerOf]: offer });
 }
 
 /**
@@ -71,7 +70,7 @@ export function createNativeBlocks({
     const refused = await findRefused(tenant);
     const sendWords = (replaced: readonly Kind[]) => {
       const words = replaceNativeBlocks(blocks, (block) => replaced.includes(kindOf(block)));
-      const offer = offers.get(blocks);
+      const { [offerOf]: offer } = blocks as { readonly [offerOf]?: NativeOffer };
       const isOffered = offer && !kinds.some((kind) => refused.has(`chat.postMessage ${kind}`));
       const shown = replaced.includes('chart') ? 'chart' : 'table';
       return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, offer.repeats) : words });

@@ -9,7 +9,7 @@ import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { type NativeOffer, type SendNativeBlocks, withNativeOffer } from './native-blocks.ts';
-import { postToResponseUrl } from './response-url.ts';
+import type { PostToResponseUrl } from './response-url.ts';
 import { discardFiles, UploadError, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
@@ -22,7 +22,7 @@ export interface Route {
   /** In the person's conversation with the bot, in place of all the ways above. */
   readonly inConversation?: Conversation | undefined;
   /** What shows the same once more: offered in that conversation where a chart or table is refused here. */
-  readonly repeats?: NativeOffer['repeats'] | undefined;
+  readonly repeats?: (() => NativeOffer['repeats'] | undefined) | undefined;
   readonly userId: string;
   /** Answers replace the message that holds the button. */
   readonly replaces?: boolean;
@@ -62,7 +62,7 @@ const maxUses = 5;
 export function createResponder(options: {
   route: Route;
   client: () => Promise<WebClient>;
-  fetch: typeof globalThis.fetch;
+  postToResponseUrl: PostToResponseUrl;
   /** The owner of the response_url. */
   tenant: string;
   sendNativeBlocks: SendNativeBlocks;
@@ -78,14 +78,14 @@ export function createResponder(options: {
     if (!blocks) return { text };
     const words = findSharedWords({ text, blocks });
     const repeats =
-      route.repeats ?? (words === undefined ? undefined : { actionId: 'help:run', value: words });
+      route.repeats?.() ?? (words === undefined ? undefined : { actionId: 'help:run', value: words });
     return { text, blocks: repeats ? withNativeOffer(blocks, { repeats }) : blocks };
   };
   const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
     const takesSource = replaces && !isFailure;
     const post = async (content: object): Promise<true> => {
       uses += 1;
-      await postToResponseUrl(options.fetch, url, {
+      await options.postToResponseUrl(url, {
         ...content,
         ...thread,
         // A replaced message keeps its visibility: a direct message must not become ephemeral.

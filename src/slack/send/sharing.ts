@@ -9,7 +9,7 @@ import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 import type { Responder, Route } from './responder.ts';
-import { postToResponseUrl } from './response-url.ts';
+import type { PostToResponseUrl } from './response-url.ts';
 import { createSlackPort } from './slack-port.ts';
 import { discardFiles, type Uploads } from './uploads.ts';
 
@@ -18,7 +18,7 @@ interface SharingOptions {
   /** A client that never repeats a call: a lost answer must not post twice. */
   readonly client: () => Promise<WebClient>;
   readonly uploads: Uploads;
-  readonly fetch: typeof globalThis.fetch;
+  readonly postToResponseUrl: PostToResponseUrl;
   readonly tenant: string;
   /** For an organisation: the workspace whose channels are meant. */
   readonly teamId: string | undefined;
@@ -88,7 +88,7 @@ export function createSharing(options: SharingOptions): Sharing {
     try {
       await options.sendNativeBlocks(way, content, async (sent) => {
         if (sent !== content && (await isPosted())) return;
-        await postToResponseUrl(options.fetch, url, { ...sent, ...about });
+        await options.postToResponseUrl(url, { ...sent, ...about });
       });
     } catch (error) {
       const reason = readSlackError(error);

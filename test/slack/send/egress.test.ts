@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import type { App } from '@slack/bolt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startSlack } from '../../../simulator/slack/server.ts';
@@ -12,7 +13,8 @@ import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
-import { createResponder } from '../../../src/slack/send/responder.ts';
+import { createResponder, type Responder } from '../../../src/slack/send/responder.ts';
+import { createResponseUrls } from '../../../src/slack/send/response-url.ts';
 import { createWeb, guardResponse } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 
@@ -97,14 +99,31 @@ describe('to Slack', () => {
     expect(sent).toHaveLength(1);
   });
 
-  const route = { responseUrl: 'https://hooks.test/1', channelId: 'C1', userId: 'U1' };
-  const responder = createResponder({
-    route,
-    client: async () => clients.interactive(new Secret('xoxb-test'), 'T1'),
-    fetch: egress.fetch('response_url', fetch),
-    tenant: 'T1',
-    sendNativeBlocks,
-    log,
+  const postToResponseUrl = createResponseUrls(egress);
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    sent.push({ url: String(request.url), body: await readText(request) });
+    response.end('ok');
+  };
+  const hooks = createServer((request, response) => void receive(request, response));
+  let responder: Responder;
+  beforeAll(async () => {
+    await once(hooks.listen(0, '127.0.0.1'), 'listening');
+    responder = createResponder({
+      route: {
+        responseUrl: `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/1`,
+        channelId: 'C1',
+        userId: 'U1',
+      },
+      client: async () => clients.interactive(new Secret('xoxb-test'), 'T1'),
+      postToResponseUrl,
+      tenant: 'T1',
+      sendNativeBlocks,
+      log,
+    });
+  });
+  afterAll(() => {
+    hooks.close();
+    hooks.closeAllConnections();
   });
 
   test('an answer by response_url that holds a secret is not sent, and not by another way either', async () => {
@@ -129,7 +148,7 @@ describe('to Slack', () => {
     const direct = createResponder({
       route: { channelId: 'C1', userId: 'U1' },
       client: async () => clients.interactive(new Secret('xoxb-test'), 'T1'),
-      fetch,
+      postToResponseUrl,
       tenant: 'T1',
       sendNativeBlocks,
       log,

@@ -6,6 +6,7 @@ import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
+import { createResponseUrls } from '../../../src/slack/send/response-url.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createNativeSupport } from '../../../src/store/native-support.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
@@ -75,7 +76,7 @@ async function createSender(database?: Database) {
       createResponder({
         route: { ...route, userId: alice },
         client: async () => client,
-        fetch: egress.fetch('response_url', fetch),
+        postToResponseUrl: createResponseUrls(egress),
         tenant: 'T0ACME000',
         sendNativeBlocks,
         log,

@@ -14,7 +14,7 @@ import { createInstallations } from '../../../src/auth/installations.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
-import { exportLimits } from '../../../src/exports/worker/gather.ts';
+import { exportLimits } from '../../../src/exports/worker/limits.ts';
 import { startExportThread } from '../../../src/exports/worker/thread.ts';
 import type { Ledger } from '../../../src/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
@@ -45,6 +45,8 @@ export interface PortsHarness extends AsyncDisposable {
   readonly audit: Audit;
   readonly ledger: Ledger;
   readonly log: ReturnType<typeof createMemoryLog>;
+  /** The reasons of `chatops_refusals_total`, with their counts. */
+  readonly countRefusals: () => Promise<Readonly<Record<string, number>>>;
 }
 
 /** The real ports of jobs, against both simulators and a database, with the clock that is handed in. */
@@ -83,6 +85,7 @@ export async function createPortsHarness(options: {
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
   const audit = createAudit({ db, now });
+  const metrics = createMetrics();
   const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
   const people = createPeople({
     adminIds,
@@ -123,7 +126,7 @@ export async function createPortsHarness(options: {
       apiUrl,
       egress,
       log,
-      metrics: createMetrics(),
+      metrics,
     }),
     checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
@@ -141,6 +144,17 @@ export async function createPortsHarness(options: {
     audit,
     ledger,
     log,
+    async countRefusals() {
+      const text = await metrics.render({
+        inFlight: () => 0,
+        slackConnections: () => undefined,
+        clockSkew: () => undefined,
+        pool: () => ({ inUse: 0, waiting: 0 }),
+        backlog: async () => undefined,
+      });
+      const counts = text.matchAll(/^chatops_refusals_total\{reason="([^"]+)"\} (\d+)$/gmu);
+      return Object.fromEntries([...counts].map(([, reason, count]) => [reason, Number(count)]));
+    },
     async [Symbol.asyncDispose]() {
       await Promise.all([slack.close(), cdn.close()]);
     },

@@ -1,0 +1,79 @@
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
+import { type Bot, connect, startBot } from '../support/bot.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { startRelay } from '../support/relay.ts';
+import { readStable } from '../support/words.ts';
+import { says } from './words.ts';
+
+const { postgres } = await prepareEngines();
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function start() {
+  const location = await postgres.createLocation();
+  const relay = await startRelay(location.databaseUrl?.reveal() ?? '');
+  closing.push(() => relay.close());
+  const env = { DATABASE_URL: relay.url, ENCRYPTION_KEYS: generateKeys('k1') };
+  const bot = await startBot({ transport: 'http', zones: 3, env });
+  closing.push(() => bot.stop());
+  await connect(bot, alice, ops);
+  return { bot, relay, open: location.open };
+}
+
+/** Types a command that Slack sees acknowledged in time, and reads the one message that it leads to in the end. */
+async function type(bot: Bot, words: string) {
+  const person = bot.slack.as(alice, ops);
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  expect(await person.slash(words)).toMatchObject({ status: 200, timedOut: false });
+  const answers = () =>
+    person.messages().filter(({ ts, reads }) => !before.has(ts) && !reads.includes(says.working));
+  await expect.poll(answers, { timeout: 40_000 }).toHaveLength(1);
+  return { answers };
+}
+
+describe.skipIf(postgres.skip)('while PostgreSQL is slow', () => {
+  test('a command over a slow network is acknowledged at once and answered once', async () => {
+    const { bot, relay } = await start();
+    const asked = bot.cdn.requests.length;
+    relay.delay(400);
+    const { answers } = await type(bot, 'zones');
+    relay.delay(0);
+    await type(bot, 'whoami');
+    expect(answers()).toHaveLength(2);
+    expect(answers()[0]).toMatchObject({ ephemeral: true, reads: expect.stringContaining('3 zones') });
+    expect(bot.cdn.requests.length).toBe(asked + 1);
+    expect(bot.slack.problems).toEqual([]);
+  });
+
+  test('a command whose query does not end is refused in words with a reference, and works afterwards', async () => {
+    const { bot, open } = await start();
+    const { db } = await open();
+    const asked = bot.cdn.requests.length;
+    const free = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holding = db.transaction().execute(async (trx) => {
+      await sql`lock table linked_keys in access exclusive mode`.execute(trx);
+      locked.resolve();
+      await free.promise;
+    });
+    await locked.promise;
+    const { answers } = await type(bot, 'zones');
+    const [refusal] = answers();
+    expect(readStable(refusal)).toMatchSnapshot();
+    const [, reference = 'none'] = /Reference (\S+)/.exec(refusal?.reads ?? '') ?? [];
+    expect(bot.logs.some((line) => line.includes(reference) && line.includes('unexpected error'))).toBe(true);
+    expect(bot.cdn.requests.length).toBe(asked);
+    free.resolve();
+    await holding;
+    await type(bot, 'zones');
+    expect(answers().filter(({ reads }) => reads.includes('3 zones'))).toHaveLength(1);
+    expect(bot.cdn.requests.length).toBe(asked + 1);
+    expect(bot.slack.problems).toEqual([]);
+  });
+});
