@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { registerSecret, type Secret } from '../secrets/secret.ts';
-import { id, readLeniently, text, texts } from './http/lenient.ts';
+import { findUnknown, id, readLeniently, text, texts } from './http/lenient.ts';
 import type { Send } from './http/request.ts';
 import { createPages } from './json/lists.ts';
 
@@ -24,9 +24,11 @@ export function createApiKeys(send: Send, own: Secret) {
      * other operations work.
      */
     async list(): Promise<{ keys: ApiKey[]; skipped: number }> {
-      const { kept: keys, skipped } = await pages.readAll(undefined, (raw) => {
-        const key = readLeniently(record, raw)?.value;
-        return key && { id: key.Id, kept: toApiKey(key, own) };
+      const { kept: keys, skipped } = await pages.readAll(undefined, (raw, reply) => {
+        const read = readLeniently(record, raw);
+        if (!read) return undefined;
+        reply.reportDrift({ wrong: read.wrong, unknown: findUnknown(raw, record.shape) });
+        return { id: read.value.Id, kept: toApiKey(read.value, own) };
       });
       return { keys, skipped };
     },

@@ -2,7 +2,7 @@ import { isExists } from 'date-fns/isExists';
 import { z } from 'zod';
 import { shieldZoneIdKind } from './event-logs.ts';
 import { isObject, readErrorBody } from './http/errors.ts';
-import { count, omitMissing, readLeniently, readSeries } from './http/lenient.ts';
+import { count, findUnknown, omitMissing, readLeniently, readSeries } from './http/lenient.ts';
 import { checkNumericId, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
@@ -19,6 +19,7 @@ export interface ScanDay {
 /** Absent: not reported. `days`: the past 28 days, oldest first; keys that are no day come last. */
 export type UploadScanningMetrics = Awaited<ReturnType<ReturnType<typeof createUploadScanning>['metrics']>>;
 
+const envelope = { error: undefined, data: undefined };
 const counts = z.object({ loggedRequests: count, blockedRequests: count, filesScanned: count });
 const data = z.object({
   overviewPastTwentyEightDays: z.unknown().optional(),
@@ -45,7 +46,9 @@ export function createUploadScanning(send: Send) {
         const read = isObject(body['data']) && readLeniently(data, body['data']);
         if (!read) throw reply.wrongShape(body);
         const { overviewPastTwentyEightDays: overview, ...totals } = read.value;
-        reply.reportDrift({ wrong: read.wrong, unknown: [] });
+        // The specification leaves open what a day is made of.
+        const unknown = [...findUnknown(body, envelope), ...findUnknown(body['data'], data.shape)];
+        reply.reportDrift({ wrong: read.wrong, unknown });
         return { days: readDays(overview), ...omitMissing(totals) };
       });
     },

@@ -58,7 +58,7 @@ function createIdError({ noun, hint }: IdKind): UserError {
  */
 export function redactUrl(url: string): string {
   // The fast path for nearly every address of a large list.
-  if (!url.includes('@') && !url.includes('?') && !url.includes('#')) return url;
+  if (!/[@?#]/.test(url)) return url;
   return removeQueryValues(removeUserinfo(url));
 }
 

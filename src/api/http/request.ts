@@ -14,6 +14,7 @@ import {
   readErrorBody,
   toErrorFacts,
 } from './errors.ts';
+import { fetchOverHttp } from './fetch.ts';
 import { type ErrorBudget, findRetryDelay, readRetryAfter } from './retry.ts';
 
 export interface CdnOptions {
@@ -95,7 +96,7 @@ const tookTooLong = new Error('the service took too long');
 
 /** The only way to the CDN: the key, timeouts, errors and retries are handled here. */
 export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, budget?: ErrorBudget): Send {
-  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = globalThis.fetch } = cdn;
+  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = fetchOverHttp } = cdn;
   const { sleep = (ms, signal) => delay(ms, undefined, signal && { signal }) } = cdn;
   // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
   const defaults = { retry: 0, ignoreResponseError: true, responseType: 'stream' } as const;
@@ -126,7 +127,6 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     const patienceMs = request.isSlow ? 3 * timeoutMs : timeoutMs;
     const codeOr = (code: ApiErrorCode): ApiErrorCode =>
       signal?.aborted ? 'cancelled' : controller.signal.reason === tookTooLong ? 'timeout' : code;
-
     const response = await waitAtMost(
       patienceMs,
       controller,

@@ -1,10 +1,11 @@
+import { z } from 'zod';
 import { parseJson } from '../../lib/canonical-json.ts';
 import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
-import { omitMissing } from '../http/lenient.ts';
+import { count, findUnknown, omitMissing, readLeniently, text } from '../http/lenient.ts';
 import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
-import type { Send } from '../http/request.ts';
+import type { Reply, Send } from '../http/request.ts';
 import { readList } from '../json/lists.ts';
 
 /** Members of the entry's own document that the specification has. */
@@ -55,10 +56,14 @@ export function createOriginErrors(send: Send) {
       const id = checkNumericId(zoneId, 'int64', createNumericKind('zone id', 1001));
       const path = pathOf(id, formatPathDay(day));
       const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
+      // Outside of the retried part: an entry must not be visited twice.
+      const reply = await send(request, (reply) => Promise.resolve(reply));
       let entries = 0;
       let skipped = 0;
       const visits: Promise<void>[] = [];
       const take = (raw: unknown) => {
+        // The first stands for all: they are of one kind, and there may be half a million.
+        if (entries + skipped === 0) reportDrift(raw, reply);
         const entry = readEntry(raw);
         if (!entry) {
           skipped += 1;
@@ -73,13 +78,23 @@ export function createOriginErrors(send: Send) {
         await Promise.all(visits.splice(0));
         await yieldToEventLoop();
       };
-      // Outside of the retried part: an entry must not be visited twice.
-      const reply = await send(request, (reply) => Promise.resolve(reply));
       const outside = await readList(reply, 'logs', pause, take);
       const moreExist = isObject(outside?.document) && outside.document['hasMoreData'] === true;
       return { entries, skipped, moreExist };
     },
   };
+}
+
+const record = z.object({
+  logId: text,
+  timestamp: count,
+  log: text,
+  labels: z.record(z.string(), text).nullish(),
+});
+
+function reportDrift(raw: unknown, reply: Reply): void {
+  const wrong = readLeniently(record, raw)?.wrong ?? ['an entry'];
+  reply.reportDrift({ wrong, unknown: findUnknown(raw, record.shape) });
 }
 
 /** The day of a log's address, MM-dd-yyyy. Months come first here only. */

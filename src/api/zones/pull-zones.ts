@@ -7,6 +7,9 @@ import { type DigestKeys, readZoneSettings, type ZoneSettings } from './settings
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
 
+/** Zones of a whole list whose keys are registered: enough to notice that one leaves with an answer. */
+const mostWithKeys = 10;
+
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
 export function createPullZones(send: Send) {
   const list = { operation: 'List Pull Zones', path: '/pullzone' };
@@ -15,29 +18,53 @@ export function createPullZones(send: Send) {
   const wholePages = createPages(send, list, 8_192);
   const withCertificates = createPages(send, { ...list, query: { includeCertificate: 'true' } });
 
+  /** The first page, and how to read its zones: many a caller wants no more than their number. */
+  async function readFirst(search: string | undefined, perPage: number) {
+    let from: Reply | undefined;
+    // A service that answers with a plain array sends every zone: the requested number is enough.
+    const { rows, total, more } = await pages.read(
+      { page: 1, perPage, search },
+      (raw, reply) => {
+        from = reply;
+        return { id: '', kept: { raw } };
+      },
+      (_, count) => count > perPage,
+    );
+    const isFull = total === undefined ? rows.length >= perPage : rows.length < total;
+    const readZones = () => {
+      const row = createSummaryRow();
+      const zones = rows.flatMap(({ kept }) => {
+        registerZoneKeys(kept?.raw);
+        return (from && row(kept?.raw, from)?.kept) ?? [];
+      });
+      return { zones, skipped: rows.length - zones.length };
+    };
+    return { readZones, total, more: more ?? isFull };
+  }
+
   return {
     /** One small page; `perPage` 5 to 1000. `total` is undefined if the service does not say. */
     async firstPage({ search, perPage = 10 }: { search?: string; perPage?: number } = {}) {
-      const query = { page: 1, perPage: Math.min(Math.max(Math.trunc(perPage), 5), 1000), search };
-      const row = createSummaryRow();
-      const project = (raw: unknown, reply: Reply) => {
-        registerZoneKeys(raw);
-        return row(raw, reply);
-      };
-      // A service that answers with a plain array sends every zone: the requested number is enough.
-      const { rows, total, skipped, more } = await pages.read(
-        query,
-        project,
-        (_, count) => count > query.perPage,
-      );
-      const zones = rows.flatMap(({ kept }) => kept ?? []);
-      const isFull = total === undefined ? zones.length >= query.perPage : zones.length + skipped < total;
-      return { zones, total, more: more ?? isFull, skipped };
+      const length = Math.min(Math.max(Math.trunc(perPage), 5), 1000);
+      const { readZones, ...page } = await readFirst(search, length);
+      return { ...page, ...readZones() };
+    },
+
+    /** The zones of an account with at most `most` of them, 5 to 1000; of a larger one how many there are, if it says. */
+    async few(most: number) {
+      const { readZones, more, total } = await readFirst(undefined, most);
+      return more ? { total } : readZones();
     },
 
     /** Every zone, in pages of 1000, a few at once, parsed while they arrive. */
     async all({ search }: { search?: string } = {}): Promise<{ zones: ZoneSummary[]; skipped: number }> {
-      const { kept: zones, skipped } = await pages.readAll(search, createSummaryRow());
+      const row = createSummaryRow();
+      let count = 0;
+      const { kept: zones, skipped } = await pages.readAll(search, (raw, reply) => {
+        count += 1;
+        if (count <= mostWithKeys) registerZoneKeys(raw);
+        return row(raw, reply);
+      });
       registerShown(zones);
       return { zones, skipped };
     },

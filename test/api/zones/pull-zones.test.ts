@@ -32,6 +32,15 @@ test('the first page is one small request', async () => {
   expect(first.zones.map(({ id }) => id)).toEqual(numbers(1, 10).map(String));
 });
 
+test('a small account is read by one request, and of a larger one the number alone', async () => {
+  const cdn = await startStubCdn(account(10));
+  const small = await cdn.client().pullZones.few(10);
+  expect('zones' in small && small.zones.map(({ id }) => id)).toEqual(numbers(1, 10).map(String));
+  expect(cdn.requests).toHaveLength(1);
+  const larger = await startStubCdn(account(11));
+  expect(await larger.client().pullZones.few(10)).toEqual({ total: 11 });
+});
+
 test('a search travels encoded, and perPage stays within what the service takes', async () => {
   const cdn = await startStubCdn(account(1));
   await cdn.client().pullZones.firstPage({ search: 'a&page=0 é', perPage: 1 });
@@ -260,5 +269,6 @@ test('other work gets its turn while a long list is read', async () => {
   others.wanted = false;
   await working;
   expect(zones).toHaveLength(60_000);
-  expect(turns).toBeGreaterThan(10);
+  // Once is what a reader without pauses leaves; how often is a matter of the machine.
+  expect(turns).toBeGreaterThan(2);
 });

@@ -82,7 +82,7 @@ export async function startCanaryBot(options: {
     if (broken) broken(input instanceof Request ? input.url : input.toString(), init);
     return globalThis.fetch(input, init);
   };
-  const app = await buildApp({ config, log, fetch });
+  const app = await buildApp({ config, log, fetch, cdnFetch: fetch });
   await app.start();
   const base = `http://127.0.0.1:${app.port()}`;
   const metricsUrl = `http://127.0.0.1:${env['METRICS_PORT']}/metrics`;
