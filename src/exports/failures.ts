@@ -7,7 +7,7 @@ import { SlackFailure } from '../outbox/slack-port.ts';
 import { formatBytes } from '../views/blocks/format.ts';
 import type { Offer } from '../views/exports/outcome-messages.ts';
 import type { ExportRequest } from './model.ts';
-import { ExportTooLarge } from './worker/gather.ts';
+import { ExportTooLarge } from './worker/limits.ts';
 
 /** An attempt exceeded its time limit. */
 export class ExportOverdue extends Error {

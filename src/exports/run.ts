@@ -15,7 +15,7 @@ import { attemptSeconds, type ProgressReporter, startProgressReporter } from './
 import { type ExportMove, findExport, moveExport } from './queries.ts';
 import { type ExportRow, installationOf, requesterOf, toExportSummary } from './rows.ts';
 import { summarizeEvents } from './stats/summary.ts';
-import { SecretFound } from './worker/gather.ts';
+import { SecretFound } from './worker/limits.ts';
 import type { ExportThread } from './worker/thread.ts';
 
 const data = z.object({ id: z.string() });

@@ -6,7 +6,7 @@ import { UserError } from '../../src/errors.ts';
 import { classifyFailure, type FailureVerdict } from '../../src/exports/failures.ts';
 import { describePostFailure } from '../../src/exports/messages.ts';
 import type { ExportRequest } from '../../src/exports/model.ts';
-import { ExportTooLarge } from '../../src/exports/worker/gather.ts';
+import { ExportTooLarge } from '../../src/exports/worker/limits.ts';
 import { SlackFailure } from '../../src/outbox/slack-port.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -172,7 +172,7 @@ export function createAddressNormalizer(): (word: Span) => void {
   return (word) => {
     const { bytes, from, to } = word;
     if (to - from > longest || isPlain(word)) return;
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1');
+    const text = bytes.toString('latin1', from, to);
     let spelled = known.get(text);
     if (spelled === undefined && !known.has(text)) {
       const address = findAddress(text);

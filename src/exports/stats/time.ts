@@ -5,53 +5,65 @@ export const slotMs = 10 * minuteMs;
 
 const zero = 0x30;
 
+/** Bytes of `2026-11-20T10:1`: all times that begin so are in the same ten minutes. */
+const slotLength = 15;
+
 /**
- * Nearly all times are on the same day as the one before: `2026-11-20T10:15:30.123Z` is read digit by digit, and
- * midnight is computed once. Also reads times without `Z` (as UTC), in seconds, milliseconds or microseconds since the
- * epoch, and anything else that `Date.parse` reads.
+ * Nearly all times are in the same ten minutes as the one before: of `2026-11-20T10:15:30.123Z` only the rest is read. Also
+ * reads times without `Z` (as UTC), in seconds, milliseconds or microseconds since the epoch, and anything else that
+ * `Date.parse` reads.
  */
 export function createTimeReader() {
-  let dayKey = -1;
-  let midnight = Number.NaN;
-
-  /** Midnight of the day in ten bytes. */
-  const dayAt = (bytes: Buffer, from: number): number => {
-    const year = digits(bytes, from, 4);
-    const month = digits(bytes, from + 5, 2);
-    const day = digits(bytes, from + 8, 2);
-    const key = (year * 100 + month) * 100 + day;
-    if (key === dayKey) return midnight;
-    dayKey = key;
-    midnight = Date.parse(bytes.toString('latin1', from, from + 10));
-    return midnight;
-  };
+  const before = Buffer.alloc(slotLength);
+  let slot = Number.NaN;
 
   return {
     /** The ten minutes (UTC) of a time, epoch ms; NaN if the text is no time. */
     readSlot(bytes: Buffer, from: number, to: number): number {
-      const length = to - from;
-      // 2026-11-20T10:15:30, and what may follow: .123, Z
-      if (length >= 19 && length <= 31 && bytes[from + 4] === 0x2d && bytes[from + 7] === 0x2d) {
-        const divider = bytes[from + 10];
-        const ends = fractionEnd(bytes, from + 19, to);
-        const isUtc = ends === to || (ends === to - 1 && bytes[ends] === 0x5a);
-        if (
-          isUtc &&
-          (divider === 0x54 || divider === 0x20) &&
-          bytes[from + 13] === 0x3a &&
-          bytes[from + 16] === 0x3a
-        ) {
-          const hours = digits(bytes, from + 11, 2);
-          const minutes = digits(bytes, from + 14, 2);
-          const seconds = digits(bytes, from + 17, 2);
-          if (hours < 24 && minutes < 60 && seconds < 61)
-            return dayAt(bytes, from) + hours * hourMs + Math.floor(minutes / 10) * slotMs;
+      if (endsAsTime(bytes, from, to)) {
+        if (startsWith(bytes, from, before)) return slot;
+        if (startsAsTime(bytes, from)) {
+          bytes.copy(before, 0, from, from + slotLength);
+          const midnight = Date.parse(bytes.toString('latin1', from, from + 10));
+          slot = midnight + digits(bytes, from + 11, 2) * hourMs + digits(bytes, from + 14, 1) * slotMs;
+          return slot;
         }
       }
-      const at = length > 64 ? Number.NaN : parseTime(bytes.toString('latin1', from, to).trim());
+      const at = to - from > 64 ? Number.NaN : parseTime(bytes.toString('latin1', from, to).trim());
       return Math.floor(at / slotMs) * slotMs;
     },
   };
+}
+
+function startsWith(bytes: Buffer, from: number, beginning: Buffer): boolean {
+  for (let nth = 0; nth < slotLength; nth += 1) if (bytes[from + nth] !== beginning[nth]) return false;
+  return true;
+}
+
+/** Whether the first fifteen bytes may be those of 2026-11-20T10:1; the day is not read. */
+function startsAsTime(bytes: Buffer, from: number): boolean {
+  const divider = bytes[from + 10];
+  return (
+    bytes[from + 4] === 0x2d &&
+    bytes[from + 7] === 0x2d &&
+    (divider === 0x54 || divider === 0x20) &&
+    digits(bytes, from + 11, 2) < 24 &&
+    bytes[from + 13] === 0x3a &&
+    digits(bytes, from + 14, 1) < 6
+  );
+}
+
+/** Whether the bytes behind the fifteenth are those of 2026-11-20T10:15:30, and of what may follow: .123, Z. */
+function endsAsTime(bytes: Buffer, from: number, to: number): boolean {
+  const length = to - from;
+  if (length < 19 || length > 31) return false;
+  const end = fractionEnd(bytes, from + 19, to);
+  return (
+    (end === to || (end === to - 1 && bytes[end] === 0x5a)) &&
+    digits(bytes, from + 15, 1) < 10 &&
+    bytes[from + 16] === 0x3a &&
+    digits(bytes, from + 17, 2) < 61
+  );
 }
 
 // 1973 in milliseconds, 5138 in seconds: no time of a log is both.

@@ -1,5 +1,5 @@
 export interface Span {
-  bytes: Uint8Array;
+  bytes: Buffer;
   from: number;
   to: number;
 }

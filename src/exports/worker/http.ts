@@ -1,48 +1,16 @@
 import { once } from 'node:events';
-import http, { type ClientRequest, type IncomingMessage } from 'node:http';
-import https from 'node:https';
-import { pipeline, Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import type { OnReadOpts, Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { createFetchOverHttp, openRequest } from '../../api/http/fetch.ts';
 import type { Taken } from '../../views/blocks/blocks.ts';
 import { detachBuffer } from './encrypted-temp-file.ts';
 
-const decompressors: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+/** Bytes read from a connection at once, at the most. */
+const readLength = 262_144;
 
-/**
- * `fetch` over Node's own HTTP client, which copies less: for requests whose body is a string. It never follows a
- * redirect.
- */
-export const fetchOverHttp: typeof globalThis.fetch = async (input, init) => {
-  const url = new URL(input instanceof Request ? input.url : input);
-  const { method = 'GET', body, headers, signal } = init ?? {};
-  if (body && typeof body !== 'string') throw new TypeError('only a string can be the body of this request');
-  signal?.throwIfAborted();
-  const request = open(url, method, {
-    'accept-encoding': 'gzip, deflate, br',
-    ...Object.fromEntries(new Headers(headers)),
-    ...(body ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
-  });
-  signal?.addEventListener('abort', () => request.destroy(), { once: true });
-  request.end(body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // Later failures surface through the body.
-  request.on('error', () => undefined);
-  const decompress = decompressors[response.headers['content-encoding']?.toLowerCase() ?? ''];
-  const bytes = decompress ? pipeline(response, decompress(), () => undefined) : response;
-  const status = response.statusCode ?? 0;
-  const hasBody = ![204, 205, 304].includes(status);
-  return new Response(hasBody ? (Readable.toWeb(bytes) as ReadableStream) : null, {
-    status,
-    headers: Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
-      values.map((value): [string, string] => [name, value]),
-    ),
-  });
-};
+/** `fetch` for files, over a connection of its own. */
+export const fetchFile = createFetchOverHttp(ownConnection);
 
 /** Posts a body and reads the answer's status. The memory of each piece is released once it was sent. */
 export async function postBody(
@@ -50,7 +18,7 @@ export async function postBody(
   headers: Readonly<Record<string, string>>,
   body: Readable,
 ): Promise<Taken> {
-  const request = open(new URL(url), 'POST', headers);
+  const request = openRequest(new URL(url), { ...ownConnection(), method: 'POST', headers });
   body.once('error', (error) => request.destroy(error));
   body.on('data', (piece: Buffer) => {
     if (!request.write(piece, () => detachBuffer(piece))) body.pause();
@@ -68,7 +36,21 @@ export async function postBody(
   }
 }
 
-function open(url: URL, method: string, headers: Readonly<Record<string, string>>): ClientRequest {
-  const { request } = url.protocol === 'https:' ? https : http;
-  return request(url, { method, headers, agent: false });
+/** Not kept: there is one large body and then nothing for long. */
+function ownConnection(): RequestOptions & { readonly onread: OnReadOpts } {
+  return { agent: false, onread: readIntoOneBuffer() };
+}
+
+/**
+ * An option of `net.connect` and `tls.connect`. The HTTP client copies what it reads; a new buffer for each read would
+ * be garbage at once, tens of megabytes of it, and larger ones cost less.
+ */
+function readIntoOneBuffer(): OnReadOpts {
+  return {
+    buffer: Buffer.allocUnsafeSlow(readLength),
+    callback(this: Socket, length: number, buffer: Uint8Array): boolean {
+      this.emit('data', buffer.subarray(0, length));
+      return true;
+    },
+  };
 }

@@ -7,7 +7,7 @@ type FromStats = { readonly rows: number } | { readonly stats: EventStats };
 
 // Waking a thread takes up to 0.2 ms on a busy machine: a few large messages instead of many small ones.
 const batchBytes = 1_048_576;
-const mostBatches = 6;
+const mostBatches = 2;
 const role = 'event-stats';
 
 // The thread stays for the next export.

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Attempt } from '../../api/http/attempt.ts';
 import { ApiError } from '../../api/http/errors.ts';
@@ -6,13 +7,8 @@ import { UserError } from '../../errors.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../secrets/secret.ts';
 import type { Spooled, Taken } from '../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../model.ts';
-import {
-  type ExportLimits,
-  type ExportProgress,
-  ExportTooLarge,
-  type GatheredLog,
-  SecretFound,
-} from './gather.ts';
+import type { ExportProgress, GatheredLog } from './gather.ts';
+import { type ExportLimits, ExportTooLarge, SecretFound } from './limits.ts';
 import type { FromWorker, PackedFailure, ToWorker } from './worker.ts';
 
 export type ExportThread = ReturnType<typeof startExportThread>;
@@ -39,7 +35,8 @@ export function startExportThread({
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly now: () => Date;
 }) {
-  const worker = takeIdleWorker() ?? new Worker(new URL('./worker.ts', import.meta.url));
+  const worker =
+    takeIdleWorker() ?? new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url));
   let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
   let task: PromiseWithResolvers<unknown> | undefined;
   let failure: Error | undefined;

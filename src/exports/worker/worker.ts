@@ -9,16 +9,9 @@ import { type NotedSecret, registerSecrets, Secret } from '../../secrets/secret.
 import type { Taken } from '../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../model.ts';
 import type { EncryptedTempFile } from './encrypted-temp-file.ts';
-import {
-  type ExportLimits,
-  type ExportProgress,
-  ExportTooLarge,
-  type GatheredFile,
-  type GatheredLog,
-  gatherLog,
-  SecretFound,
-} from './gather.ts';
-import { fetchOverHttp, postBody } from './http.ts';
+import { type ExportProgress, type GatheredFile, type GatheredLog, gatherLog } from './gather.ts';
+import { fetchFile, postBody } from './http.ts';
+import { type ExportLimits, ExportTooLarge, SecretFound } from './limits.ts';
 
 export interface GatherTask {
   readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
@@ -68,7 +61,7 @@ async function gather({ cdn, key, request, limits, directory, now }: GatherTask)
     // The key travels to the CDN and nowhere else.
     if (new URL(url).origin !== new URL(cdn.apiUrl).origin || findSecretKinds(url).length > 0)
       throw new Error('a request of an export does not go to the CDN');
-    return fetchOverHttp(url, init);
+    return fetchFile(url, init);
   };
   const { shieldZoneId, ...wanted } = request;
   const send = createSend({ ...cdn, fetch: toCdn, now: () => now, onAttempt }, new Secret(key, 'cdn-key'));

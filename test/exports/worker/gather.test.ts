@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/api/http/errors.ts';
-import { ExportTooLarge, exportLimits, gatherLog, SecretFound } from '../../../src/exports/worker/gather.ts';
+import { gatherLog } from '../../../src/exports/worker/gather.ts';
+import { ExportTooLarge, exportLimits, SecretFound } from '../../../src/exports/worker/limits.ts';
 import { registerSecrets } from '../../../src/secrets/secret.ts';
 
 let directory: string;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ExportRequest } from '../../../src/exports/model.ts';
-import { exportLimits } from '../../../src/exports/worker/gather.ts';
+import { exportLimits } from '../../../src/exports/worker/limits.ts';
 import { type ExportThread, startExportThread } from '../../../src/exports/worker/thread.ts';
 import { registerSecrets, Secret } from '../../../src/secrets/secret.ts';
 import { startUploadServer, type UploadServer } from './upload-server.ts';
