@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { linkKey, runCommand } from './measure/commands.ts';
-import { sendAtRate } from './measure/load.ts';
+import { linkKey, measureProcessorTime, runCommand } from './measure/commands.ts';
+import { ignoreEventLoop } from './measure/metrics.ts';
 import { measureInTurns } from './measure/numbers.ts';
 import {
-  processorTime,
   residentMemory,
-  type Subject,
   startBot,
   startCdn,
   startPostgres,
@@ -13,7 +11,7 @@ import {
   withTempDirectory,
 } from './measure/processes.ts';
 import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
-import { type BenchSlack, startSlack } from './measure/slack.ts';
+import { startSlack } from './measure/slack.ts';
 
 // Memory after the start and a few commands, and what a command costs the processor.
 const starts = 3;
@@ -34,7 +32,10 @@ await withTempDirectory(async (dataDir) => {
   };
   const memory = await measureInTurns(Object.keys(begin) as (keyof typeof begin)[], starts, async (name) => {
     const subject = await (begin[name] ?? begin.bolt)();
-    for (let n = 0; n < commands; n += 1) await runCommand(slack, subject.port, 'help');
+    // Reading metrics takes memory too.
+    await ignoreEventLoop(async () => {
+      for (let n = 0; n < commands; n += 1) await runCommand(slack, subject.port, 'help');
+    });
     await pause(settledMs);
     const reading = await residentMemory(subject.pid);
     logProgress(`memory, ${name}: ${formatMegabytes(reading)}`);
@@ -64,7 +65,7 @@ await withTempDirectory(async (dataDir) => {
 
   const bot = await begin.embedded();
   await linkKey(slack, bot.port, cdn.key);
-  await runCommand(slack, bot.port, 'zones', 2);
+  await runCommand(slack, bot.port, 'zones', { count: 2 });
   const kinds = {
     help: () => slack.slash('help'),
     whoami: () => slack.slash('whoami'),
@@ -72,9 +73,9 @@ await withTempDirectory(async (dataDir) => {
     page: () => slack.press('zones:page', 'page=2'),
   };
   const names = Object.keys(kinds) as (keyof typeof kinds)[];
-  for (const name of names) await costOf(slack, bot, kinds[name]);
+  for (const name of names) await measureProcessorTime(slack, bot, kinds[name]);
   const cost = await measureInTurns(names, 5, async (name) => {
-    const reading = await costOf(slack, bot, kinds[name]);
+    const reading = await measureProcessorTime(slack, bot, kinds[name]);
     logProgress(`processor, ${name}: ${formatMs(reading)}`);
     return reading;
   });
@@ -93,12 +94,3 @@ await withTempDirectory(async (dataDir) => {
   await cdn.stop();
   await slack.close();
 });
-
-/** Processor time a command takes in all, acknowledgement and answer, ms: the mean of 300 at 100 a second. */
-async function costOf(slack: BenchSlack, bot: Subject, request: () => Buffer): Promise<number> {
-  const count = 300;
-  const before = { answered: slack.answered(), time: await processorTime(bot.pid) };
-  await sendAtRate(bot.port, request, { perSecond: 100, until: (sent) => sent >= count });
-  while (slack.answered() - before.answered < count) await pause(5);
-  return ((await processorTime(bot.pid)) - before.time) / count;
-}

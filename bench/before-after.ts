@@ -8,7 +8,7 @@ import {
 } from './measure/exports.ts';
 import { measureThroughput } from './measure/load.ts';
 import { measureInTurns } from './measure/numbers.ts';
-import { startBot, startCdn, startSubject, withTempDirectory } from './measure/processes.ts';
+import { startBot, startCdn, startSink, startSubject, withTempDirectory } from './measure/processes.ts';
 import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { startSlack } from './measure/slack.ts';
 
@@ -37,31 +37,39 @@ await withTempDirectory((oldData) =>
     };
     for (const name of ['bare', 'before', 'now'] as const) await acknowledge(name);
     const each = await measureInTurns(['bare', 'before', 'now'], acknowledgementRounds, acknowledge);
-    report('an acknowledgement, 16 at once', each, `bare node:http ${formatMs(each.bare)}`);
+    report(
+      'an acknowledgement, 16 at once',
+      each,
+      subjects.now.port,
+      `bare node:http ${formatMs(each.bare)}`,
+    );
 
     const firstAnswer = async (name: 'before' | 'now'): Promise<number> => {
       await linkKey(slack, subjects[name].port, cdn.key);
-      return (await runCommand(slack, subjects[name].port, 'zones', 2)).first;
+      return (await runCommand(slack, subjects[name].port, 'zones', { count: 2 })).first;
     };
     for (let warmUp = 0; warmUp < 3; warmUp += 1)
       for (const name of ['before', 'now'] as const) await firstAnswer(name);
     report(
       '/cdn zones, first answer, 10,000 zones',
       await measureInTurns(['before', 'now'], answerRounds, firstAnswer),
+      subjects.now.port,
     );
     for (const one of [...Object.values(subjects), cdn]) await one.stop();
     await slack.close();
   }),
 );
 
-const sink = await startSubject(['bench/export-sink.ts'], {});
-const sinkUrl = `http://127.0.0.1:${sink.port}/upload`;
+const sink = await startSink();
+const { url: sinkUrl } = sink;
 for (const announced of [true, false]) {
   const size = ['--export-bytes', String(200e6), ...(announced ? ['--announce-length'] : [])];
   const cdn = await startCdn(12, 'few', size);
   const readings = { before: [] as ExportReading[], now: [] as ExportReading[] };
+  let port = 0;
   await withExportBot({ cdn, sinkUrl, checkout: before }, (oldSlack, oldBot) =>
     withExportBot({ cdn, sinkUrl }, async (slack, bot) => {
+      port = bot.port;
       for (let round = -1; round < exportRounds; round += 1) {
         const pair = {
           before: await measureExport(oldSlack, oldBot, cdn),
@@ -78,25 +86,36 @@ for (const announced of [true, false]) {
   await cdn.stop();
   const [old, now] = [medianOf(readings.before), medianOf(readings.now)];
   const busy = (now.busyMs ?? 0) / (old.busyMs ?? 0);
-  reportFinding({
-    what: `export of 200 MB ${announced ? 'with' : 'without'} a length, before and now`,
-    bot: formatExport(now),
-    beside: `before: ${formatExport(old)}`,
-    ratio: `${formatRatio(now.ms / old.ms)}, processor ${formatRatio(busy)}`,
-    goal: `≤ ${formatRatio(most)} before`,
-    met: now.ms <= most * old.ms,
-  });
+  reportFinding(
+    {
+      what: `export of 200 MB ${announced ? 'with' : 'without'} a length, before and now`,
+      bot: formatExport(now),
+      beside: `before: ${formatExport(old)}`,
+      ratio: `${formatRatio(now.ms / old.ms)}, processor ${formatRatio(busy)}`,
+      goal: `≤ ${formatRatio(most)} before`,
+      met: now.ms <= most * old.ms,
+    },
+    port,
+  );
 }
 await sink.stop();
 
-function report(what: string, { before, now }: { before: number; now: number }, beside = ''): void {
+function report(
+  what: string,
+  { before, now }: { before: number; now: number },
+  port: number,
+  beside = '',
+): void {
   logProgress(`${what}: before ${formatMs(before)}, now ${formatMs(now)}`);
-  reportFinding({
-    what: `${what}, before and now`,
-    bot: formatMs(now),
-    beside: [`before: ${formatMs(before)}`, beside].filter(Boolean).join(', '),
-    ratio: formatRatio(now / before),
-    goal: `≤ ${formatRatio(most)} before`,
-    met: now <= most * before,
-  });
+  reportFinding(
+    {
+      what: `${what}, before and now`,
+      bot: formatMs(now),
+      beside: [`before: ${formatMs(before)}`, beside].filter(Boolean).join(', '),
+      ratio: formatRatio(now / before),
+      goal: `≤ ${formatRatio(most)} before`,
+      met: now <= most * before,
+    },
+    port,
+  );
 }

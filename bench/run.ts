@@ -1,18 +1,29 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import {
+  addBefore,
+  type LastRun,
+  type Mode,
+  mergeModes,
+  readLastRun,
+  storeRun,
+  summarize,
+} from './measure/last-run.ts';
 import { type Finding, renderTable } from './measure/report.ts';
 
 // npm run bench                      everything
 // npm run bench -- start at-rest     some of it
 // npm run bench -- export --only 200 one of the sizes of a benchmark that has several, in MB
-// npm run bench -- --write           also puts the table into docs/performance.md
+// npm run bench -- --pinned          one core for what is measured, the others for the load
+// npm run bench -- --write           also keeps the findings in bench/last-run.json and the table in docs/performance.md
 // npm run bench -- --before <path>   this checkout beside another one, in one run
 const benches = [
   'http-acknowledgement',
+  'answers',
   'socket-acknowledgement',
   'zones-first-answer',
   'zones-whole-list',
@@ -27,6 +38,7 @@ const benches = [
   'scale',
   'start',
   'at-rest',
+  'memory',
 ] as const;
 const document = 'docs/performance.md';
 const markers = ['<!-- bench:begin -->', '<!-- bench:end -->'] as const;
@@ -35,41 +47,58 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     write: { type: 'boolean', default: false },
+    pinned: { type: 'boolean', default: false },
     only: { type: 'string' },
     before: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => !benches.some((bench) => bench === name));
-if (unknown.length > 0) {
-  console.error(`There is no ${unknown.join(', ')}. Choose from: ${benches.join(', ')}`);
-  process.exit(1);
-}
-if (values.write && (positionals.length > 0 || (values.only ?? values.before) !== undefined)) {
-  console.error('--write puts down a whole run: leave the names, --only and --before out.');
-  process.exit(1);
-}
+if (unknown.length > 0) stop(`There is no ${unknown.join(', ')}. Choose from: ${benches.join(', ')}`);
+if (values.write && (values.only ?? values.before) !== undefined)
+  stop('--write puts down whole benchmarks: leave --only and --before out.');
+const cores = availableParallelism();
+if (values.pinned && (cores < 2 || spawnSync('taskset', ['--version']).error))
+  stop('--pinned wants taskset and two cores.');
 
+const mode: Mode = values.pinned ? 'pinned' : 'free';
+const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${cores} cores shared with other work.`;
 const chosen = benches.filter((bench) => positionals.length === 0 || positionals.includes(bench));
+const last = await readLastRun();
 const findings: Finding[] = [];
 for (const bench of values.before === undefined ? chosen : ['before-after']) {
   console.error(bench);
-  findings.push(...(await run(bench, values.before ?? values.only)));
+  const found = addBefore(await run(bench, values.before ?? values.only), last[mode][bench]);
+  findings.push(...found);
+  // Kept at once, in case a later benchmark fails.
+  if (values.write) await writeTable(await storeRun(mode, bench, found));
 }
-const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores shared with other work.`;
-const report = `${machine}\n\n${renderTable(findings)}`;
-console.log(report);
-if (values.write) {
+console.log(report(findings, [new Date().toISOString().slice(0, 10)]));
+
+function report(found: readonly Finding[], dates: readonly string[]): string {
+  return `${machine} ${summarize(found, dates)}\n\n${renderTable(found)}`;
+}
+
+async function writeTable(stored: LastRun): Promise<void> {
   const text = await readFile(document, 'utf8');
   const [begin, end] = [text.indexOf(markers[0]), text.indexOf(markers[1])];
   if (begin < 0 || end < begin) throw new Error(`${document} has lost the marks ${markers.join(' and ')}`);
   const before = text.slice(0, begin + markers[0].length);
-  await writeFile(document, `${before}\n${report}\n${text.slice(end)}`);
+  const dates = Object.values(stored.free).map(({ at }) => at);
+  const table = report(mergeModes(stored, benches), dates);
+  await writeFile(document, `${before}\n${table}\n${text.slice(end)}`);
 }
 
-/** Each benchmark is a process of its own: none of them measures the heap that another one left. */
+/**
+ * Each benchmark is a process of its own: none of them measures the heap that another one left. Pinned, it starts what it
+ * measures on the first core, and everything else runs on the others.
+ */
 async function run(bench: string, option: string | undefined): Promise<Finding[]> {
-  const args = [`bench/${bench}.ts`, ...(option === undefined ? [] : [option])];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = [process.execPath, `bench/${bench}.ts`, ...(option === undefined ? [] : [option])];
+  const [command = '', ...rest] = values.pinned ? ['taskset', '-c', `1-${cores - 1}`, ...args] : args;
+  const child = spawn(command, rest, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...(values.pinned ? { BENCH_CORE: '0' } : {}) },
+  });
   const findings: Finding[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => findings.push(JSON.parse(line) as Finding));
   const [code] = (await once(child, 'close')) as [number | null];
@@ -77,4 +106,9 @@ async function run(bench: string, option: string | undefined): Promise<Finding[]
   if (code !== 0 && findings.length === 0) throw new Error(`${bench} failed`);
   if (code !== 0) process.exitCode = 1;
   return findings;
+}
+
+function stop(why: string): never {
+  console.error(why);
+  process.exit(1);
 }

@@ -1,16 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import {
-  acknowledgementTimes,
-  type Delivery,
-  deliver,
-  findAnswer,
-  formatSpread,
-  waitForAnswers,
-} from './measure/deliveries.ts';
+import { acknowledgementTimes, findAnswer, formatSpread, waitForAnswers } from './measure/deliveries.ts';
 import { post, startAtRate } from './measure/load.ts';
 import { type Scrape, sampleMetrics } from './measure/metrics.ts';
-import { fitSlope, median } from './measure/numbers.ts';
+import { deliverMixed, type MixedDelivery } from './measure/mixed.ts';
+import { median } from './measure/numbers.ts';
 import {
   residentMemory,
   startBot,
@@ -23,6 +17,7 @@ import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } fr
 import { countRows } from './measure/rows.ts';
 import { storeScheduled } from './measure/scheduled.ts';
 import { startSlack } from './measure/slack.ts';
+import { findTrend, type Point, type Trend } from './measure/trend.ts';
 
 // Mixed commands at a steady rate, digests and watches that are due meanwhile, and what grows: memory, handles, rows.
 // Ends with exit code 1 where resident memory grows by more than the bound, MB, after the first fifth.
@@ -39,26 +34,7 @@ const durationMs = minutes * 60_000;
 /** A hundred samples, and never more than one a second. */
 const everyMs = Math.max(1_000, durationMs / 100);
 const digestEveryMs = 20_000;
-const commands = [
-  'help',
-  'whoami',
-  'zones',
-  'zone 1001',
-  'digest list',
-  'app app0api00000001',
-  'errors 1001 yesterday',
-  'names list',
-  'no such command',
-];
 const hourMs = 3_600_000;
-/** Less than this share of it is no growth: a collection more or less makes it. */
-const noise = 0.02;
-
-interface Point {
-  /** Ms. */
-  readonly x: number;
-  readonly y: number;
-}
 
 interface Sample {
   readonly at: number;
@@ -95,19 +71,23 @@ await withTempDirectory(async (dataDir) => {
     () => void residentMemory(bolt.pid).then((bytes) => boltMemory.push({ x: performance.now(), y: bytes })),
     everyMs,
   );
-  const deliveries: (Delivery & { readonly words: string })[] = [];
+  const deliveries: MixedDelivery[] = [];
   let turn = 0;
+  let broken = 0;
+  const tellBroken = (subject: string) => (error: unknown) => {
+    broken += 1;
+    logProgress(`${subject}: ${String(error)}`);
+  };
   await startAtRate(
     perSecond,
     () => performance.now() - began >= durationMs,
     async () => {
-      const words = commands[(turn += 1) % commands.length] ?? 'help';
-      // Buttons and menus work on what is in memory.
-      if (turn % 10 === 0) await post(bot.port, slack.press('zones:page', 'page=2'));
-      if (turn % 10 === 5) await post(bot.port, slack.suggest('zones:pick', 'a'));
-      await post(bolt.port, slack.slash('help'));
-      const delivery = await deliver(slack, bot.port, { words, user: 'U0BENCH00' });
-      deliveries.push({ ...delivery, words });
+      turn += 1;
+      const [sent] = await Promise.all([
+        deliverMixed(slack, bot.port, turn, tellBroken('the bot')),
+        post(bolt.port, slack.slash('help')).catch(tellBroken('minimal Bolt')),
+      ]);
+      deliveries.push(sent);
     },
   );
   await waitForAnswers(deliveries, 10_000);
@@ -122,7 +102,7 @@ await withTempDirectory(async (dataDir) => {
 
   const since = began + durationMs / 5;
   const samples = sampler.scrapes.filter(({ at }) => at >= since);
-  reportCommands(deliveries, digests, posts);
+  reportCommands(deliveries, { digests, posts, broken });
   reportMemory(
     samples,
     boltMemory.filter(({ x }) => x >= since),
@@ -132,9 +112,8 @@ await withTempDirectory(async (dataDir) => {
 });
 
 function reportCommands(
-  deliveries: readonly (Delivery & { readonly words: string })[],
-  digests: number,
-  posts: number,
+  deliveries: readonly MixedDelivery[],
+  { digests, posts, broken }: { digests: number; posts: number; broken: number },
 ): void {
   const silent = deliveries.filter((one) => !findAnswer(one));
   const acks = acknowledgementTimes(deliveries);
@@ -142,24 +121,28 @@ function reportCommands(
     logProgress(`no answer to: ${[...new Set(silent.map(({ words }) => words))].join(', ')}`);
   reportFinding({
     what: `${minutes} min of mixed commands, ${perSecond} a second, ${digests} digests due, 10 watches each minute`,
-    bot: `${deliveries.length} commands, ${deliveries.length - acks.length} not acknowledged, ${silent.length} not answered; ${formatSpread(acks)}`,
+    bot: `${deliveries.length} commands, ${deliveries.length - acks.length} not acknowledged, ${silent.length} not answered, ${broken} other requests failed; ${formatSpread(acks)}`,
     beside: `${posts} messages to channels`,
     ratio: '',
     goal: 'all answered',
-    met: silent.length === 0 && acks.length === deliveries.length,
+    met: silent.length === 0 && acks.length === deliveries.length && broken === 0,
   });
 }
 
 function reportMemory(samples: readonly Sample[], floor: readonly Point[]): void {
   const trendOf = (name: string): Trend =>
-    findTrend(samples.map(({ at, read }) => ({ x: at, y: read(name) })));
+    findTrend(
+      samples.map(({ at, read }) => ({ x: at, y: read(name) })),
+      hourMs,
+      'an hour',
+    );
   const resident = trendOf('process_resident_memory_bytes');
   const isWithin = resident.grown <= bound;
   logProgress(`resident memory: ${resident.words}`);
   reportFinding({
     what: 'resident memory after the first fifth, start → end',
     bot: resident.words,
-    beside: `minimal Bolt under \`help\` at the same rate ${findTrend(floor).words}`,
+    beside: `minimal Bolt under \`help\` at the same rate ${findTrend(floor, hourMs, 'an hour').words}`,
     ratio: '',
     goal: `≤ +${formatMegabytes(bound)} in that time`,
     met: isWithin,
@@ -173,24 +156,6 @@ function reportMemory(samples: readonly Sample[], floor: readonly Point[]): void
     met: undefined,
   });
   if (!isWithin) process.exitCode = 1;
-}
-
-interface Trend {
-  /** Bytes over the whole time, by the fitted line. */
-  readonly grown: number;
-  readonly words: string;
-}
-
-/** Bytes by time: what the fitted line says. @throws Error where there are fewer than two points. */
-function findTrend(points: readonly Point[]): Trend {
-  const [first, last] = [points[0], points.at(-1)];
-  if (!first || !last || first === last) throw new Error('too few samples of memory: take more minutes');
-  const slope = fitSlope(points);
-  const grown = slope * (last.x - first.x);
-  const perHour = `${((slope * hourMs) / 1e6).toFixed(1)} MB an hour`;
-  const isFlat = Math.abs(grown) <= noise * first.y;
-  const words = isFlat ? `flat (${perHour})` : `${grown > 0 ? 'grows by' : 'changes by'} ${perHour}`;
-  return { grown, words: `${formatMegabytes(first.y)} → ${formatMegabytes(last.y)}, ${words}` };
 }
 
 /** The last quarter of the samples beside the first. */

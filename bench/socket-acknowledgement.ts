@@ -1,4 +1,5 @@
 import { startAtRate } from './measure/load.ts';
+import { watchEventLoop } from './measure/metrics.ts';
 import { measureInTurns, median, percentile } from './measure/numbers.ts';
 import { type Subject, startBot, startSubject, withTempDirectory } from './measure/processes.ts';
 import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
@@ -30,7 +31,9 @@ await withTempDirectory(async (dataDir) => {
     until: (sent: number) => boolean,
   ): Promise<(number | undefined)[]> => {
     const { socket, slashPayload } = slacks[name];
-    return startAtRate(perSecond, until, () => socket.deliver(slashPayload('help')));
+    return watchEventLoop(subjects[name].port, () =>
+      startAtRate(perSecond, until, () => socket.deliver(slashPayload('help'))),
+    );
   };
   for (const name of names) await send(name, 500, (sent) => sent >= 500);
 

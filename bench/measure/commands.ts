@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { post, sendAtRate } from './load.ts';
+import { ignoreEventLoop, watchEventLoop } from './metrics.ts';
 import { median } from './numbers.ts';
-import { type Cdn, startBot, withTempDirectory } from './processes.ts';
+import { type Cdn, processorTime, type Subject, startBot, withTempDirectory } from './processes.ts';
 import { formatMs, logProgress } from './report.ts';
 import { type BenchSlack, startSlack } from './slack.ts';
 
@@ -12,20 +13,40 @@ export async function linkKey(slack: BenchSlack, port: number, key: string, user
   await shown;
 }
 
-/** Types `/cdn <words>` and waits for answers; ms from the command to the first and to the last of them. */
+/** Types `/cdn <words>` and waits for `count` answers; ms from the command to the first and the last, and the last's body. */
 export async function runCommand(
   slack: BenchSlack,
   port: number,
   words: string,
-  count = 1,
-): Promise<{ first: number; last: number }> {
-  const answers = slack.answers();
-  const command = slack.slash(words, { answers: answers.url });
-  const asked = performance.now();
-  await post(port, command);
-  const first = (await answers.at(1)) - asked;
-  const last = (await answers.at(count)) - asked;
-  return { first, last };
+  { count = 1, user }: { count?: number; user?: string } = {},
+): Promise<{ first: number; last: number; body: string }> {
+  let body = '';
+  const answers = slack.answers((_, came) => {
+    body = came;
+  });
+  const command = slack.slash(words, { answers: answers.url, ...(user === undefined ? {} : { user }) });
+  return watchEventLoop(port, async () => {
+    const asked = performance.now();
+    await post(port, command);
+    const first = (await answers.at(1)) - asked;
+    const last = (await answers.at(count)) - asked;
+    return { first, last, body };
+  });
+}
+
+/** Processor time a command takes in all, acknowledgement and answer, ms: the mean of 300 at 100 a second. */
+export async function measureProcessorTime(
+  slack: BenchSlack,
+  subject: Subject,
+  request: () => Buffer,
+): Promise<number> {
+  const count = 300;
+  return watchEventLoop(subject.port, async () => {
+    const before = { answered: slack.answered(), time: await processorTime(subject.pid) };
+    await sendAtRate(subject.port, request, { perSecond: 100, until: (sent) => sent >= count });
+    while (slack.answered() - before.answered < count) await pause(5);
+    return ((await processorTime(subject.pid)) - before.time) / count;
+  });
 }
 
 export interface WorstAcknowledgement {
@@ -64,14 +85,15 @@ export async function measureWorstAcknowledgement(
       await running;
       return taken;
     };
-    await during(() => pause(1_500));
+    const idly = (): Promise<number[]> => ignoreEventLoop(() => during(() => pause(1_500)));
+    await idly();
     const busy: number[] = [];
     const idle: number[] = [];
     let commands = 0;
     for (let round = 0; round < 3; round += 1) {
-      idle.push(Math.max(...(await during(() => pause(1_500)))));
+      idle.push(Math.max(...(await idly())));
       await linkKey(slack, bot.port, cdn.key);
-      const taken = await during(() => runCommand(slack, bot.port, words, answers));
+      const taken = await during(() => runCommand(slack, bot.port, words, { count: answers }));
       busy.push(Math.max(...taken));
       commands += taken.length;
     }

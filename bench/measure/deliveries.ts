@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { post, startAtRate } from './load.ts';
+import { watchEventLoop } from './metrics.ts';
 import { percentile } from './numbers.ts';
 import { formatMs } from './report.ts';
 import type { BenchSlack } from './slack.ts';
@@ -19,7 +20,7 @@ export const slackPatienceMs = 3_000;
 /** A process that does not answer any more must not keep a benchmark. */
 const benchPatienceMs = 60_000;
 /** Shown while people wait. */
-const progressText = 'Working on it…';
+const progressText = /^(?:Working on it|Waiting for its turn)/u;
 
 /**
  * Sends a signed command over a connection of its own and follows it. With `repeats` it is sent again at once where it
@@ -30,6 +31,16 @@ export async function deliver(
   port: number,
   { words, user, repeats = 0 }: { words: string; user: string; repeats?: number },
 ): Promise<Delivery> {
+  return deliverRequest(slack, port, (answers) => slack.slash(words, { user, answers }), repeats);
+}
+
+/** The same with any delivery that has a response_url, which `createRequest` is given. */
+export async function deliverRequest(
+  slack: BenchSlack,
+  port: number,
+  createRequest: (responseUrl: string) => Buffer,
+  repeats = 0,
+): Promise<Delivery> {
   const delivery: Delivery = {
     sentAt: performance.now(),
     acknowledgedAt: undefined,
@@ -37,7 +48,7 @@ export async function deliver(
     answers: [],
   };
   const { url } = slack.answers((text) => delivery.answers.push({ at: performance.now(), text }));
-  const request = slack.slash(words, { user, answers: url });
+  const request = createRequest(url);
   const patienceMs = repeats > 0 ? slackPatienceMs : benchPatienceMs;
   for (;;) {
     const sent = delivery.repeats === 0 ? request : repeatRequest(request, delivery.repeats);
@@ -68,10 +79,12 @@ export async function deliverAtRate(
 ): Promise<Delivery[]> {
   const { words, perSecond, seconds, people, repeats = 0 } = options;
   let n = 0;
-  return startAtRate(
-    perSecond,
-    (started) => started >= perSecond * seconds,
-    () => deliver(slack, port, { words, user: personOf((n += 1) % people), repeats }),
+  return watchEventLoop(port, () =>
+    startAtRate(
+      perSecond,
+      (started) => started >= perSecond * seconds,
+      () => deliver(slack, port, { words, user: personOf((n += 1) % people), repeats }),
+    ),
   );
 }
 
@@ -83,7 +96,7 @@ export function personOf(n: number): string {
 export function findAnswer({
   answers,
 }: Delivery): { readonly at: number; readonly text: string } | undefined {
-  return answers.find(({ text }) => text !== progressText);
+  return answers.find(({ text }) => !progressText.test(text));
 }
 
 /** Waits until each acknowledged delivery is answered, or for `limitMs`; ms it took. */

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { watchEventLoop } from './metrics.ts';
 
 /** One kept-alive HTTP connection that carries one request at a time. */
 interface HttpConnection {
@@ -14,8 +17,7 @@ interface HttpConnection {
  * client costs more.
  */
 async function openConnection(port: number): Promise<HttpConnection> {
-  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const socket = await openSocket(port);
   let answer = '';
   let body = '';
   let sent = 0;
@@ -46,6 +48,19 @@ async function openConnection(port: number): Promise<HttpConnection> {
   };
 }
 
+/** As Slack does, it tries again where a connection is refused or reset before anything was sent over it. */
+async function openSocket(port: number, triesLeft = 2): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  try {
+    await once(socket, 'connect');
+    return socket;
+  } catch (error) {
+    if (triesLeft === 0) throw error;
+    await pause(50);
+    return openSocket(port, triesLeft - 1);
+  }
+}
+
 function isComplete(answer: string): boolean {
   const head = answer.indexOf('\r\n\r\n');
   if (head < 0) return false;
@@ -67,6 +82,22 @@ export async function requestAnswer(port: number, request: Buffer): Promise<{ ms
   return { ms, body: line.body() };
 }
 
+/** Sends all at the same moment, each over a connection of its own that is open already; ms of each. */
+export async function sendAtOnce(port: number, requests: readonly Buffer[]): Promise<number[]> {
+  const lines = await Promise.all(requests.map(() => openConnection(port)));
+  const taken = await watchEventLoop(port, () => {
+    const began = performance.now();
+    return Promise.all(
+      requests.map(async (request, n) => {
+        await lines[n]?.post(request);
+        return performance.now() - began;
+      }),
+    );
+  });
+  for (const line of lines) line.close();
+  return taken;
+}
+
 /** Keeps `atOnce` requests under way for `forMs`; gives acknowledgements a second. */
 export async function measureThroughput(
   port: number,
@@ -74,20 +105,22 @@ export async function measureThroughput(
   options: { atOnce: number; forMs: number },
 ): Promise<number> {
   const lines = await Promise.all(Array.from({ length: options.atOnce }, () => openConnection(port)));
-  const began = performance.now();
-  const end = began + options.forMs;
-  let acknowledged = 0;
-  await Promise.all(
-    lines.map(async (line) => {
-      while (performance.now() < end) {
-        await line.post(next());
-        acknowledged += 1;
-      }
-    }),
-  );
-  const seconds = (performance.now() - began) / 1000;
+  const perSecond = await watchEventLoop(port, async () => {
+    const began = performance.now();
+    const end = began + options.forMs;
+    let acknowledged = 0;
+    await Promise.all(
+      lines.map(async (line) => {
+        while (performance.now() < end) {
+          await line.post(next());
+          acknowledged += 1;
+        }
+      }),
+    );
+    return (acknowledged * 1000) / (performance.now() - began);
+  });
   for (const line of lines) line.close();
-  return acknowledged / seconds;
+  return perSecond;
 }
 
 /** Sends `perSecond` requests a second, whatever the answers do, and gives each one's ms, waiting for a line included. */
@@ -108,7 +141,7 @@ export async function sendAtRate(
     free.push(line);
     return taken;
   };
-  const taken = await startAtRate(options.perSecond, options.until, send);
+  const taken = await watchEventLoop(port, () => startAtRate(options.perSecond, options.until, send));
   for (const line of all) line.close();
   return taken;
 }

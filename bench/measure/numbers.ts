@@ -1,3 +1,5 @@
+import { forgetEventLoop } from './metrics.ts';
+
 /** The middle of the readings; of an even count the upper one of the two. */
 export function median(readings: readonly number[]): number {
   return percentile(readings, 50);
@@ -11,13 +13,14 @@ export function percentile(readings: readonly number[], share: number): number {
 
 /**
  * Takes `rounds` readings of each subject, one of each in turn (A B C A B C), so that whatever else the machine does
- * meanwhile falls on all of them alike.
+ * meanwhile falls on all of them alike. What came before was a warm-up.
  */
 export async function measureInTurns<Name extends string>(
   names: readonly Name[],
   rounds: number,
   read: (name: Name) => Promise<number>,
 ): Promise<Record<Name, number>> {
+  forgetEventLoop();
   const readings = new Map<Name, number[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const name of names) readings.get(name)?.push(await read(name));

@@ -5,7 +5,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { build } from '../../build.ts';
 import { findOwnPostgres } from '../../test/support/postgres.ts';
+import { registerBot } from './metrics.ts';
 
 /** A program under measurement: a process of its own, so that its heap and its event loop are its own. */
 export interface Subject {
@@ -35,7 +37,7 @@ export async function startSubject(
   env: Readonly<Record<string, string>>,
   directory?: string,
 ): Promise<Subject> {
-  const { child, line, afterMs, stop } = await start(args, env, isReady, directory);
+  const { child, line, afterMs, stop } = await start(pin(args), env, isReady, directory);
   const kill = (): void => void child.kill('SIGKILL');
   return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop, kill };
 }
@@ -49,16 +51,41 @@ export async function startBot(
   checkout = '.',
   script: 'start' | 'web' | 'worker' = 'start',
 ): Promise<Subject> {
+  const { args, environment } = await readBotCommand(checkout, script);
+  const bot = await startSubject(args, { ...environment, ...env }, checkout);
+  registerBot(bot.port);
+  return bot;
+}
+
+let built: Promise<void> | undefined;
+
+/** What Node is started with there: flags, file and role; and what is set for it. */
+export async function readBotCommand(
+  checkout = '.',
+  script: 'start' | 'web' | 'worker' = 'start',
+): Promise<{ readonly args: readonly string[]; readonly environment: Readonly<Record<string, string>> }> {
+  // Another checkout was built when its packages were installed.
+  if (checkout === '.') await (built ??= build());
   const { scripts } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
     scripts: Record<typeof script, string>;
   };
   const role = script === 'start' ? 'all' : script;
-  const args = /^exec node (.*?) \|\|/.exec(scripts[script])?.[1]?.split(' ') ?? ['src/main.ts', role];
-  return startSubject(args, env, checkout);
+  const [, set = '', words] = /^((?:\w+=\S+ )*)exec node (.*?) \|\|/.exec(scripts[script]) ?? [];
+  const environment = [...set.matchAll(/(\w+)=(\S+) /gu)].map(([, name, value]) => [name, value]);
+  return {
+    args: words?.split(' ') ?? ['dist/bot/main.js', role],
+    environment: Object.fromEntries(environment),
+  };
 }
 
 function isReady(printed: Record<string, unknown>): boolean {
   return printed['msg'] === 'ready';
+}
+
+/** Where the exports of all programs under measurement are sent. */
+export async function startSink(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const { line, stop } = await start([process.execPath, 'bench/export-sink.ts'], {}, isReady);
+  return { url: `http://127.0.0.1:${Number(line['port'])}/upload`, stop };
 }
 
 export interface Cdn {
@@ -76,7 +103,11 @@ export async function startCdn(
   more: readonly string[] = [],
 ): Promise<Cdn> {
   const args = ['simulator/cdn/process.ts', '--zones', String(zones), '--members', members, ...more];
-  const { child, line, stop } = await start(args, {}, (printed) => typeof printed['url'] === 'string');
+  const { child, line, stop } = await start(
+    [process.execPath, ...args],
+    {},
+    (printed) => typeof printed['url'] === 'string',
+  );
   const [url, originLoggingUrl] = [String(line['url']), String(line['originLoggingUrl'])];
   return { url, originLoggingUrl, key: String(line['key']), pid: child.pid ?? 0, stop };
 }
@@ -87,7 +118,7 @@ export async function runToEnd(
   env: Readonly<Record<string, string>>,
 ): Promise<Record<string, unknown>> {
   let last: Record<string, unknown> = {};
-  const { child } = await start(args, env, (printed) => {
+  const { child } = await start(pin(args), env, (printed) => {
     last = printed;
     return true;
   });
@@ -95,20 +126,31 @@ export async function runToEnd(
   return last;
 }
 
+/** With a core of its own, as `npm run bench -- --pinned` wants it for what is measured. */
+function pin(args: readonly string[]): string[] {
+  const core = process.env['BENCH_CORE'];
+  return [...(core === undefined ? [] : ['taskset', '-c', core]), process.execPath, ...args];
+}
+
 async function start(
-  args: readonly string[],
+  [command = process.execPath, ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
   wanted: (printed: Record<string, unknown>) => boolean,
   directory?: string,
 ): Promise<Running> {
   const began = performance.now();
-  const child = spawn(process.execPath, args, {
+  const child = spawn(command, args, {
     cwd: directory,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): boolean => child.kill('SIGKILL');
   process.once('exit', kill);
+  child.once('exit', (code, signal) => {
+    // A program that fails must not look like a slow one.
+    if (code !== 0 && !child.killed)
+      console.error(`${args.join(' ')} ended by itself: ${code ?? signal}\n${said}`);
+  });
   const exited = once(child, 'exit').finally(() => process.removeListener('exit', kill));
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -1,4 +1,5 @@
 import { measureWorstAcknowledgement } from './commands.ts';
+import { forgetEventLoop } from './metrics.ts';
 import { median } from './numbers.ts';
 import { type Cdn, runToEnd } from './processes.ts';
 import { formatMegabytes, formatMs, reportFinding } from './report.ts';
@@ -28,6 +29,7 @@ export async function compareReaders<Way extends string>(
   { rounds, warmUps = 0 }: { readonly rounds: number; readonly warmUps?: number },
   read: (way: Way) => Promise<Reading>,
 ): Promise<Record<Way, Reading>> {
+  forgetEventLoop();
   const readings = new Map<Way, Reading[]>(ways.map((way) => [way, []]));
   for (let round = 0; round < warmUps + rounds; round += 1)
     for (const way of ways) {
