@@ -65,6 +65,12 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await page.locator('#log').innerText()).not.toContain(playground.cdn.key);
   });
 
+  test('the doctor finds nothing wrong in it', async () => {
+    await type('/cdn doctor');
+    await newest().getByText('What the bot needs').waitFor();
+    expect(await newest().textContent()).toContain('nothing is wrong.');
+  });
+
   test('what to try is out of the way once there is an answer, and comes back by its button', async () => {
     const first = page.locator('#hints ol');
     await page.getByRole('button', { name: 'deploys' }).click();
@@ -128,8 +134,9 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await type('/invite @cdn');
     await newest().getByText('cdn was added').waitFor();
     await type('@cdn whoami');
-    await newest().getByText('Only visible to you').waitFor();
-    expect(await newest().innerText()).toContain('Alice');
+    // The message before is for her alone, too, and what she typed has her name.
+    const told = newest().filter({ hasText: 'Only visible to you' });
+    await told.getByText('Alice Adams').first().waitFor();
   });
 
   test('another person sees nothing of what only Alice may see', async () => {
