@@ -32,6 +32,9 @@ type Moment =
 const ending = (volumeId: string): RegExp =>
   says.yourRequest(volumeId, `(${says.done}|${says.notDone}|${says.outcomeUnknown})`);
 
+/** The deletion of an earlier volume may come after a restart, while another one is asked for. */
+const deletionOf = (volumeId: string) => ({ method: 'DELETE', path: new RegExp(`/${volumeId}$`) });
+
 /** Said to be done: one request. Unknown: none or one. Never two, never a wrong word. */
 function sure(told: string, count: number, isDeleted: boolean): void {
   if (told.includes(says.outcomeUnknown)) expect(count).toBeLessThanOrEqual(1);
@@ -117,9 +120,6 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       cdn.requests.filter(({ method, path }) => method === 'DELETE' && path.endsWith(`/${volumeId}`)).length;
     const isDeleted = (volumeId: string): boolean =>
       !Object.hasOwn(cdn.data.apps[0]?.volumes ?? {}, volumeId);
-
-    // The deletion of the volume before may come after a restart, while this one is asked for.
-    const deletionOf = (volumeId: string) => ({ method: 'DELETE', path: new RegExp(`/${volumeId}$`) });
 
     async function waitForRequest(volumeId: string): Promise<void> {
       await expect.poll(() => countSent(volumeId), { timeout: 60_000, interval: 2 }).toBe(1);

@@ -135,8 +135,8 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await newest().getByText('cdn was added').waitFor();
     await type('@cdn whoami');
     // The message before is for her alone, too, and what she typed has her name.
-    const told = newest().filter({ hasText: 'Only visible to you' });
-    await told.getByText('Alice Adams').first().waitFor();
+    const told = newest().filter({ hasText: 'Only visible to you' }).filter({ hasText: 'Alice Adams' });
+    await expect.poll(() => told.count()).toBe(1);
   });
 
   test('another person sees nothing of what only Alice may see', async () => {
