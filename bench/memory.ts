@@ -37,6 +37,8 @@ const containerCommands = Math.round(5_000 * share);
 const perSecond = 100;
 const atOnce = 16;
 const settledMs = 2_000;
+/** The threads of an export stay ten seconds for the next one, and V8 keeps the pages of a heap that ended for eight. */
+const exportEndedMs = 20_000;
 const firstStarts = 3;
 const container = 512 * 1024 ** 2;
 /** Bytes. */
@@ -88,6 +90,8 @@ async function measureLoad(
     clearInterval(watch);
     const { grown } = await measureExport(slack, bot, cdn);
     await pause(settledMs);
+    const justAfter = await residentMemory(bot.pid);
+    await pause(exportEndedMs);
     const after = await residentMemory(bot.pid);
     const trend = findTrend(
       points.filter(({ x }) => x >= warmCommands),
@@ -97,7 +101,7 @@ async function measureLoad(
     const rate = `${((commands / tookMs) * 1000).toFixed(0)} a second`;
     reportFinding({
       what: `resident memory after ${commands} mixed commands and an export of ${formatMegabytes(exportBytes)}, ${engine}`,
-      bot: `${formatMegabytes(after)} (the export: peak +${formatMegabytes(grown)})`,
+      bot: `${formatMegabytes(after)} (while its threads are there ${formatMegabytes(justAfter)}; the export: peak +${formatMegabytes(grown)})`,
       beside: `${rate}, ${silent} not answered`,
       ratio: '',
       goal: `≤ ${formatMegabytes(most)}`,

@@ -90,8 +90,8 @@ export function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): Promis
     const taken = performance.now() - began;
     const peak = await readPeakMemory(bot.pid);
     const busyMs = (await processorTimeOfAll(bot.pid)) - busyBefore;
-    // Its last words and its record come after the file.
-    await pause(300);
+    // Its last words and its record come after the file, and the next one's message a second after this one's.
+    await pause(1_000);
     return { ms: taken, busyMs, grown: peak - before };
   });
 }

@@ -13,7 +13,7 @@ const readJson = (path: string): unknown => JSON.parse(read(path));
 const variables = new Set([
   ...[...read('src/app/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gmu)].map(([, name]) => name),
   'NODE_ENV',
-  'MALLOC_ARENA_MAX',
+  'GLIBC_TUNABLES',
 ]);
 const { scripts, engines } = readJson('package.json') as {
   scripts: Record<string, string>;

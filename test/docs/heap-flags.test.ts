@@ -5,7 +5,7 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const flag = /--max-(?:semi-space|old-space)-size=\d+/gu;
 
-test('wherever the bot is started it gets the heap flags of docs/operating.md', () => {
+test('wherever the bot is started it gets the limits of memory of docs/operating.md', () => {
   const documented = [...read('docs/operating.md').matchAll(/^\| `(--max-[^`]+)` \|/gmu)].map(
     ([, one]) => one,
   );
@@ -21,4 +21,9 @@ test('wherever the bot is started it gets the heap flags of docs/operating.md', 
   ];
   expect(starts).toHaveLength(8);
   for (const start of starts) expect([start, start.match(flag)]).toEqual([start, documented]);
+
+  const tunables = /GLIBC_TUNABLES=[\w.:=]+/gu;
+  const [pool] = read('docs/operating.md').match(tunables) ?? [];
+  const set = [...starts.filter((start) => start.includes('exec')), ...deployed].join('\n').match(tunables);
+  expect(set).toEqual(Array.from({ length: 5 }, () => pool));
 });

@@ -14,7 +14,7 @@ import type { FromWorker, PackedFailure, ToWorker } from './worker.ts';
 export type ExportThread = ReturnType<typeof startExportThread>;
 
 // Starting a thread and compiling its code takes 0.2 s of a processor, as much as an export of 10 MB.
-const idleMs = 60_000;
+const idleMs = 10_000;
 let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**
