@@ -9,7 +9,8 @@ import { beginStep, runStep } from './steps.ts';
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
- * request, with routing by `feature:verb` in the registry. Acknowledges before anything that waits.
+ * request, with routing by `feature:verb` in the registry. What has no answer of its own was acknowledged by the receiver;
+ * the rest is before anything that waits.
  *
  * Bolt calls `authorize` before the acknowledgement, where an OAuth look-up would read the database; so it returns
  * nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
@@ -49,13 +50,9 @@ export function createBolt(
     await runStep(options, step);
   };
 
-  app.command(/[\s\S]*/, async ({ ack, body }) => {
-    await ack();
-    goOn(runCommand(options, body));
-  });
+  app.command(/[\s\S]*/, async ({ body }) => goOn(runCommand(options, body)));
 
-  app.action(/[\s\S]*/, async ({ ack, body, action }) => {
-    await ack();
+  app.action(/[\s\S]*/, async ({ body, action }) => {
     if (body.type === 'block_actions' && 'action_id' in action) goOn(runAction(options, body, action));
   });
 
@@ -70,10 +67,7 @@ export function createBolt(
     await ack({ options: 'action_id' in payload ? [...(await runPicker(options, body, payload))] : [] });
   });
 
-  app.shortcut(/[\s\S]*/, async ({ ack, body }) => {
-    await ack();
-    goOn(runShortcut(options, body));
-  });
+  app.shortcut(/[\s\S]*/, async ({ body }) => goOn(runShortcut(options, body)));
 
   app.event(/[\s\S]*/, async ({ event, body }) => {
     // `message` is the manifest's `message.im`.

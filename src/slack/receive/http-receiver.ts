@@ -6,7 +6,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import type { Egress } from '../send/egress.ts';
 import { readBody } from '../web/limits.ts';
-import { type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
+import { isAcknowledgedAtOnce, type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
 
 // Bolt's own limit. A modal is at most 250 kB, an event far less.
 const maxBytes = 4 * 1024 * 1024;
@@ -54,6 +54,7 @@ export function createHttpReceiver(options: {
       acknowledged();
     };
     try {
+      if (isAcknowledgedAtOnce(body)) await ack();
       await withSpan('delivery', { transport: 'http' }, () =>
         withSecrets(async () => app?.processEvent({ body, ack })),
       );
@@ -92,7 +93,8 @@ export function createHttpReceiver(options: {
       }
       const body = parseBody(request.headers['content-type'], raw);
       if (!body) return answer(response, 400);
-      if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
+      if (body['type'] === 'url_verification')
+        return answer(response, 200, egress.acknowledgement({ challenge: body['challenge'] }));
       if (body['type'] === 'app_rate_limited') {
         log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
         return answer(response, 200);

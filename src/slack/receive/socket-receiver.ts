@@ -8,7 +8,12 @@ import { withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
-import { type OnAcknowledged, readSentAt, watchAcknowledgement } from './acknowledgement.ts';
+import {
+  isAcknowledgedAtOnce,
+  type OnAcknowledged,
+  readSentAt,
+  watchAcknowledgement,
+} from './acknowledgement.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced one at a
 // time lose none. Slack allows ten for each app.
@@ -56,6 +61,7 @@ export function createSocketReceiver(options: {
       acknowledged(readSentAt(body));
     };
     try {
+      if (isAcknowledgedAtOnce(body)) await ack();
       await withSpan('delivery', { transport: 'socket' }, () =>
         withSecrets(async () => app?.processEvent({ body, ack })),
       );

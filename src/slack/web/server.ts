@@ -48,7 +48,7 @@ const timeouts = { headersTimeout: 10_000, requestTimeout: 20_000, connectionsCh
 
 /** The HTTP endpoints of the bot. */
 export function createWeb(options: WebOptions): Web {
-  const { install, metrics, metricsPort } = options;
+  const { egress, events, install, metrics, metricsPort } = options;
 
   const renderMetrics: Handler = async (_, response) => {
     const text = await metrics.render();
@@ -63,7 +63,7 @@ export function createWeb(options: WebOptions): Web {
   };
   const routes: Routes = {
     ...health,
-    'POST /slack/events': options.events,
+    'POST /slack/events': events,
     'GET /metrics': metricsPort === undefined && !options.isPublic ? renderMetrics : undefined,
     'GET /slack/install': install?.start,
     'GET /slack/oauth_redirect': install?.finish,
@@ -71,6 +71,9 @@ export function createWeb(options: WebOptions): Web {
 
   const handle: Handler = (request, response) => {
     const route = findRoute(routes, request);
+    // What it answers is looked through there: a blocked acknowledgement becomes one of the same form.
+    if (route !== undefined && route === events) return route(request, response);
+    guardResponse(response, egress);
     if (route) return route(request, response);
     const path = pathOf(request);
     if (options.connectPage && path.startsWith('/connect/'))
@@ -83,7 +86,10 @@ export function createWeb(options: WebOptions): Web {
     metricsPort === undefined
       ? undefined
       : createEndpoint(
-          (request, response) => (findRoute(operatorRoutes, request) ?? refuse)(request, response),
+          (request, response) => {
+            guardResponse(response, egress);
+            return (findRoute(operatorRoutes, request) ?? refuse)(request, response);
+          },
           { ...options, port: metricsPort, variable: 'METRICS_PORT' },
         );
   return {
@@ -115,12 +121,11 @@ function refuse(request: IncomingMessage, response: ServerResponse): void {
 
 function createEndpoint(
   handle: Handler,
-  { egress, log, port, variable }: Pick<WebOptions, 'egress' | 'log' | 'port'> & { variable: string },
+  { log, port, variable }: Pick<WebOptions, 'log' | 'port'> & { variable: string },
 ): Endpoint {
   const open = new Set<ServerResponse>();
   const server = createServer(timeouts, (request, response) => {
     open.add(response.once('close', () => open.delete(response)));
-    guardResponse(response, egress);
     const work = async (): Promise<void> => {
       try {
         await withSecrets(async () => handle(request, response));

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import type { App } from '@slack/bolt';
+import { WebClient } from '@slack/web-api';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startSlack } from '../../../simulator/slack/server.ts';
 import { allowSecrets, registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
@@ -252,11 +253,21 @@ describe('acknowledgements', () => {
     });
     receiver.init(leaky);
     await receiver.start();
-    const answered = await slack.as('U0ALICE00', 'C0OPS0000').slash('help');
+    const menu = {
+      type: 'external_select',
+      action_id: 'zones:pick',
+      placeholder: { type: 'plain_text', text: 'Zone' },
+    };
+    await new WebClient(slack.botToken, { slackApiUrl: `${slack.url}/api/` }).chat.postMessage({
+      channel: 'C0OPS0000',
+      text: 'A menu',
+      blocks: [{ type: 'actions', elements: [menu] }] as never,
+    });
+    const offered = await slack.as('U0ALICE00', 'C0OPS0000').suggest('zones:pick', 'shop');
     await receiver.stop();
     await slack.close();
-    expect(JSON.stringify(answered.body)).toContain(findStopped('acknowledgement').reference);
-    expect(JSON.stringify(answered.body)).not.toContain(secret);
+    expect(JSON.stringify(offered)).toContain(findStopped('acknowledgement').reference);
+    expect(JSON.stringify(offered)).not.toContain(secret);
   });
 });
 
