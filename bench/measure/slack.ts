@@ -53,9 +53,10 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const [, area = '', name = ''] = (request.url ?? '').split('/');
     const opens = name === 'views.open' || name === 'views.push';
+    const posts = name === 'chat.postMessage';
     const read = readers.get(name);
     let body = '';
-    if (read || opens) request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+    if (read || opens || posts) request.setEncoding('utf8').on('data', (piece: string) => (body += piece));
     // The answer goes out when the request has come in whole, as a real server's does.
     request.resume().on('end', () => {
       if (area === 'answers') {
@@ -66,7 +67,9 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
         return;
       }
       if (opens) open(new URLSearchParams(body).get('trigger_id') ?? '');
-      const reply = JSON.stringify({ ok: true, ...webApi(name) });
+      // Slack names the channel: what follows in a thread counts for its rate there.
+      const channel = posts ? /(?:^|&)channel=(\w+)/u.exec(body)?.[1] : undefined;
+      const reply = JSON.stringify({ ok: true, ...webApi(name), ...(channel && { channel }) });
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(reply) })
         .end(reply);
