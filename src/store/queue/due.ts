@@ -1,34 +1,50 @@
 import { sql } from 'kysely';
 import type { Db } from '../schema.ts';
 
-/** How soon a deferred job or a retry is noticed. New jobs are notified at once. */
+/** How soon a deferred job, a retry or the job of a killed process is noticed. New jobs are notified at once. */
 const pollMs = 500;
 
+interface Options {
+  readonly db: Db;
+  /** By the queue's name. */
+  readonly wake: ReadonlyMap<string, () => void>;
+  /** Fails the jobs whose process no longer says that it is there. */
+  readonly failLost: () => Promise<void>;
+}
+
 /**
- * Looks for jobs that are due by now and wakes their queues: one look for all of them, where a worker of each queue would
- * have to poll. `wake`: by name. The answered function ends it.
+ * Looks for jobs that are due by now and wakes their queues, and for jobs that were lost: one look for all of them, where
+ * a worker of each queue would have to poll, and pg-boss would go through a dozen statements. The answered function ends it.
  */
-export function wakeDueQueues(db: Db, wake: ReadonlyMap<string, () => void>): () => void {
+export function wakeQueues({ db, wake, failLost }: Options): () => void {
   const names = [...wake.keys()];
   let isLooking = false;
   const look = async (): Promise<void> => {
+    const found = await findWork(db, names);
+    for (const { name, isLost } of found) if (!isLost) wake.get(name)?.();
+    if (found.some(({ isLost }) => isLost)) await failLost();
+  };
+  const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
     // pg-boss reports a database that does not answer.
-    const due = await findDue(db, names).catch(() => []);
-    isLooking = false;
-    for (const name of due) wake.get(name)?.();
-  };
-  const timer = setInterval(() => void look(), pollMs).unref();
+    void look()
+      .catch(() => undefined)
+      .finally(() => {
+        isLooking = false;
+      });
+  }, pollMs).unref();
   return () => clearInterval(timer);
 }
 
-async function findDue(db: Db, names: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select q.name from unnest(${names}::text[]) as q (name)
+async function findWork(db: Db, names: readonly string[]) {
+  const { rows } = await sql<{ name: string; isLost: boolean }>`
+    select q.name, false as "isLost" from unnest(${names}::text[]) as q (name)
      where exists (select 1 from pgboss.job j
-       where j.name = q.name and j.state in ('created', 'retry') and not j.blocked and j.start_after <= now())`.execute(
-    db,
-  );
-  return rows.map(({ name }) => name);
+       where j.name = q.name and j.state in ('created', 'retry') and not j.blocked and j.start_after <= now())
+    union all
+    select j.name, true from pgboss.job j
+     where j.name = any(${names}::text[]) and j.state = 'active'
+       and j.heartbeat_on + j.heartbeat_seconds * interval '1 second' < now()`.execute(db);
+  return rows;
 }

@@ -9,7 +9,7 @@ import { withSpan } from '../../telemetry/spans.ts';
 import type { Database, Engine } from '../database.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
-import { wakeDueQueues } from './due.ts';
+import { wakeQueues } from './due.ts';
 import { shareSession } from './session.ts';
 import { settleQueues, settleSchedules } from './settle.ts';
 import { type StoredJob, startWorkers } from './workers.ts';
@@ -100,7 +100,7 @@ export function createQueue(options: {
       };
       wake.set(job.name, await startWorkers(boss, { job, share, run: runStored }));
     }
-    endPolling = wakeDueQueues(database.db, wake);
+    endPolling = wakeQueues({ db: database.db, wake, failLost: () => boss.supervise() });
     await settleSchedules(boss, jobs);
   };
 
@@ -113,9 +113,10 @@ export function createQueue(options: {
         supervise: worksHere,
         schedule: worksHere,
         cronMonitorIntervalSeconds: 5,
-        // With the heartbeat of 10 s: the job of a killed process begins again within 20 s.
-        superviseIntervalSeconds: 2,
-        monitorIntervalSeconds: 2,
+        // Of all processes together, however often jobs are found lost.
+        monitorIntervalSeconds: 1,
+        // No job waits for another one.
+        flowIntervalSeconds: 3_600,
         registerInstance: false,
       });
       boss.on('error', (error: { code?: unknown; message?: string }) =>
