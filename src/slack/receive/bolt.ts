@@ -12,8 +12,8 @@ import { beginStep, runStep } from './steps.ts';
  * request, with routing by `feature:verb` in the registry. What has no answer of its own was acknowledged by the receiver;
  * the rest is before anything that waits.
  *
- * Bolt calls `authorize` before the acknowledgement, where an OAuth look-up would read the database; so it returns
- * nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
+ * Bolt calls `authorize` before forms and menus are acknowledged, where an OAuth look-up would read the database; so it
+ * returns nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
  */
 export function createBolt(
   options: SlackDeps & {
@@ -50,10 +50,14 @@ export function createBolt(
     await runStep(options, step);
   };
 
-  app.command(/[\s\S]*/, async ({ body }) => goOn(runCommand(options, body)));
-
-  app.action(/[\s\S]*/, async ({ body, action }) => {
-    if (body.type === 'block_actions' && 'action_id' in action) goOn(runAction(options, body, action));
+  // The most frequent ones end here: Bolt would ask every listener whether they are for it.
+  app.use(async (delivery) => {
+    if ('command' in delivery) goOn(runCommand(options, delivery.command));
+    else if ('shortcut' in delivery) goOn(runShortcut(options, delivery.shortcut));
+    else if ('action' in delivery) {
+      const { body, action } = delivery;
+      if (body.type === 'block_actions' && 'action_id' in action) goOn(runAction(options, body, action));
+    } else await delivery.next();
   });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {
@@ -66,8 +70,6 @@ export function createBolt(
   app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
     await ack({ options: 'action_id' in payload ? [...(await runPicker(options, body, payload))] : [] });
   });
-
-  app.shortcut(/[\s\S]*/, async ({ body }) => goOn(runShortcut(options, body)));
 
   app.event(/[\s\S]*/, async ({ event, body }) => {
     // `message` is the manifest's `message.im`.
