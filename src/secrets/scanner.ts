@@ -124,7 +124,7 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   const filled = lists.filter((list) => list.length > 0);
   if (filled.length === 0) return [];
   const isText = typeof data === 'string';
-  const bytes = isText ? Buffer.from(data.toLowerCase()) : data;
+  const bytes = isText ? toBytes(data) : data;
   const found = new Set<NotedSecret>();
   const isShown = createShownCheck();
   for (const list of filled)
@@ -133,6 +133,12 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
         found.add(secret);
     });
   return [...found].filter(({ kind }) => !carried.has(kind));
+}
+
+/** Letters of ASCII are looked through as if they were small; only others have to be made so. */
+function toBytes(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  return bytes.length === text.length ? bytes : Buffer.from(text.toLowerCase());
 }
 
 /** Four characters of a form, and how far into it they begin. */

@@ -80,16 +80,18 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       failing: { readonly refused: T; readonly unread: T },
     ): Promise<T> => {
       const key = `${tenant}/${method}`;
-      const recent = (calls.get(key) ?? []).filter(({ at }) => at > now() - minuteMs);
+      const recentCalls = () => (calls.get(key) ?? []).filter(({ at }) => at > now() - minuteMs);
       // After half of what Slack answers in a minute, fresh reads are shared for so long that the other half suffices.
-      const enough = tiers[method] / 2;
-      const things = new Set(recent.map((one) => one.key)).size;
-      const sharedMs = recent.length < enough ? 0 : (things * minuteMs) / enough;
+      const sharedMs = (): number => {
+        const [recent, enough] = [recentCalls(), tiers[method] / 2];
+        const things = new Set(recent.map((one) => one.key)).size;
+        return recent.length < enough ? 0 : (things * minuteMs) / enough;
+      };
       const isStale = ({ at, pause }: Lookup<T>): boolean =>
-        fresh === true && (pause ? !pause.hard : now() - at >= sharedMs);
+        fresh === true && (pause ? !pause.hard : now() - at >= sharedMs());
       const load = async (): Promise<Lookup<T>> => {
         const at = now();
-        calls.set(key, [...recent, { at, key: id }]);
+        calls.set(key, [...recentCalls(), { at, key: id }]);
         const lookup = method === 'users.info' ? 'admins' : 'groups';
         try {
           const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
