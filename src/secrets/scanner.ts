@@ -124,21 +124,16 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   const filled = lists.filter((list) => list.length > 0);
   if (filled.length === 0) return [];
   const isText = typeof data === 'string';
-  const bytes = isText ? toBytes(data) : data;
-  const found = new Set<NotedSecret>();
-  const isShown = createShownCheck();
+  const plain = isText ? Buffer.from(data) : data;
+  // Letters of ASCII are looked through as if they were small; only others have to be made so.
+  const bytes = isText && plain.length > data.length ? Buffer.from(data.toLowerCase()) : plain;
+  const [found, isShown] = [new Set<NotedSecret>(), createShownCheck()];
   for (const list of filled)
     scan(indexOf(list, isText), bytes, (secret, form) => {
       if (!found.has(secret) && !(isDoubtful(secret) && [form, secret.value.toLowerCase()].some(isShown)))
         found.add(secret);
     });
   return [...found].filter(({ kind }) => !carried.has(kind));
-}
-
-/** Letters of ASCII are looked through as if they were small; only others have to be made so. */
-function toBytes(text: string): Uint8Array {
-  const bytes = Buffer.from(text);
-  return bytes.length === text.length ? bytes : Buffer.from(text.toLowerCase());
 }
 
 /** Four characters of a form, and how far into it they begin. */
@@ -163,8 +158,7 @@ interface Index {
   stride: number;
 }
 
-const hashBits = 16;
-const runLength = 4;
+const [hashBits, runLength] = [16, 4];
 // Keys and tokens have forms of 24 characters and more: files of hundreds of megabytes are looked through for them.
 const longestStride = 16;
 /** Of the shortest form there is, six long. With many forms the runs would fill the table. */

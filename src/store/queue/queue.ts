@@ -100,7 +100,9 @@ export function createQueue(options: {
       };
       wake.set(job.name, await startWorkers(boss, { job, share, run: runStored }));
     }
-    endPolling = wakeQueues({ db: database.db, wake, failLost: () => boss.supervise() });
+    const failLost = () =>
+      boss.supervise().catch((error: unknown) => log.error({ error }, 'lost jobs cannot be begun again'));
+    endPolling = wakeQueues({ db: database.db, wake, failLost });
     await settleSchedules(boss, jobs);
   };
 
