@@ -19,10 +19,14 @@ interface Options {
 export function wakeQueues({ db, wake, failLost }: Options): () => void {
   const names = [...wake.keys()];
   let isLooking = false;
+  let hadLost = false;
   const look = async (): Promise<void> => {
     const found = await findWork(db, names);
     for (const { name, isLost } of found) if (!isLost) wake.get(name)?.();
-    if (found.some(({ isLost }) => isLost)) await failLost();
+    const hasLost = found.some(({ isLost }) => isLost);
+    // Seen twice: when a laptop wakes up, or the database answers again, the jobs of this process say so in between.
+    if (hasLost && hadLost) await failLost();
+    hadLost = hasLost;
   };
   const timer = setInterval(() => {
     if (isLooking) return;
