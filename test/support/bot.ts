@@ -34,6 +34,8 @@ export interface BotOptions {
   readonly zoneMembers?: 'all' | 'few';
   /** The bot's clock. */
   readonly now?: () => Date;
+  /** The clock by which the CDN makes its logs and charts. */
+  readonly cdnNow?: () => Date;
   readonly env?: Readonly<Record<string, string>>;
   readonly exportLimits?: ExportLimits;
   /** `web`: its jobs are left to others. */
@@ -46,7 +48,11 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
   const [slack, cdn, dataDir] = await Promise.all([
     startSlack(readManifest()),
-    startCdn({ zones: options.zones ?? 25, zoneMembers: options.zoneMembers ?? 'all' }),
+    startCdn({
+      zones: options.zones ?? 25,
+      zoneMembers: options.zoneMembers ?? 'all',
+      now: () => (options.cdnNow?.() ?? new Date()).getTime(),
+    }),
     mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
   const env = { ...environment({ slack, cdn, dataDir, ...options }), ...options.env };
