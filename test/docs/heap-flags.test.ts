@@ -3,13 +3,11 @@ import { expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const flag = /--max-(?:semi-space|old-space)-size=\d+/gu;
+const flag = /--(?:max|min)-(?:semi|old)-space-size=\d+/gu;
 
 test('wherever the bot is started it gets the limits of memory of docs/operating.md', () => {
-  const documented = [...read('docs/operating.md').matchAll(/^\| `(--max-[^`]+)` \|/gmu)].map(
-    ([, one]) => one,
-  );
-  expect(documented).toHaveLength(2);
+  const documented = [...read('docs/operating.md').matchAll(/^\| `(--m[^`]+)` \|/gmu)].map(([, one]) => one);
+  expect(documented).toHaveLength(3);
 
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const deployed = globSync('deploy/**/*', { cwd: root.pathname, withFileTypes: true })
