@@ -16,7 +16,7 @@ for (const { entries, rounds, ...goal } of sizes) {
   const { body, bot, look, again } = await compareReaders(
     ['body', 'bot', 'look', 'again'],
     { rounds },
-    (way) => runReader(['origin-error-reader', way], way === 'body' ? env : asBot(env), ['entries', entries]),
+    (way) => runReader(['origin-error-reader', way], env, ['entries', entries]),
   );
   const size = entries.toLocaleString('en');
   logProgress(`${size} entries: bot ${formatReading(bot)}, one body ${formatReading(body)}`);
@@ -42,9 +42,4 @@ for (const { entries, rounds, ...goal } of sizes) {
       goalMs: goal.worst,
     });
   await cdn.stop();
-}
-
-/** The bot's own readings run with the heap that it is started with. */
-function asBot(env: Readonly<Record<string, string>>): Record<string, string> {
-  return { ...env, NODE_OPTIONS: '--max-semi-space-size=4 --max-old-space-size=256' };
 }

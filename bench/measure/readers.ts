@@ -1,7 +1,7 @@
 import { measureWorstAcknowledgement } from './commands.ts';
 import { forgetEventLoop } from './metrics.ts';
 import { median } from './numbers.ts';
-import { type Cdn, runToEnd } from './processes.ts';
+import { type Cdn, readBotCommand, runToEnd } from './processes.ts';
 import { formatMegabytes, formatMs, reportFinding } from './report.ts';
 
 /** One run of a reader, a process of its own. */
@@ -11,13 +11,21 @@ interface Reading {
   readonly grown: number;
 }
 
-/** Runs `bench/<reader>.ts <way>` and checks that it read everything: `expected` of what it counts as `unit`. */
+/** Ways of reading that are floors: plain programs of Node's. */
+const floors = new Set(['body', 'pages']);
+
+/**
+ * Runs `bench/<reader>.ts <way>` and checks that it read everything: `expected` of what it counts as `unit`. The bot's own
+ * ways run with the heap that it is started with.
+ */
 export async function runReader(
   [reader, way]: readonly [reader: string, way: string],
   env: Readonly<Record<string, string>>,
   [unit, expected]: readonly [unit: string, expected: number],
 ): Promise<Reading> {
-  const read = await runToEnd([`bench/${reader}.ts`, way], env);
+  const { args } = await readBotCommand();
+  const flags = floors.has(way) ? [] : args.filter((word) => word.startsWith('--'));
+  const read = await runToEnd([...flags, `bench/${reader}.ts`, way], env);
   if (read[unit] !== expected)
     throw new Error(`${way} read ${String(read[unit])} ${unit}, expected ${expected}`);
   return { ms: Number(read['ms']), grown: Number(read['grown']) };
