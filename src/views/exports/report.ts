@@ -111,11 +111,11 @@ export function renderEventChart({ bars, worstHour }: EventSummary, rows: number
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
   const labels = formatShortMoments(starts);
   const isOneDay = new Set(starts.map((at) => toUtcDay(new Date(at)))).size === 1;
-  const [time = '', dated = ''] = worstHour
-    ? [formatShortMoments([worstHour.from + 1])[0], formatShortMoments([worstHour.from, 0])[0]]
-    : [];
+  // The second moment decides how the first is told: not midnight, so by its time; in 1970, so by its day too.
+  const worst = worstHour?.from ?? 0;
+  const [from] = formatShortMoments([worst, isOneDay ? worst + minuteMs : minuteMs]);
   const title = worstHour
-    ? `${formatInteger(worstHour.count)} in the worst hour, from ${isOneDay ? time : dated} UTC`
+    ? `${formatInteger(worstHour.count)} in the worst hour, from ${from} UTC`
     : pluralize(rows, 'event');
   const series = [{ name: 'events', values: bars.counts }];
   return renderChart({
