@@ -174,12 +174,13 @@ test('every event of a log is in its chart, in at most thirteen bars', () => {
   );
 });
 
+const titleOf = (...starts: string[]) => {
+  const slots = starts.map((start, nth) => [Date.parse(start), nth + 1] as const);
+  const [chart] = renderEventChart(summarizeEvents({ slots, top: {} }), 7);
+  return chart?.type === 'data_visualization' ? chart.title : undefined;
+};
+
 test('a worst hour is told by its time, on another day by its day too, and at midnight as well', () => {
-  const titleOf = (...starts: string[]) => {
-    const slots = starts.map((start, nth) => [Date.parse(start), nth + 1] as const);
-    const [chart] = renderEventChart(summarizeEvents({ slots, top: {} }), 7);
-    return chart?.type === 'data_visualization' ? chart.title : undefined;
-  };
   const end = 'in the worst hour, from';
   expect(titleOf('2026-11-24T01:00Z', '2026-11-24T02:50Z')).toBe(`2 ${end} 02:00 UTC`);
   expect(titleOf('2026-11-24T00:00Z', '2026-11-24T00:50Z', '2026-11-24T01:00Z')).toBe(`3 ${end} 00:00 UTC`);
