@@ -13,9 +13,10 @@ const current = new AsyncLocalStorage<Work>();
 
 /**
  * Runs work under one reference, which is in every line of the log that it causes, in jobs that it enqueues, and in what
- * people read of its failures. `reference`: that of the work that asked for it.
+ * people read of its failures; inside of other work it just runs. `reference`: that of the work that asked for it.
  */
 export function withReference<T>(run: () => T, reference?: string): T {
+  if (reference === undefined && current.getStore()) return run();
   return current.run({ reference, isContinued: reference !== undefined }, run);
 }
 

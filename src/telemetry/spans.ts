@@ -1,4 +1,5 @@
 import type { Call } from './metrics.ts';
+import { withReference } from './reference.ts';
 
 /** Names from the code, numbers and codes: never anything typed, an id of a person, or a message of an error. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -20,9 +21,10 @@ export function useTracing(next: Tracing): () => void {
   };
 }
 
-/** Runs work in a span, below that of the surrounding work. Without tracing it just runs. */
+/** Runs work in a span, below that of the surrounding work and with its reference. Without tracing it just runs. */
 export function withSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
-  return tracing ? tracing.run(name, attributes, work) : work();
+  const on = tracing;
+  return on ? withReference(() => on.run(name, attributes, work)) : work();
 }
 
 /** Adds to the span of the surrounding work what is known by now. */

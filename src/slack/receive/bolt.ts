@@ -1,5 +1,17 @@
-import { App, type Logger, LogLevel, type Receiver } from '@slack/bolt';
+import {
+  App,
+  type BlockAction,
+  type Logger,
+  LogLevel,
+  type Receiver,
+  type ReceiverEvent,
+  type SlackShortcut,
+  type SlashCommand,
+} from '@slack/bolt';
+import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { withReference } from '../../telemetry/reference.ts';
+import { isAcknowledgedAtOnce } from './acknowledgement.ts';
 import type { SlackDeps } from './authorize.ts';
 import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
@@ -9,8 +21,8 @@ import { beginStep, runStep } from './steps.ts';
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
- * request, with routing by `feature:verb` in the registry. What has no answer of its own was acknowledged by the receiver;
- * the rest is before anything that waits.
+ * request, with routing by `feature:verb` in the registry. What has no answer of its own was acknowledged by the receiver,
+ * and waits for its turn at once; the rest is acknowledged here, before anything that waits.
  *
  * Bolt calls `authorize` before forms and menus are acknowledged, where an OAuth look-up would read the database; so it
  * returns nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
@@ -35,30 +47,32 @@ export function createBolt(
 
   const logFailure = async (error: unknown): Promise<void> =>
     options.log.error({ error }, 'a delivery failed outside its handler');
-  // Nobody waits for it: what waits for its turn would hold the request, its answer and Bolt's arguments all the time.
-  const goOn = (work: Promise<void>): void => void work.catch(logFailure);
+  // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
+  const goOn = (work: Promise<unknown>): void => void work.catch(logFailure);
 
-  // Bolt acknowledges an event before its listeners run.
+  /** The most frequent kinds, of which Bolt would only find out which they are. */
+  const runAcknowledged = (body: object): void => {
+    if ('command' in body) return goOn(runCommand(options, body as SlashCommand));
+    if (!('actions' in body)) return goOn(runShortcut(options, body as SlackShortcut));
+    const press = body as BlockAction;
+    const [action] = press.actions;
+    if (action) goOn(runAction(options, press, action));
+  };
+
   const processEvent = app.processEvent.bind(app);
   app.processEvent = async (delivery) => {
-    // Commands and presses are acknowledged without being looked through.
+    if (isAcknowledgedAtOnce(delivery.body)) return runAcknowledged(delivery.body);
+    await withReference(() => withSecrets(() => passOn(delivery)));
+  };
+  const passOn = async (delivery: ReceiverEvent): Promise<void> => {
     if (!('event' in delivery.body)) return processEvent(delivery);
+    // Bolt acknowledges an event before its listeners run.
     await storeEnds(delivery.body, options.ends);
     const step = await beginStep(options, delivery.body);
     if (!step) return processEvent(delivery);
     await delivery.ack();
     await runStep(options, step);
   };
-
-  // The most frequent ones end here: Bolt would ask every listener whether they are for it.
-  app.use(async (delivery) => {
-    if ('command' in delivery) goOn(runCommand(options, delivery.command));
-    else if ('shortcut' in delivery) goOn(runShortcut(options, delivery.shortcut));
-    else if ('action' in delivery) {
-      const { body, action } = delivery;
-      if (body.type === 'block_actions' && 'action_id' in action) goOn(runAction(options, body, action));
-    } else await delivery.next();
-  });
 
   app.view(/[\s\S]*/, async ({ ack, body, view }) => {
     const { form, values, reply } = readForm(view, options.now());

@@ -3,7 +3,9 @@ import type { PersonFacts } from '../../auth/claims.ts';
 import type { Answer, Setup, With } from '../../commands/define.ts';
 import type { Service } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
+import { withSecrets } from '../../secrets/secret.ts';
 import type { Kind, Outcome } from '../../telemetry/metrics.ts';
+import { withReference } from '../../telemetry/reference.ts';
 import { describeSpan, withSpan } from '../../telemetry/spans.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
@@ -83,18 +85,18 @@ export async function performFound(
     deps.log.warn({ kind }, 'a delivery names no user and workspace');
     return 'failed';
   }
-  let task: Task | undefined;
-  // A retry repeats what can be repeated.
-  const repeats: Route['repeats'] = () => task?.delivery.retry;
   if (route && deps.inFlight.isFull()) {
     await sayTooMany(createReplies(deps, sender, route, undefined).plain, kind, deps.log);
     deps.metrics.delivered(kind, 'unread', 'refused', 0);
     return 'refused';
   }
+  let task: Task | undefined;
   let early: Replies | undefined;
+  // A retry repeats what can be repeated.
+  const createOwn = (to: Delivery['route']) => createReplies(deps, sender, to, () => task?.delivery.retry);
   const tellWait = (before: number): void => {
     if (!route) return;
-    early = createReplies(deps, sender, route, repeats);
+    early = createOwn(route);
     void early.plain.send(renderWait(before), 'progress').catch(() => undefined);
   };
   const work = async (signal: AbortSignal) => {
@@ -106,7 +108,7 @@ export async function performFound(
     task = await find(facts);
     const { delivery, flow } = task;
     const { feature } = delivery;
-    const replies = early ?? createReplies(deps, sender, delivery.route, repeats);
+    const replies = early ?? createOwn(delivery.route);
     const outcome = await withSpan(`${kind} ${feature}`, { kind, feature }, async () => {
       const outcome = await performOnce(deps, { ...delivery, ...replies, sender, signal, facts, mine }, flow);
       describeSpan({ outcome });
@@ -114,7 +116,11 @@ export async function performFound(
     });
     return { outcome, feature, afterwards: flow.afterwards };
   };
-  const { outcome, feature, afterwards } = await deps.inFlight.run(work, sender.person, tellWait);
+  const { outcome, feature, afterwards } = await deps.inFlight.run(
+    (signal) => withReference(() => withSecrets(() => work(signal))),
+    sender.person,
+    tellWait,
+  );
   const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);
   deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');

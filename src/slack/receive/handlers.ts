@@ -14,10 +14,10 @@ import { createModalFlow } from './modal-flow.ts';
 import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 
 /** `/cdn …`, already acknowledged. */
-export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
+export function runCommand(deps: SlackDeps, body: SlashCommand): Promise<unknown> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
   const route = { responseUrl, channelId };
-  await performFound(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => {
+  return performFound(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => {
     const { command, words } = await findTyped(facts, text);
     const { name } = command;
     const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;

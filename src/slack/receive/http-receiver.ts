@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
-import { type Secret, withSecrets } from '../../secrets/secret.ts';
+import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import type { Egress } from '../send/egress.ts';
@@ -55,9 +55,7 @@ export function createHttpReceiver(options: {
     };
     try {
       if (isAcknowledgedAtOnce(body)) await ack();
-      await withSpan('delivery', { transport: 'http' }, () =>
-        withSecrets(async () => app?.processEvent({ body, ack })),
-      );
+      await withSpan('delivery', { transport: 'http' }, async () => app?.processEvent({ body, ack }));
     } catch (error) {
       // Slack sends events again.
       log.error({ error }, 'a delivery failed outside its listener');
@@ -132,7 +130,7 @@ function parseBody(contentType: string | undefined, raw: string): Record<string,
     const form = contentType?.startsWith('application/json') ? undefined : new URLSearchParams(raw);
     const json = form ? form.get('payload') : raw;
     const body: unknown = json === null ? Object.fromEntries(form ?? []) : JSON.parse(json);
-    return typeof body === 'object' && body !== null ? { ...body } : undefined;
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

@@ -21,8 +21,8 @@ export interface InFlight {
   drain(graceMs: number): Promise<void>;
 }
 
-/** What waits takes 18 kB each: with many more of them the heap's limit would end the process, and all that wait. */
-const mostInFlight = 4_000;
+/** What waits takes 2 kB each, 4 kB once its person was told. With many more the heap's limit would end the process, and all that wait. */
+const mostInFlight = 20_000;
 
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;
@@ -31,33 +31,35 @@ const replyMs = 3_000;
 export function createInFlight({ manyTenants }: { readonly manyTenants: boolean }): InFlight {
   const ending = new AbortController();
   const queue = createAckFirstQueue(manyTenants);
-  const running = new Set<Promise<unknown>>();
+  let count = 0;
+  let whenIdle: (() => void) | undefined;
 
   const waitUntilIdle = async (limitMs: number): Promise<void> => {
-    const late = pause(limitMs, undefined, { ref: false });
-    while (running.size > 0) {
-      const isLate = await Promise.race([
-        Promise.allSettled(running).then(() => false),
-        late.then(() => true),
-      ]);
-      if (isLate) return;
-    }
+    if (count === 0) return;
+    const idle = new Promise<void>((resolve) => {
+      whenIdle = resolve;
+    });
+    await Promise.race([idle, pause(limitMs, undefined, { ref: false })]);
   };
 
   return {
-    run(work, person, onWait) {
+    async run(work, person, onWait) {
       const tenant = tenantId(person);
-      const done = queue
-        .take({ tenant, person: person.userId }, (before) => tenantScope.run(tenant, () => onWait?.(before)))
-        .then((end) => tenantScope.run(tenant, () => work(ending.signal)).finally(end));
-      running.add(done);
-      return done.finally(() => running.delete(done));
+      count += 1;
+      const end = await queue.take({ tenant, person: person.userId }, onWait);
+      try {
+        return await tenantScope.run(tenant, () => work(ending.signal));
+      } finally {
+        end();
+        count -= 1;
+        if (count === 0) whenIdle?.();
+      }
     },
-    count: () => running.size,
-    isFull: () => running.size >= mostInFlight,
+    count: () => count,
+    isFull: () => count >= mostInFlight,
     async drain(graceMs) {
       await waitUntilIdle(graceMs);
-      if (running.size === 0) return;
+      if (count === 0) return;
       ending.abort();
       await waitUntilIdle(replyMs);
     },
@@ -68,6 +70,10 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
 const batchSize = 4;
 /** Interval of starts while deliveries keep arriving. */
 const startIntervalMs = 5;
+/** So many deliveries in so many milliseconds are a flood. Their acknowledgements take all the time there is. */
+const flood = { deliveries: 20, withinMs: 10 };
+/** Interval of batches in a flood: half as many starts, and far fewer looks. */
+const floodIntervalMs = 2 * batchSize * startIntervalMs;
 /**
  * Work that has waited so long is told to its person. What opens a form has lost its trigger by then (three seconds), so
  * that a message follows in any case and takes the notice's place.
@@ -86,11 +92,15 @@ export function createAckFirstQueue(manyTenants = true) {
   let hasArrivals = false;
   let isScheduled = false;
   let startedAt = 0;
+  const floodWatch = createFloodWatch();
 
   const pump = (): void => {
     isScheduled = false;
     const now = performance.now();
-    const count = hasArrivals ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
+    const isFlood = floodWatch.isFlood(now);
+    const restMs = isFlood ? startedAt + floodIntervalMs - now : 0;
+    if (restMs > 0) return schedule(restMs);
+    const count = hasArrivals && !isFlood ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
     hasArrivals = false;
     if (count > 0) startedAt = now;
     let started = 0;
@@ -99,19 +109,21 @@ export function createAckFirstQueue(manyTenants = true) {
     if (started === count) schedule();
   };
 
-  const schedule = (): void => {
+  const schedule = (afterMs?: number): void => {
     if (isScheduled || queue.waiting() === 0) return;
     isScheduled = true;
-    setImmediate(pump);
+    if (afterMs === undefined) setImmediate(pump);
+    else setTimeout(pump, afterMs);
   };
 
   return {
     take: (
       owner: { readonly tenant: string; readonly person: string },
-      onWait?: (before: number) => void,
+      onWait: (before: number) => void = () => undefined,
     ): Promise<() => void> =>
       new Promise((resolve) => {
         hasArrivals = true;
+        floodWatch.arrived();
         const countBefore = queue.add(owner, (end) => {
           clearTimeout(longWait);
           resolve(() => {
@@ -119,8 +131,28 @@ export function createAckFirstQueue(manyTenants = true) {
             schedule();
           });
         });
-        const longWait = setTimeout(() => onWait?.(countBefore()), longWaitMs);
+        const tell = (): void => tenantScope.run(owner.tenant, () => onWait(countBefore()));
+        const longWait = setTimeout(tell, longWaitMs);
         schedule();
       }),
+  };
+}
+
+/** Whether deliveries come as a flood, by how many came lately. */
+function createFloodWatch() {
+  let count = 0;
+  let since = 0;
+  let isOn = false;
+  return {
+    arrived(): void {
+      count += 1;
+    },
+    isFlood(now: number): boolean {
+      if (count < flood.deliveries && now - since < flood.withinMs) return isOn;
+      isOn = count >= flood.deliveries;
+      count = 0;
+      since = now;
+      return isOn;
+    },
   };
 }

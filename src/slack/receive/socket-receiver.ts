@@ -2,9 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
-import { type Secret, withSecrets } from '../../secrets/secret.ts';
+import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
@@ -62,9 +61,7 @@ export function createSocketReceiver(options: {
     };
     try {
       if (isAcknowledgedAtOnce(body)) await ack();
-      await withSpan('delivery', { transport: 'socket' }, () =>
-        withSecrets(async () => app?.processEvent({ body, ack })),
-      );
+      await withSpan('delivery', { transport: 'socket' }, async () => app?.processEvent({ body, ack }));
     } catch (error) {
       // Slack sends what is not acknowledged again.
       log.error({ error }, 'a delivery failed outside its listener');
@@ -86,7 +83,7 @@ export function createSocketReceiver(options: {
         ...(options.fetch ? { fetch: options.fetch } : {}),
       },
     });
-    client.on('slack_event', (event: SlackEvent) => void withReference(() => deliver(event)));
+    client.on('slack_event', (event: SlackEvent) => void deliver(event));
     const leaving = new Promise<void>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);

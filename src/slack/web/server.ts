@@ -71,14 +71,15 @@ export function createWeb(options: WebOptions): Web {
 
   const handle: Handler = (request, response) => {
     const route = findRoute(routes, request);
-    // What it answers is looked through there: a blocked acknowledgement becomes one of the same form.
+    // A delivery has a scope of its own, and a blocked acknowledgement becomes one of the same form.
     if (route !== undefined && route === events) return route(request, response);
-    guardResponse(response, egress);
-    if (route) return route(request, response);
-    const path = pathOf(request);
-    if (options.connectPage && path.startsWith('/connect/'))
-      return options.connectPage.handle(request, response, path);
-    return refuse(request, response);
+    return guarded(response, egress, () => {
+      if (route) return route(request, response);
+      const path = pathOf(request);
+      if (options.connectPage && path.startsWith('/connect/'))
+        return options.connectPage.handle(request, response, path);
+      return refuse(request, response);
+    });
   };
   const main = createEndpoint(handle, { ...options, variable: 'PORT' });
   const operatorRoutes: Routes = { ...health, 'GET /metrics': renderMetrics };
@@ -86,10 +87,10 @@ export function createWeb(options: WebOptions): Web {
     metricsPort === undefined
       ? undefined
       : createEndpoint(
-          (request, response) => {
-            guardResponse(response, egress);
-            return (findRoute(operatorRoutes, request) ?? refuse)(request, response);
-          },
+          (request, response) =>
+            guarded(response, egress, () =>
+              (findRoute(operatorRoutes, request) ?? refuse)(request, response),
+            ),
           { ...options, port: metricsPort, variable: 'METRICS_PORT' },
         );
   return {
@@ -128,13 +129,13 @@ function createEndpoint(
     open.add(response.once('close', () => open.delete(response)));
     const work = async (): Promise<void> => {
       try {
-        await withSecrets(async () => handle(request, response));
+        await handle(request, response);
       } catch (error) {
         log.error({ error }, 'an HTTP request failed');
         if (!response.headersSent) plain(response, 500, 'That failed. See the log.');
       }
     };
-    void withReference(work);
+    void work();
   });
   // Longer than Slack keeps idle connections, so that it never uses one that is closing.
   server.keepAliveTimeout = 75_000;
@@ -169,6 +170,16 @@ function plain(response: ServerResponse, status: number, text: string): void {
   response
     .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
     .end(`${text}\n`);
+}
+
+/** Answers a request under a reference, with its secrets kept out of what it answers. */
+function guarded(response: ServerResponse, egress: Egress, answer: () => Promise<void> | void) {
+  return withReference(() =>
+    withSecrets(() => {
+      guardResponse(response, egress);
+      return answer();
+    }),
+  );
 }
 
 type Head = [status: number, ...rest: unknown[]];

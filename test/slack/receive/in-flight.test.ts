@@ -111,11 +111,11 @@ test('what is before waiting work: its person’s own, or what has earlier turns
   expect(count('gamma', 'dan')()).toBe(6);
 });
 
-test('it is full with four thousand that run or wait, and no longer when one has ended', async () => {
+test('it is full with twenty thousand that run or wait, and no longer when one has ended', async () => {
   const inFlight = createInFlight({ manyTenants: false });
   const slow = Promise.withResolvers<void>();
   const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
-  const all = Array.from({ length: 3_999 }, () => inFlight.run(() => slow.promise, person));
+  const all = Array.from({ length: 19_999 }, () => inFlight.run(() => slow.promise, person));
   expect(inFlight.isFull()).toBe(false);
   all.push(inFlight.run(() => slow.promise, person));
   expect(inFlight.isFull()).toBe(true);

@@ -205,10 +205,8 @@ describe('acknowledgements', () => {
 
   /** A bot that answers every delivery with the secret. */
   const leaky = {
-    async processEvent({ ack }: { ack: (reply: unknown) => Promise<void> }) {
-      registerSecret('zone-key', secret);
-      await ack({ options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] });
-    },
+    processEvent: ({ ack }: { ack: (reply: unknown) => Promise<void> }) =>
+      leaking(() => ack({ options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] })),
   } as unknown as App;
 
   test('over signed HTTP none leaves', async () => {
