@@ -1,4 +1,5 @@
 import { type Decision, decide, type Right, rights } from '../auth/policy/policy.ts';
+import { createCache } from '../lib/cache.ts';
 import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
@@ -48,21 +49,17 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const { channelId, features, authorizer } = context;
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;
-  const typed = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
-  const wanted = typed === 'all' ? '' : typed;
-  const found = features.flatMap(({ name, commands }) =>
-    wanted === '' ? commands : commands.filter((command) => matches(command, name, wanted)),
-  );
+  const wanted = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
   // Few rights decide about many commands.
   const decisions = Object.fromEntries(
     rights.map((needs) => [needs, decide(policy, actor, channelId, needs)]),
-  ) as Record<Right, Decision>;
-  const judged = found.map((command) => ({ command, decision: decisions[command.needs] }));
-  if (typed === 'all') return views.renderAllCommands(judged);
-  // Commands that only lack a key are shown: connecting one takes a minute.
-  const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
-  const others = judged.filter((found) => !mine.includes(found));
-  if (wanted === '') return views.renderMenu(mine, linked, others.length);
+  ) as Decisions;
+  if (wanted === '') return findMenu(features, decisions, linked);
+  if (wanted === 'all') return views.renderAllCommands(judge(listCommands(features), decisions));
+  const found = features.flatMap(({ name, commands }) =>
+    commands.filter((command) => matches(command, name, wanted)),
+  );
+  const [mine, others] = divide(judge(found, decisions));
   // A command asked for by name is shown even if the person may not run it.
   const isNamed = ({ command: { name, aliases = [] } }: views.JudgedCommand): boolean =>
     [name, ...aliases].includes(wanted);
@@ -73,6 +70,35 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   if (others.length > 0) return views.renderRefusedCommands(others);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
   return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
+}
+
+type Decisions = Readonly<Record<Right, Decision>>;
+
+/** Menus by what their readers may run. Most people have one of a few, and drawing it is a tenth of an answer. */
+const menus = createCache<Message>({ now: () => new Date(), maxEntries: 100 });
+
+function findMenu(features: readonly views.HelpGroup[], decisions: Decisions, linked: boolean): Message {
+  const key = [linked, ...Object.values(decisions).map(({ allowed, reason }) => allowed || reason)].join(' ');
+  const known = menus.get(key);
+  if (known) return known;
+  const [mine, others] = divide(judge(listCommands(features), decisions));
+  const menu = views.renderMenu(mine, linked, others.length);
+  menus.set(key, menu);
+  return menu;
+}
+
+function listCommands(features: readonly views.HelpGroup[]): views.CommandSummary[] {
+  return features.flatMap(({ commands }) => commands);
+}
+
+function judge(commands: readonly views.CommandSummary[], decisions: Decisions): views.JudgedCommand[] {
+  return commands.map((command) => ({ command, decision: decisions[command.needs] }));
+}
+
+/** What the reader may run, and the rest. Commands that only lack a key are shown: connecting one takes a minute. */
+function divide(judged: readonly views.JudgedCommand[]) {
+  const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
+  return [mine, judged.filter((one) => !mine.includes(one))] as const;
 }
 
 /** Whether every word of the search is in the texts of a command. */
@@ -87,8 +113,7 @@ function matches(command: views.CommandSummary, feature: string, search: string)
 /** The commands that answer a common word, with what to type. */
 function findByKeyword(typed: string, features: readonly views.HelpGroup[]) {
   const wanted = typed.toLowerCase();
-  return features
-    .flatMap(({ commands }) => commands)
+  return listCommands(features)
     .flatMap(({ name, keywords = {} }) =>
       Object.entries(keywords)
         .filter(([word]) => word === wanted)
@@ -99,7 +124,7 @@ function findByKeyword(typed: string, features: readonly views.HelpGroup[]) {
 
 /** Names of the commands nearest to a word; an alias stands for its command. */
 function findNearest(typed: string, features: readonly views.HelpGroup[]): string[] {
-  const commands = features.flatMap(({ commands }) => commands);
+  const commands = listCommands(features);
   const names = new Map(
     commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),
   );
