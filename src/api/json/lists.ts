@@ -154,9 +154,8 @@ export function createPages(
       const before = seen.size;
       skipped += page.skipped;
       for (const { id, kept: row } of page.rows) {
-        if (seen.has(id)) continue;
-        seen.add(id);
-        if (row !== undefined) kept.push(row);
+        const known = seen.size;
+        if (seen.add(id).size > known && row !== undefined) kept.push(row);
       }
       // An empty page or only known elements: a service that goes in circles never says that it ends.
       if (seen.size === before) return false;
