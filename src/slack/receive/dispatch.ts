@@ -116,11 +116,8 @@ export async function performFound(
     });
     return { outcome, feature, afterwards: flow.afterwards };
   };
-  const { outcome, feature, afterwards } = await deps.inFlight.run(
-    (signal) => withReference(() => withSecrets(() => work(signal))),
-    sender.person,
-    tellWait,
-  );
+  const inScope = (signal: AbortSignal) => withReference(() => withSecrets(() => work(signal)));
+  const { outcome, feature, afterwards } = await deps.inFlight.run(inScope, sender.person, tellWait);
   const seconds = (performance.now() - started) / 1000;
   deps.metrics.delivered(kind, feature, outcome, seconds);
   deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
