@@ -136,11 +136,12 @@ export function createPages(
     });
   }
 
-  /** All pages: every element once, in the service's order. */
+  /** All pages: every element once, in the service's order. `expected`: so many that the first pages are read at once. */
   async function readAll<T>(
     search: string | undefined,
     project: Project<T>,
     enough = never,
+    expected = 0,
   ): Promise<{ kept: T[]; skipped: number }> {
     const seen = new Set<string>();
     const kept: T[] = [];
@@ -165,15 +166,14 @@ export function createPages(
       );
     }
 
-    const first = await get(1);
-    let goesOn = add(first);
-    let last = 1;
-    if (goesOn && first.total !== undefined) {
-      // The service may send shorter pages than requested, so the length of the first one counts.
-      const length = first.rows.length + first.skipped;
-      last = Math.min(Math.ceil(first.total / length), maxPages);
-      const pages = Array.from({ length: last - 1 }, (_, index) => index + 2);
-      const rest = await mapConcurrently(concurrentPages, pages, async (page) => {
+    let goesOn = true;
+    let first: Page<T> | undefined;
+    let last = 0;
+    let upTo = Math.max(1, Math.ceil(expected / pageLength));
+    while (goesOn && last < maxPages && !enough(last + 1, 0)) {
+      upTo = Math.min(Math.max(upTo, last + 1), maxPages);
+      const numbers = Array.from({ length: upTo - last }, (_, index) => last + 1 + index);
+      const read = await mapConcurrently(concurrentPages, numbers, async (page) => {
         if (hasFailed || enough(page, 0)) return undefined;
         return get(page).catch((error: unknown) => {
           // The others stop at their next element.
@@ -181,11 +181,11 @@ export function createPages(
           throw error;
         });
       });
-      for (const page of rest) if (page) goesOn = add(page);
-    }
-    while (goesOn && last < maxPages && !enough(last + 1, 0)) {
-      last += 1;
-      goesOn = add(await get(last));
+      for (const page of read) if (page) goesOn = add(page);
+      last = upTo;
+      first ??= read[0];
+      // The service may send shorter pages than requested, so the length of the first one counts.
+      if (first?.total !== undefined) upTo = Math.ceil(first.total / (first.rows.length + first.skipped));
     }
     return { kept, skipped };
   }

@@ -56,15 +56,22 @@ export function createPullZones(send: Send) {
       return more ? { total } : readZones();
     },
 
-    /** Every zone, in pages of 1000, a few at once, parsed while they arrive. */
-    async all({ search }: { search?: string } = {}): Promise<{ zones: ZoneSummary[]; skipped: number }> {
+    /**
+     * Every zone, in pages of 1000, a few at once, parsed while they arrive. `expected`: how many there are, where that is
+     * known; else the first page is read to know it.
+     */
+    async all({ search, expected }: { search?: string; expected?: number | undefined } = {}): Promise<{
+      zones: ZoneSummary[];
+      skipped: number;
+    }> {
       const row = createSummaryRow();
       let count = 0;
-      const { kept: zones, skipped } = await pages.readAll(search, (raw, reply) => {
+      const take = (raw: unknown, reply: Reply) => {
         count += 1;
         if (count <= mostWithKeys) registerZoneKeys(raw);
         return row(raw, reply);
-      });
+      };
+      const { kept: zones, skipped } = await pages.readAll(search, take, undefined, expected);
       registerShown(zones);
       return { zones, skipped };
     },

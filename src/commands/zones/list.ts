@@ -118,7 +118,7 @@ async function* listZones(
   const few = await pullZones.few(smallPage);
   if ('zones' in few) return yield renderList(mine.set(few), query, context);
   yield views.renderLoadingZones(few.total);
-  yield renderList(await loadAllZones(context), query, context);
+  yield renderList(await loadAllZones(context, few.total), query, context);
 }
 
 /** Zones of the request that says how many there are. An account with fewer is read by it. */

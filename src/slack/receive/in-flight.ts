@@ -21,7 +21,7 @@ export interface InFlight {
   drain(graceMs: number): Promise<void>;
 }
 
-/** What waits takes 2 kB each, 4 kB once its person was told. With many more the heap's limit would end the process, and all that wait. */
+/** What waits takes 3 kB each, some more once its person was told: with many more the heap's limit would end them all. */
 const mostInFlight = 20_000;
 
 // Grace period after the abort: an aborted command still sends one reply.

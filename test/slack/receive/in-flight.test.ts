@@ -29,6 +29,21 @@ test('work starts after the acknowledgement, never in the same turn of the event
   expect(begun).toBe(0);
 });
 
+test('while deliveries keep arriving little of their work starts, and all of it when they end', async () => {
+  const turns = createAckFirstQueue();
+  const arrivals = 2_000;
+  let begun = 0;
+  for (let nth = 0; nth < arrivals; nth += 1) {
+    void turns.take(alice).then((end) => {
+      begun += 1;
+      end();
+    });
+    await loop();
+  }
+  expect(begun).toBeLessThan(arrivals / 2);
+  await expect.poll(() => begun).toBe(arrivals);
+});
+
 test('one person’s slow work leaves the turns of others, and their own later ones follow', async () => {
   const turns = createAckFirstQueue();
   const slow: (() => void)[] = [];
