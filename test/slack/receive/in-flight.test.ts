@@ -33,11 +33,13 @@ test('while deliveries keep arriving little of their work starts, and all of it 
   const turns = createAckFirstQueue();
   const arrivals = 2_000;
   let begun = 0;
+  const arrive = async (): Promise<void> => {
+    const end = await turns.take(alice);
+    begun += 1;
+    end();
+  };
   for (let nth = 0; nth < arrivals; nth += 1) {
-    void turns.take(alice).then((end) => {
-      begun += 1;
-      end();
-    });
+    void arrive();
     await loop();
   }
   expect(begun).toBeLessThan(arrivals / 2);
