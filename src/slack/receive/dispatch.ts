@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WebClient } from '@slack/web-api';
 import type { PersonFacts } from '../../auth/claims.ts';
 import type { Answer, Setup, With } from '../../commands/define.ts';
@@ -9,14 +10,13 @@ import { withReference } from '../../telemetry/reference.ts';
 import { describeSpan, withSpan } from '../../telemetry/spans.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
-import { pluralize } from '../../views/blocks/format.ts';
 import { createConversation } from '../send/conversation.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { createUploads } from '../send/uploads.ts';
 import { readSender, type Sender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
-import { explainFailure, sayTooMany } from './failures.ts';
+import { explainFailure, renderWait, sayTooMany } from './failures.ts';
 
 /** One acknowledged delivery from Slack. */
 interface Delivery extends Omit<AuthorizeRequest, 'channelId' | 'threadTs'> {
@@ -114,15 +114,18 @@ export async function performFound(
       describeSpan({ outcome });
       return outcome;
     });
-    return { outcome, feature, afterwards: flow.afterwards };
+    // In the same scope, but behind the turn: what comes afterwards takes one of its own.
+    return AsyncLocalStorage.bind(async (): Promise<Outcome> => {
+      const seconds = (performance.now() - started) / 1000;
+      deps.metrics.delivered(kind, feature, outcome, seconds);
+      deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
+      if (outcome === 'answered') await flow.afterwards?.();
+      return outcome;
+    });
   };
   const inScope = (signal: AbortSignal) => withReference(() => withSecrets(() => work(signal)));
-  const { outcome, feature, afterwards } = await deps.inFlight.run(inScope, sender.person, tellWait);
-  const seconds = (performance.now() - started) / 1000;
-  deps.metrics.delivered(kind, feature, outcome, seconds);
-  deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
-  if (outcome === 'answered') await afterwards?.();
-  return outcome;
+  const end = await deps.inFlight.run(inScope, sender.person, tellWait);
+  return end();
 }
 
 interface Replies {
@@ -216,11 +219,6 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
     }
     return error instanceof UserError ? 'refused' : 'failed';
   }
-}
-
-function renderWait(before: number): Message {
-  const count = pluralize(before, 'command');
-  return { text: `Waiting for its turn: ${count} ${before === 1 ? 'is' : 'are'} before it.` };
 }
 
 // After this, "Working on it…" is shown: people type again after a longer silence.

@@ -5,6 +5,7 @@ import { isDiskFull, UserError } from '../../errors.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import { describeFields, type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
@@ -18,6 +19,12 @@ export interface FailedDelivery {
   readonly retry?: Failure['retry'];
   /** The command for the button `Why?`. */
   readonly requested?: string | undefined;
+}
+
+/** Shown in place of an answer that waits for its turn: how much work is before it. */
+export function renderWait(before: number): Message {
+  const count = pluralize(before, 'command');
+  return { text: `Waiting for its turn: ${count} ${before === 1 ? 'is' : 'are'} before it.` };
 }
 
 /** Answers what comes while too much waits. Never throws. */
