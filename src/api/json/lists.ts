@@ -173,7 +173,7 @@ export function createPages(
     while (goesOn && last < maxPages && !enough(last + 1, 0)) {
       upTo = Math.min(Math.max(upTo, last + 1), maxPages);
       const numbers = Array.from({ length: upTo - last }, (_, index) => last + 1 + index);
-      const read = await mapConcurrently(concurrentPages, numbers, async (page) => {
+      const pages = await mapConcurrently(concurrentPages, numbers, async (page) => {
         if (hasFailed || enough(page, 0)) return undefined;
         return get(page).catch((error: unknown) => {
           // The others stop at their next element.
@@ -181,9 +181,9 @@ export function createPages(
           throw error;
         });
       });
-      for (const page of read) if (page) goesOn = add(page);
+      for (const page of pages) if (page) goesOn = add(page);
       last = upTo;
-      first ??= read[0];
+      first ??= pages[0];
       // The service may send shorter pages than requested, so the length of the first one counts.
       if (first?.total !== undefined) upTo = Math.ceil(first.total / (first.rows.length + first.skipped));
     }

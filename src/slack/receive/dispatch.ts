@@ -123,8 +123,8 @@ export async function performFound(
       return outcome;
     });
   };
-  const inScope = (signal: AbortSignal) => withReference(() => withSecrets(() => work(signal)));
-  const end = await deps.inFlight.run(inScope, sender.person, tellWait);
+  const workInScope = (signal: AbortSignal) => withReference(() => withSecrets(() => work(signal)));
+  const end = await deps.inFlight.run(workInScope, sender.person, tellWait);
   return end();
 }
 

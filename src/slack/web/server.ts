@@ -73,7 +73,7 @@ export function createWeb(options: WebOptions): Web {
     const route = findRoute(routes, request);
     // A delivery has a scope of its own, and a blocked acknowledgement becomes one of the same form.
     if (route !== undefined && route === events) return route(request, response);
-    return guarded(response, egress, () => {
+    return answerInScope(response, egress, () => {
       if (route) return route(request, response);
       const path = pathOf(request);
       if (options.connectPage && path.startsWith('/connect/'))
@@ -88,7 +88,7 @@ export function createWeb(options: WebOptions): Web {
       ? undefined
       : createEndpoint(
           (request, response) =>
-            guarded(response, egress, () =>
+            answerInScope(response, egress, () =>
               (findRoute(operatorRoutes, request) ?? refuse)(request, response),
             ),
           { ...options, port: metricsPort, variable: 'METRICS_PORT' },
@@ -173,7 +173,7 @@ function plain(response: ServerResponse, status: number, text: string): void {
 }
 
 /** Answers a request under a reference, with its secrets kept out of what it answers. */
-function guarded(response: ServerResponse, egress: Egress, answer: () => Promise<void> | void) {
+function answerInScope(response: ServerResponse, egress: Egress, answer: () => Promise<void> | void) {
   return withReference(() =>
     withSecrets(() => {
       guardResponse(response, egress);
