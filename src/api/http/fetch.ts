@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
-import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { finished, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
 const decompressors: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>> = {
@@ -43,15 +43,12 @@ export function createFetchOverHttp(connection: () => RequestOptions): typeof gl
     // Later failures surface through the body.
     request.on('error', () => undefined);
     const decompress = decompressors[response.headers['content-encoding']?.toLowerCase() ?? ''];
-    const bytes = decompress
-      ? pipeline(response, decompress(), onePiece(), ignore)
-      : pipeline(response, onePiece(), ignore);
+    const bytes = decompress ? pipeline(response, decompress(), ignore) : response;
     const status = response.statusCode ?? 0;
     const hasBody = ![204, 205, 304].includes(status);
     // Frees the connection.
     if (!hasBody) response.resume();
-    // Readable.toWeb would copy every piece.
-    return new Response(hasBody ? ReadableStream.from(bytes) : null, {
+    return new Response(hasBody ? readPieces(bytes) : null, {
       status,
       headers: Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
         values.map((value): [string, string] => [name, value]),
@@ -61,11 +58,25 @@ export function createFetchOverHttp(connection: () => RequestOptions): typeof gl
 }
 
 /**
- * Passes piece after piece. Two that wait in a stream of bytes would be read as one, and copied for that: garbage as large as
- * the body, which a collector that small objects do not wake leaves for long.
+ * Passes piece after piece. `Readable.toWeb` copies each, and an async iterator joins two that wait, which copies them too:
+ * garbage as large as the body, which a collector that small objects do not wake leaves for long.
  */
-function onePiece(): PassThrough {
-  return new PassThrough({ readableObjectMode: true, readableHighWaterMark: 1 });
+function readPieces(bytes: Readable): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      bytes.pause();
+      bytes.on('data', (piece: Buffer) => {
+        bytes.pause();
+        controller.enqueue(piece);
+      });
+      finished(bytes, (error) => {
+        if (error) controller.error(error);
+        else controller.close();
+      });
+    },
+    pull: () => void bytes.resume(),
+    cancel: () => void bytes.destroy(),
+  });
 }
 
 // The reader is told.
