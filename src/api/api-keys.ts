@@ -28,7 +28,7 @@ export function createApiKeys(send: Send, own: Secret) {
         const read = readLeniently(record, raw);
         if (!read) return undefined;
         reply.reportDrift({ wrong: read.wrong, unknown: findUnknown(raw, record.shape) });
-        return { id: read.value.Id, kept: toApiKey(read.value, own) };
+        return toApiKey(read.value, own);
       });
       return { keys, skipped };
     },

@@ -76,22 +76,15 @@ interface PageQuery {
   readonly search: string | undefined;
 }
 
-interface Row<T> {
-  /** Identifies the element. */
-  readonly id: string;
-  /** The part of it to keep, if any. */
-  readonly kept: T | undefined;
-}
+/** The part of one raw element of a page to keep; undefined if it is unreadable. */
+type Project<T> = (raw: unknown, reply: Reply, page: number) => T | undefined;
 
-/** Projects one raw element of a page; undefined if it is unreadable. */
-type Project<T> = (raw: unknown, reply: Reply, page: number) => Row<T> | undefined;
-
-/** True if a page needs no (further) reading after `rows` of its elements. */
-type Enough = (page: number, rows: number) => boolean;
+/** True if a page needs no (further) reading after `count` of its elements. */
+type Enough = (page: number, count: number) => boolean;
 const never: Enough = () => false;
 
 interface Page<T> {
-  readonly rows: readonly Row<T>[];
+  readonly kept: readonly T[];
   /** Unreadable elements. */
   readonly skipped: number;
   readonly total: number | undefined;
@@ -113,22 +106,22 @@ export function createPages(
   function read<T>(query: PageQuery, project: Project<T>, enough = never): Promise<Page<T>> {
     const request = { ...list, query: { ...list.query, ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
-      const rows: Row<T>[] = [];
+      const kept: T[] = [];
       let skipped = 0;
       const take = (raw: unknown) => {
-        const row = project(raw, reply, query.page);
-        if (row) rows.push(row);
-        else skipped += 1;
-        return !enough(query.page, rows.length);
+        const element = project(raw, reply, query.page);
+        if (element === undefined) skipped += 1;
+        else kept.push(element);
+        return !enough(query.page, kept.length);
       };
       const parse = parseListWithExactIds;
       const outside = await readList(reply, 'Items', yieldToEventLoop, take, parse, pieceLength);
-      if (!outside) return { rows, skipped, total: undefined, more: true };
+      if (!outside) return { kept, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
-      if (outside.found === 'top') return { rows, skipped, total: rows.length + skipped, more: false };
+      if (outside.found === 'top') return { kept, skipped, total: kept.length + skipped, more: false };
       const { TotalItems: total, HasMoreItems: more } = outside.document as Readonly<Record<string, unknown>>;
       return {
-        rows,
+        kept,
         skipped,
         total: typeof total === 'number' && total >= 0 ? total : undefined,
         more: typeof more === 'boolean' ? more : undefined,
@@ -136,8 +129,8 @@ export function createPages(
     });
   }
 
-  /** All pages: every element once, in the service's order. `expected`: so many that the first pages are read at once. */
-  async function readAll<T>(
+  /** All pages: every id once, in the service's order. `expected`: so many that the first pages are read at once. */
+  async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
     enough = never,
@@ -148,19 +141,19 @@ export function createPages(
     let skipped = 0;
     let hasFailed = false;
     const get = (page: number) =>
-      read({ page, perPage: pageLength, search }, project, (page, rows) => hasFailed || enough(page, rows));
+      read({ page, perPage: pageLength, search }, project, (page, count) => hasFailed || enough(page, count));
 
     /** Adds a page; true if the next one is worth reading. */
     function add(page: Page<T>): boolean {
       const before = seen.size;
       skipped += page.skipped;
-      for (const { id, kept: row } of page.rows) {
+      for (const element of page.kept) {
         const known = seen.size;
-        if (seen.add(id).size > known && row !== undefined) kept.push(row);
+        if (seen.add(element.id).size > known) kept.push(element);
       }
       // An empty page or only known elements: a service that goes in circles never says that it ends.
       if (seen.size === before) return false;
-      const length = page.rows.length + page.skipped;
+      const length = page.kept.length + page.skipped;
       return (
         page.more ?? (page.total === undefined ? length >= pageLength : seen.size + skipped < page.total)
       );
@@ -185,7 +178,7 @@ export function createPages(
       last = upTo;
       first ??= pages[0];
       // The service may send shorter pages than requested, so the length of the first one counts.
-      if (first?.total !== undefined) upTo = Math.ceil(first.total / (first.rows.length + first.skipped));
+      if (first?.total !== undefined) upTo = Math.ceil(first.total / (first.kept.length + first.skipped));
     }
     return { kept, skipped };
   }

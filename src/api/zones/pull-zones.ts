@@ -22,22 +22,22 @@ export function createPullZones(send: Send) {
   async function readFirst(search: string | undefined, perPage: number) {
     let from: Reply | undefined;
     // A service that answers with a plain array sends every zone: the requested number is enough.
-    const { rows, total, more } = await pages.read(
+    const { kept, total, more } = await pages.read(
       { page: 1, perPage, search },
       (raw, reply) => {
         from = reply;
-        return { id: '', kept: { raw } };
+        return { raw };
       },
       (_, count) => count > perPage,
     );
-    const isFull = total === undefined ? rows.length >= perPage : rows.length < total;
+    const isFull = total === undefined ? kept.length >= perPage : kept.length < total;
     const readZones = () => {
-      const row = createSummaryRow();
-      const zones = rows.flatMap(({ kept }) => {
-        registerZoneKeys(kept?.raw);
-        return (from && row(kept?.raw, from)?.kept) ?? [];
+      const readSummary = createReadSummary();
+      const zones = kept.flatMap(({ raw }) => {
+        registerZoneKeys(raw);
+        return (from && readSummary(raw, from)) ?? [];
       });
-      return { zones, skipped: rows.length - zones.length };
+      return { zones, skipped: kept.length - zones.length };
     };
     return { readZones, total, more: more ?? isFull };
   }
@@ -64,12 +64,12 @@ export function createPullZones(send: Send) {
       zones: ZoneSummary[];
       skipped: number;
     }> {
-      const row = createSummaryRow();
+      const readSummary = createReadSummary();
       let count = 0;
       const take = (raw: unknown, reply: Reply) => {
         count += 1;
         if (count <= mostWithKeys) registerZoneKeys(raw);
-        return row(raw, reply);
+        return readSummary(raw, reply);
       };
       const { kept: zones, skipped } = await pages.readAll(search, take, undefined, expected);
       registerShown(zones);
@@ -77,7 +77,7 @@ export function createPullZones(send: Send) {
     },
 
     /**
-     * The settings of zones, projected one by one while they arrive: a zone whose projection is undefined takes no room.
+     * The settings of zones, projected one by one while they arrive: where a projection is undefined, only the id is kept.
      * `enough` is asked at each zone; `isWhole`: the list was read to its end.
      */
     async settings<T>(options: {
@@ -88,12 +88,12 @@ export function createPullZones(send: Send) {
       readonly enough: () => boolean;
     }): Promise<{ readonly kept: T[]; readonly skipped: number; readonly isWhole: boolean }> {
       const { search, digestKeys, wants, project, enough } = options;
-      const row = createSummaryRow();
+      const readSummary = createReadSummary();
       const take = (raw: unknown, reply: Reply) => {
-        const summary = row(raw, reply);
-        if (!summary || !wants(summary.id)) return summary && { id: summary.id, kept: undefined };
+        const summary = readSummary(raw, reply);
+        if (!summary || !wants(summary.id)) return summary && { id: summary.id, projected: undefined };
         const settings = readZoneSettings(raw, digestKeys);
-        return settings && { id: settings.id, kept: project(settings) };
+        return settings && { id: settings.id, projected: project(settings) };
       };
       let isWhole = true;
       const { kept, skipped } = await wholePages.readAll(search, take, () => {
@@ -101,16 +101,17 @@ export function createPullZones(send: Send) {
         isWhole = false;
         return true;
       });
-      return { kept, skipped, isWhole };
+      const projected = kept.flatMap(({ projected }) => (projected === undefined ? [] : [projected]));
+      return { kept: projected, skipped, isWhole };
     },
 
     /** Every certificate of the account, parsed and dropped one by one while they arrive. */
     async certificates(): Promise<Certificate[]> {
       const { kept } = await withCertificates.readAll(undefined, (raw) => {
         const id = summarize(raw)?.id;
-        return id === undefined ? undefined : { id, kept: readCertificates(id, raw) };
+        return id === undefined ? undefined : { id, certificates: readCertificates(id, raw) };
       });
-      return kept.flat();
+      return kept.flatMap(({ certificates }) => certificates);
     },
 
     /** The first matching zone with every member; stops reading when it is found. */
@@ -127,23 +128,22 @@ export function createPullZones(send: Send) {
           foundOn = Math.min(foundOn, page);
           registerZoneSecrets(raw, zone);
         }
-        return { id: summary.id, kept: zone };
+        return { id: summary.id, zone };
       };
       // Earlier pages are read on, since pages arrive in any order and the first match is wanted.
       const { kept } = await pages.readAll(search, project, (page) => page >= foundOn);
-      return kept[0];
+      return kept.find(({ zone }) => zone)?.zone;
     },
   };
 }
 
-/** Summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */
-function createSummaryRow() {
+/** Reads summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */
+function createReadSummary() {
   let isFirst = true;
-  return (raw: unknown, reply: Reply) => {
+  return (raw: unknown, reply: Reply): ZoneSummary | undefined => {
     if (isFirst) readWhole(raw, reply);
     isFirst = false;
-    const summary = summarize(raw);
-    return summary && { id: summary.id, kept: summary };
+    return summarize(raw);
   };
 }
 
