@@ -7,8 +7,8 @@ import { formatMegabytes, formatRatio, logProgress, reportFinding } from './meas
 // acknowledgement meanwhile.
 const sizes = [
   { zones: 1_000, rounds: 5, times: undefined, growth: undefined, worst: undefined },
-  { zones: 10_000, rounds: 7, times: 1.2, growth: 64e6, worst: 50 },
-  { zones: 50_000, rounds: 7, times: 1.0, growth: 128e6, worst: 100 },
+  { zones: 10_000, rounds: 15, times: 1.2, growth: 64e6, worst: 50 },
+  { zones: 50_000, rounds: 15, times: 1.0, growth: 128e6, worst: 100 },
 ] as const;
 
 for (const { zones, rounds, ...goal } of sizes) {
