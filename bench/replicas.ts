@@ -3,7 +3,9 @@ import {
   acknowledgementTimes,
   type Delivery,
   deliverAtRate,
+  findAnswer,
   formatSpread,
+  listAnswers,
   waitForAnswers,
 } from './measure/deliveries.ts';
 import { percentile } from './measure/numbers.ts';
@@ -113,7 +115,7 @@ async function findThroughput(slack: BenchSlack, port: number, count: number): P
     ended = `${failure} at ${perSecond.toFixed(0)}`;
     break;
   }
-  const duplicates = all.filter(({ answers }) => answers.length > 1).length;
+  const duplicates = all.filter((one) => listAnswers(one).length > 1).length;
   return { ...best, ended, sent: all.length, duplicates };
 }
 
@@ -152,8 +154,8 @@ async function measureKill(
   await waitForAnswers(deliveries, 10_000);
   const repeated = deliveries.filter(({ repeats }) => repeats > 0);
   const unacknowledged = deliveries.filter(({ acknowledgedAt }) => acknowledgedAt === undefined);
-  const silent = deliveries.filter((one) => one.acknowledgedAt !== undefined && one.answers.length === 0);
-  const twice = deliveries.filter(({ answers }) => answers.length > 1);
+  const silent = deliveries.filter((one) => one.acknowledgedAt !== undefined && !findAnswer(one));
+  const twice = deliveries.filter((one) => listAnswers(one).length > 1);
   const before = deliveries.filter(({ sentAt }) => sentAt < killedAt);
   const after = deliveries.filter(({ sentAt }) => sentAt >= killedAt);
   logProgress(`killed after ${formatMs(killedAt - began)}: ${silent.length} acknowledged and not answered`);

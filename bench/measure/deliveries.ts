@@ -92,11 +92,13 @@ export function personOf(n: number): string {
   return `U0BENCH${String(n).padStart(3, '0')}`;
 }
 
-/** The first answer that is more than a sign of progress. */
-export function findAnswer({
-  answers,
-}: Delivery): { readonly at: number; readonly text: string } | undefined {
-  return answers.find(({ text }) => !progressText.test(text));
+/** Without signs of progress, such as the note of a command that waits for its turn. */
+export function listAnswers({ answers }: Delivery): Delivery['answers'] {
+  return answers.filter(({ text }) => !progressText.test(text));
+}
+
+export function findAnswer(delivery: Delivery): Delivery['answers'][number] | undefined {
+  return listAnswers(delivery)[0];
 }
 
 /** Waits until each acknowledged delivery is answered, or for `limitMs`; ms it took. */
