@@ -26,14 +26,14 @@ export function createPullZones(send: Send) {
       { page: 1, perPage, search },
       (raw, reply) => {
         from = reply;
-        return { raw };
+        return raw;
       },
       (_, count) => count > perPage,
     );
     const isFull = total === undefined ? kept.length >= perPage : kept.length < total;
     const readZones = () => {
       const readSummary = createReadSummary();
-      const zones = kept.flatMap(({ raw }) => {
+      const zones = kept.flatMap((raw) => {
         registerZoneKeys(raw);
         return (from && readSummary(raw, from)) ?? [];
       });
