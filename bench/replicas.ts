@@ -8,10 +8,11 @@ import {
   listAnswers,
   waitForAnswers,
 } from './measure/deliveries.ts';
+import { ignoreEventLoop, watchEventLoop } from './measure/metrics.ts';
 import { percentile } from './measure/numbers.ts';
 import { type Postgres, type Subject, startBot, startPostgres } from './measure/processes.ts';
 import { startRelay } from './measure/relay.ts';
-import { formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
+import { describeEventLoop, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { type BenchSlack, startSlack } from './measure/slack.ts';
 
 // One, two and four `web` processes and a `worker` on one PostgreSQL, behind a balancer that gives each connection to the
@@ -44,7 +45,7 @@ async function measureAll({ environment, stop }: Postgres): Promise<void> {
   const worker = await startBot(env, '.', 'worker');
   const throughput = new Map<number, Reading>();
   for (const count of [1, 2, 4]) {
-    const reading = await withReplicas(env, count, (port) => findThroughput(slack, port, count));
+    const reading = await withReplicas(env, count, (port, replicas) => findThroughput(slack, port, replicas));
     throughput.set(count, reading);
     reportThroughput(count, reading, throughput.get(1) ?? reading);
   }
@@ -79,14 +80,31 @@ interface Reading {
   readonly duplicates: number;
   /** Processors that the load itself used at that rate. */
   readonly driver: number;
+  /** The worst of all replicas at that rate. */
+  readonly eventLoop?: string | undefined;
 }
 
-async function findThroughput(slack: BenchSlack, port: number, count: number): Promise<Reading> {
+/** Each of them is under the load that a balancer puts on all. */
+function watchAll<T>(replicas: readonly Subject[], run: () => Promise<T>): Promise<T> {
+  return replicas.reduce(
+    (inner, { port }) =>
+      () =>
+        watchEventLoop(port, inner),
+    run,
+  )();
+}
+
+async function findThroughput(
+  slack: BenchSlack,
+  port: number,
+  replicas: readonly Subject[],
+): Promise<Reading> {
+  const count = replicas.length;
   const load = (perSecond: number) =>
-    deliverAtRate(slack, port, { words: 'help', perSecond, seconds, people });
-  await waitForAnswers(await load(startRate), 10_000);
+    watchAll(replicas, () => deliverAtRate(slack, port, { words: 'help', perSecond, seconds, people }));
+  await ignoreEventLoop(async () => waitForAnswers(await load(startRate), 10_000));
   const all: Delivery[] = [];
-  let best = { perSecond: 0, acks: [] as number[], driver: 0 };
+  let best: Omit<Reading, 'ended' | 'sent' | 'duplicates'> = { perSecond: 0, acks: [], driver: 0 };
   /** Undefined where the rate was kept up. */
   const tryRate = async (perSecond: number): Promise<string | undefined> => {
     const [began, used] = [performance.now(), process.cpuUsage()];
@@ -96,6 +114,7 @@ async function findThroughput(slack: BenchSlack, port: number, count: number): P
     const behind = await waitForAnswers(deliveries, 60_000);
     all.push(...deliveries);
     const acks = acknowledgementTimes(deliveries);
+    const eventLoop = describeEventLoop();
     logProgress(
       `${count} web, ${perSecond.toFixed(0)} a second: ${formatSpread(acks)}, last answer ${formatMs(behind)} later`,
     );
@@ -104,7 +123,7 @@ async function findThroughput(slack: BenchSlack, port: number, count: number): P
     if (p99 > worstP99Ms) return `p99 ${formatMs(p99)}`;
     if (behind > behindMs) return `answers ${formatMs(behind)} behind`;
     if (tookMs > seconds * 1000 + worstP99Ms) return 'the load itself could not go faster';
-    best = { perSecond, acks, driver };
+    best = { perSecond, acks, driver, eventLoop };
     return undefined;
   };
   let ended = 'the highest rate of this benchmark was reached';
@@ -120,7 +139,7 @@ async function findThroughput(slack: BenchSlack, port: number, count: number): P
 }
 
 function reportThroughput(count: number, reading: Reading, one: Reading): void {
-  const { perSecond, acks, ended, sent, duplicates, driver } = reading;
+  const { perSecond, acks, ended, sent, duplicates, driver, eventLoop } = reading;
   reportFinding({
     what: `${count} web and 1 worker on PostgreSQL: \`/cdn help\` a second that is kept up, each answered once`,
     bot: `${perSecond.toFixed(0)} (${formatSpread(acks)}; then ${ended}); ${duplicates} of ${sent} answered twice`,
@@ -128,6 +147,7 @@ function reportThroughput(count: number, reading: Reading, one: Reading): void {
     ratio: `${formatRatio(perSecond / one.perSecond)} 1 web`,
     goal: 'none answered twice',
     met: duplicates === 0,
+    eventLoop,
   });
 }
 
@@ -137,20 +157,22 @@ async function measureKill(
   replicas: readonly Subject[],
   perSecond: number,
 ): Promise<void> {
-  const [victim] = replicas;
+  const [victim, ...others] = replicas;
   const began = performance.now();
   let killedAt = Number.POSITIVE_INFINITY;
   setTimeout(() => {
     killedAt = performance.now();
     victim?.kill();
   }, seconds * 1000);
-  const deliveries = await deliverAtRate(slack, port, {
-    words: 'help',
-    perSecond,
-    seconds: 2 * seconds,
-    people,
-    repeats: slackRepeats,
-  });
+  const deliveries = await watchAll(others, () =>
+    deliverAtRate(slack, port, {
+      words: 'help',
+      perSecond,
+      seconds: 2 * seconds,
+      people,
+      repeats: slackRepeats,
+    }),
+  );
   await waitForAnswers(deliveries, 10_000);
   const repeated = deliveries.filter(({ repeats }) => repeats > 0);
   const unacknowledged = deliveries.filter(({ acknowledgedAt }) => acknowledgedAt === undefined);

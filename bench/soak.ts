@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { acknowledgementTimes, findAnswer, formatSpread, waitForAnswers } from './measure/deliveries.ts';
 import { post, startAtRate } from './measure/load.ts';
-import { type Scrape, sampleMetrics } from './measure/metrics.ts';
+import { type Scrape, sampleMetrics, watchEventLoop } from './measure/metrics.ts';
 import { deliverMixed, type MixedDelivery } from './measure/mixed.ts';
 import { median } from './measure/numbers.ts';
 import {
@@ -78,17 +78,16 @@ await withTempDirectory(async (dataDir) => {
     broken += 1;
     logProgress(`${subject}: ${String(error)}`);
   };
-  await startAtRate(
-    perSecond,
-    () => performance.now() - began >= durationMs,
-    async () => {
-      turn += 1;
-      const [sent] = await Promise.all([
-        deliverMixed(slack, bot.port, turn, tellBroken('the bot')),
-        post(bolt.port, slack.slash('help')).catch(tellBroken('minimal Bolt')),
-      ]);
-      deliveries.push(sent);
-    },
+  const send = async (): Promise<void> => {
+    turn += 1;
+    const [sent] = await Promise.all([
+      deliverMixed(slack, bot.port, turn, tellBroken('the bot')),
+      post(bolt.port, slack.slash('help')).catch(tellBroken('minimal Bolt')),
+    ]);
+    deliveries.push(sent);
+  };
+  await watchEventLoop(bot.port, () =>
+    startAtRate(perSecond, () => performance.now() - began >= durationMs, send),
   );
   await waitForAnswers(deliveries, 10_000);
   clearInterval(watchBolt);

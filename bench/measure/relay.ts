@@ -9,18 +9,33 @@ export interface Relay {
   close(): void;
 }
 
-/** With several targets a balancer: a target that takes no connection is passed over. */
+/** For so long a balancer sends nothing to a target that broke a connection. */
+const outMs = 2_000;
+
+/**
+ * With several targets a balancer: one that takes no connection, or breaks it before it answers, is passed over for a
+ * while. A process that is being killed goes on taking connections, only to break them.
+ */
 export async function startRelay(...targets: readonly string[]): Promise<Relay> {
   const sockets = new Set<Socket>();
   let bytes = 0;
   let turn = 0;
+  const outUntil = new Map<string, number>();
+  const isOut = (target: string): boolean => (outUntil.get(target) ?? 0) > performance.now();
+  /** The next one in turn, of all where all are out. */
+  const choose = (): string => {
+    const following = targets.map((_, n) => targets[(turn + 1 + n) % targets.length] ?? '');
+    const target = following.find((one) => !isOut(one)) ?? following[0] ?? '';
+    turn = targets.indexOf(target);
+    return target;
+  };
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   };
   const join = (near: Socket, tries: number): void => {
-    turn += 1;
-    const { hostname, port } = new URL(targets[turn % targets.length] ?? '');
+    const target = choose();
+    const { hostname, port } = new URL(target);
     const far = connect({ host: hostname, port: Number(port), noDelay: true });
     keep(far);
     let isJoined = false;
@@ -31,9 +46,11 @@ export async function startRelay(...targets: readonly string[]): Promise<Relay> 
       });
       near.pipe(far).pipe(near);
       near.once('close', () => far.destroy());
-      far.once('close', () => near.destroy());
     });
-    far.on('error', () => {
+    // What became of it is decided at its end.
+    far.on('error', () => undefined);
+    far.once('close', () => {
+      if (far.bytesRead === 0 && !near.destroyed) outUntil.set(target, performance.now() + outMs);
       if (!isJoined && tries > 1) join(near, tries - 1);
       else near.destroy();
     });
