@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { runCommand } from './measure/commands.ts';
-import { findAnswer, waitForAnswers } from './measure/deliveries.ts';
-import { measureExport, withExportBot } from './measure/exports.ts';
+import { exportEndedMs, measureExport, withExportBot } from './measure/exports.ts';
 import { post } from './measure/load.ts';
 import { createMemoryGroup, type MemoryGroup } from './measure/memory-group.ts';
-import { deliverMixed } from './measure/mixed.ts';
+import { sendMixed } from './measure/mixed.ts';
 import { sampleNewProcesses } from './measure/process-tree.ts';
 import {
   readBotCommand,
@@ -34,11 +33,7 @@ const exportBytes = Math.max(10e6, 200e6 * share);
 const largeBytes = Math.max(10e6, 1e9 * share);
 const warmCommands = Math.round(2_000 * share);
 const containerCommands = Math.round(5_000 * share);
-const perSecond = 100;
-const atOnce = 16;
 const settledMs = 2_000;
-/** The threads of an export stay ten seconds for the next one, and V8 keeps the pages of a heap that ended for eight. */
-const exportEndedMs = 20_000;
 const firstStarts = 3;
 const container = 512 * 1024 ** 2;
 /** Bytes. */
@@ -223,32 +218,6 @@ function watchAnonymous(group: MemoryGroup) {
       return most;
     },
   };
-}
-
-/** Sends mixed commands as fast as they are answered, 100 a second at the most. */
-function sendMixed(slack: BenchSlack, { port }: Subject, count: number) {
-  let [answered, silent] = [0, 0];
-  const send = async (n: number): Promise<void> => {
-    const one = await deliverMixed(slack, port, n, (error) => logProgress(String(error)));
-    await waitForAnswers([one], 30_000);
-    answered += 1;
-    if (!findAnswer(one)) silent += 1;
-  };
-  const run = async (): Promise<{ silent: number; tookMs: number }> => {
-    const open = new Set<Promise<void>>();
-    const began = performance.now();
-    let due = began;
-    for (let n = 0; n < count; n += 1) {
-      if (open.size >= atOnce) await Promise.race(open);
-      const one: Promise<void> = send(n).finally(() => open.delete(one));
-      open.add(one);
-      due = Math.max(performance.now(), due + 1000 / perSecond);
-      await pause(Math.max(0, due - performance.now()));
-    }
-    await Promise.all(open);
-    return { silent, tookMs: performance.now() - began };
-  };
-  return { answered: () => answered, end: run() };
 }
 
 /** Makes a digest by its form, and runs it. */

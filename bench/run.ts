@@ -39,6 +39,7 @@ const benches = [
   'start',
   'at-rest',
   'memory',
+  'roles',
 ] as const;
 const document = 'docs/performance.md';
 const markers = ['<!-- bench:begin -->', '<!-- bench:end -->'] as const;

@@ -18,6 +18,8 @@ import { type BenchSlack, startSlack } from './slack.ts';
 
 export const shieldZone = '501';
 const person = 'U0BENCH00';
+/** The threads of an export stay ten seconds for the next one, and V8 keeps the pages of a heap that ended for eight. */
+export const exportEndedMs = 20_000;
 
 /** One export, or the middle of several. */
 export interface ExportReading {
