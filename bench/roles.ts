@@ -18,7 +18,7 @@ import { formatMegabytes, logProgress, reportFinding } from './measure/report.ts
 const { values } = parseArgs({ options: { commands: { type: 'string', default: '20000' } } });
 const commands = Number(values.commands);
 const exportBytes = Math.max(10e6, 200e6 * (commands / 20_000));
-/** Bytes: what both together in one process may take. */
+/** Bytes: what one process with both roles may take. */
 const most = 200e6;
 
 const postgres = await startPostgres();
