@@ -1,7 +1,7 @@
-import { countNew } from '../src/accounts/error-counts.ts';
 import { createCdn } from '../src/api/cdn.ts';
 import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
 import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
+import { countNew } from '../src/commands/reports/accounts/error-counts.ts';
 import { dayMs, hourMs, shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
 import { Secret } from '../src/secrets/secret.ts';
 

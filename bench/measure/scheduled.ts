@@ -2,12 +2,12 @@ import { createAudit } from '../../src/auth/audit/audit.ts';
 import { readKeyring } from '../../src/auth/keyring/keyring.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
-import { createDigestService } from '../../src/digests/service.ts';
+import { createDigestService } from '../../src/commands/reports/digests/service.ts';
+import { createWatchService } from '../../src/commands/reports/watches/service.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { createWatchService } from '../../src/watches/service.ts';
 
 /** What is stored before a bot starts. */
 interface ScheduledWork {

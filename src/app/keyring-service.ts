@@ -10,7 +10,7 @@ import { createKeyringWatch } from '../auth/keyring/watch.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
 import type { SealedTable } from '../auth/keys/sealed-rows.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
-import { operationValuesTable } from '../operations/values.ts';
+import { operationValuesTable } from '../commands/operations/values.ts';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';

@@ -1,6 +1,6 @@
-import { createZoneLists } from '../accounts/zone-lists.ts';
 import { createCdn } from '../api/cdn.ts';
 import { fetchOverHttp } from '../api/http/fetch.ts';
+import { createZoneLists } from '../commands/reports/accounts/zone-lists.ts';
 import { createZoneCache } from '../commands/zones/zone-cache.ts';
 import { createSlackClock } from '../slack/clock.ts';
 import { createInstallationAccess } from '../slack/installations.ts';

@@ -1,4 +1,3 @@
-import { createSettingsHistory } from '../accounts/settings/history.ts';
 import { createAudit } from '../auth/audit/audit.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
@@ -6,7 +5,8 @@ import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createNames } from '../auth/names.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
-import type { ExportLimits } from '../exports/worker/limits.ts';
+import type { ExportLimits } from '../commands/exports/worker/limits.ts';
+import { createSettingsHistory } from '../commands/zones/history/history.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';
 import { createNativeSupport } from '../store/native-support.ts';

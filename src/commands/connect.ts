@@ -4,11 +4,11 @@ import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
-import { cancelUnbegun } from '../operations/expiry.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
 import { type Command, defineForm, type Feature, type Setup, type With } from './define.ts';
+import { cancelUnbegun } from './operations/expiry.ts';
 
 /** Runs in place of a command that contained a key. Its words are never read. */
 export const refusePastedKey: Command = {

@@ -1,5 +1,3 @@
-import type { Accounts } from '../accounts/reads.ts';
-import type { SettingsHistory } from '../accounts/settings/history.ts';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { Person } from '../auth/identity.ts';
@@ -7,15 +5,17 @@ import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
 import type { Names } from '../auth/names.ts';
 import type { Policies } from '../auth/policy/policies.ts';
-import type { DigestService } from '../digests/service.ts';
-import type { ExportService } from '../exports/service.ts';
-import type { Ledger } from '../operations/transitions.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Attachment, Message } from '../views/blocks/blocks.ts';
 import type { Finding } from '../views/doctor.ts';
 import type { HelpGroup } from '../views/help.ts';
 import type { ShareOutcome } from '../views/share.ts';
-import type { WatchService } from '../watches/service.ts';
+import type { ExportService } from './exports/service.ts';
+import type { Ledger } from './operations/transitions.ts';
+import type { Accounts } from './reports/accounts/reads.ts';
+import type { DigestService } from './reports/digests/service.ts';
+import type { WatchService } from './reports/watches/service.ts';
+import type { SettingsHistory } from './zones/history/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
 /** Services for some features only. A feature names its own: `Feature<'digests'>`. */

@@ -1,5 +1,5 @@
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import type { Operation } from '../operations/model.ts';
+import type { Operation } from '../commands/operations/model.ts';
 import type { Failure } from './blocks/failure.ts';
 import { formatInteger, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';

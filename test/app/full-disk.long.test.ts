@@ -6,7 +6,7 @@ import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { isDiskFull } from '../../src/errors.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { mountSmallDisk } from '../exports/small-disk.ts';
+import { mountSmallDisk } from '../commands/exports/small-disk.ts';
 import { ask, connect, startBot } from '../support/bot.ts';
 import { readStable } from '../support/words.ts';
 

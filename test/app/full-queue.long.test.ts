@@ -5,7 +5,7 @@ import { startSlack } from '../../simulator/slack/server.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { jobs } from '../../src/app/jobs.ts';
-import { executeOperationJob } from '../../src/operations/execute.ts';
+import { executeOperationJob } from '../../src/commands/operations/execute.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';

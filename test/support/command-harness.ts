@@ -13,16 +13,16 @@ import type { Policies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import type { Answer, Fields, With } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
+import type { DigestService } from '../../src/commands/reports/digests/service.ts';
+import type { WatchService } from '../../src/commands/reports/watches/service.ts';
 import type { Service, Services } from '../../src/commands/services.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { createZoneCache, type ZoneCache } from '../../src/commands/zones/zone-cache.ts';
-import type { DigestService } from '../../src/digests/service.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { explainFailure } from '../../src/slack/receive/failures.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import type { FormResult, Message } from '../../src/views/blocks/blocks.ts';
-import type { WatchService } from '../../src/watches/service.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from './slack-limits.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };

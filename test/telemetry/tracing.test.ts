@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { openForm, saveSettings, submitForm, waitForEnd } from '../exports/bot.ts';
-import { says } from '../exports/words.ts';
+import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/exports/bot.ts';
+import { says } from '../commands/exports/words.ts';
 import { ask, type Bot, connect, startBot } from '../support/bot.ts';
 import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
 

@@ -1,7 +1,6 @@
 import { endsTooEarly } from '../../api/event-logs.ts';
 import { assertKnown, decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
-import type { ExportRequest } from '../../exports/model.ts';
 import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
@@ -12,6 +11,7 @@ import { assertAllowed } from '../operations/proposals.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
+import type { ExportRequest } from './model.ts';
 import { defaultWindow, endsInTime, readWindow } from './window.ts';
 
 const mostListed = 10;

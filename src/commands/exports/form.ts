@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
-import type { ExportRequest } from '../../exports/model.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
 import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
+import type { ExportRequest } from './model.ts';
 import { correctWindow, readWindow, type Window } from './window.ts';
 
 export interface AskedExport {

@@ -4,14 +4,14 @@ import { tenantId } from '../../auth/identity.ts';
 import { assertKnown, computeQuorum, findApproverCandidates } from '../../auth/policy/authorizer.ts';
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { longestReason } from '../../operations/decide.ts';
-import { type Operation, type OperationKind, type Proposal, requiredRight } from '../../operations/model.ts';
-import { propose } from '../../operations/propose.ts';
-import { findOperation } from '../../operations/queries.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../define.ts';
+import { longestReason } from './decide.ts';
+import { type Operation, type OperationKind, type Proposal, requiredRight } from './model.ts';
+import { propose } from './propose.ts';
+import { findOperation } from './queries.ts';
 
 /** A required reason, as the ledger keeps it. */
 export function reasonField(missing: string) {

@@ -3,9 +3,6 @@ import { variablePath } from '../../api/variables.ts';
 import type { VariableShown } from '../../api/zones/summary.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
-import { canUndo, type Operation } from '../../operations/model.ts';
-import { findOperation, loadVariableName } from '../../operations/queries.ts';
-import { findPreviousValue } from '../../operations/values.ts';
 import { Secret } from '../../secrets/secret.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { addFailure } from '../../views/blocks/failure.ts';
@@ -16,7 +13,10 @@ import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
+import { canUndo, type Operation } from './model.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
+import { findOperation, loadVariableName } from './queries.ts';
+import { findPreviousValue } from './values.ts';
 
 const variableCommand: Command<'ledger' | 'names' | 'zoneCache'> = {
   name: 'variable',

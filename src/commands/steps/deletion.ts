@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { longestReason } from '../../operations/decide.ts';
-import { rejectStepRun } from '../../operations/steps.ts';
 import { say } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { renderStepRequest, type StepRequest } from '../../views/operations/step-request.ts';
 import { describeUnconfirmed } from '../../views/steps.ts';
 import type { Action, Feature, With } from '../define.ts';
+import { longestReason } from '../operations/decide.ts';
 import { proposeChange } from '../operations/proposals.ts';
+import { rejectStepRun } from '../operations/steps.ts';
 import { loadPreview, volumeIds } from '../operations/volumes.ts';
 import { defineStep } from './step.ts';
 

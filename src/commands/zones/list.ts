@@ -1,4 +1,3 @@
-import type { CachedZones } from '../../accounts/zone-lists.ts';
 import { sumTotals } from '../../api/zones/summary.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { isNote } from '../../views/blocks/menu.ts';
@@ -8,6 +7,7 @@ import { renderZoneForm } from '../../views/zones/rows.ts';
 import { renderSearchForm } from '../../views/zones/search-form.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import type { CachedZones } from '../reports/accounts/zone-lists.ts';
 import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { writeZonesFile } from './file.ts';
 import { loadAllZones } from './lookup.ts';

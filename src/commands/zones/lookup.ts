@@ -1,4 +1,3 @@
-import type { CachedZones } from '../../accounts/zone-lists.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import {
   type AffectedZones,
@@ -12,6 +11,7 @@ import { formatCode } from '../../views/blocks/text.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import type { CachedZones } from '../reports/accounts/zone-lists.ts';
 import { matchesQuery } from './query.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Option } from '@slack/types';
-import type { CachedZones } from '../../accounts/zone-lists.ts';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
@@ -8,6 +7,7 @@ import { limits } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, Picker, With } from '../define.ts';
+import type { CachedZones } from '../reports/accounts/zone-lists.ts';
 import { prefetchZones, readHost } from './lookup.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
 

@@ -1,14 +1,14 @@
-import {
-  type CachedZones,
-  createZoneLists,
-  type ZoneList,
-  type ZoneLists,
-} from '../../accounts/zone-lists.ts';
 import { type Person, personKey } from '../../auth/identity.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
+import {
+  type CachedZones,
+  createZoneLists,
+  type ZoneList,
+  type ZoneLists,
+} from '../reports/accounts/zone-lists.ts';
 
 type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 

@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import type { EventLogFilter } from '../../api/event-logs.ts';
-import { type ExportState, type ExportSummary, isUnderWay } from '../../exports/model.ts';
+import { type ExportState, type ExportSummary, isUnderWay } from '../../commands/exports/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatBytes, formatInteger, formatMoment, formatSpan, pluralize } from '../blocks/format.ts';

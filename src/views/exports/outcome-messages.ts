@@ -1,6 +1,6 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { ExportSummary } from '../../exports/model.ts';
-import type { EventSummary } from '../../exports/stats/summary.ts';
+import type { ExportSummary } from '../../commands/exports/model.ts';
+import type { EventSummary } from '../../commands/exports/stats/summary.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';

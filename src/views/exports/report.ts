@@ -1,9 +1,9 @@
-import { type EventSubject, eventSubjects } from '../../exports/csv/columns.ts';
-import type { ExportRequest, ExportSummary } from '../../exports/model.ts';
-import type { TopValues } from '../../exports/stats/counts.ts';
-import type { EventStats } from '../../exports/stats/event-stats.ts';
-import type { EventSummary } from '../../exports/stats/summary.ts';
-import type { GatheredFile, GatheredLog } from '../../exports/worker/gather.ts';
+import { type EventSubject, eventSubjects } from '../../commands/exports/csv/columns.ts';
+import type { ExportRequest, ExportSummary } from '../../commands/exports/model.ts';
+import type { TopValues } from '../../commands/exports/stats/counts.ts';
+import type { EventStats } from '../../commands/exports/stats/event-stats.ts';
+import type { EventSummary } from '../../commands/exports/stats/summary.ts';
+import type { GatheredFile, GatheredLog } from '../../commands/exports/worker/gather.ts';
 import { minuteMs, toUtcDay } from '../../lib/time.ts';
 import type { Attachment, MessageBlock, Spooled } from '../blocks/blocks.ts';
 import { renderChart } from '../blocks/chart.ts';

@@ -1,5 +1,5 @@
 import type { Button } from '@slack/types';
-import type { Answer, Operation } from '../../operations/model.ts';
+import type { Answer, Operation } from '../../commands/operations/model.ts';
 import { actions, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';

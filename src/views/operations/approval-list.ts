@@ -1,5 +1,5 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { Operation } from '../../operations/model.ts';
+import type { Operation } from '../../commands/operations/model.ts';
 import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';

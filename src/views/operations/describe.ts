@@ -6,8 +6,8 @@ import {
   type VariableShown,
   type VolumeShown,
 } from '../../api/zones/summary.ts';
-import { findVariableName, type Operation, type OperationState } from '../../operations/model.ts';
-import type { OperationOutcome, VoidReason } from '../../operations/rows.ts';
+import { findVariableName, type Operation, type OperationState } from '../../commands/operations/model.ts';
+import type { OperationOutcome, VoidReason } from '../../commands/operations/rows.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { describeFields } from '../blocks/failure.ts';

@@ -1,6 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { VariableShown, VolumeShown } from '../../api/zones/summary.ts';
-import type { Operation } from '../../operations/model.ts';
+import type { Operation } from '../../commands/operations/model.ts';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';

@@ -1,4 +1,4 @@
-import type { Look, StoredChange } from '../../accounts/settings/history.ts';
+import type { Look, StoredChange } from '../../commands/zones/history/history.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import type { Message } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';

@@ -1,7 +1,7 @@
-import { type SettingChange, wholeZone } from '../../accounts/settings/differences.ts';
 import { toCamelCase, toCamelName } from '../../api/http/lenient.ts';
 import type { EdgeRule } from '../../api/zones/fields.ts';
 import { isTexts, ruleOrder } from '../../api/zones/settings.ts';
+import { type SettingChange, wholeZone } from '../../commands/zones/history/differences.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { pluralize } from '../blocks/format.ts';
 import { join, truncate } from '../blocks/text.ts';

@@ -13,13 +13,13 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { acme, runWithoutTriggers } from '../../auth/audit/tampering.ts';
-import { configure } from '../../operations/workspace.ts';
 import { noPorts } from '../../store/queue/no-ports.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
+import { configure } from '../operations/workspace.ts';
 
 const bob = 'U0BOB0000';
 const carol = 'U0CAROL00';

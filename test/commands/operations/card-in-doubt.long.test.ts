@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { says } from '../../operations/words.ts';
-import {
-  type ApprovalWorkspace,
-  countDeleteRequests,
-  reason,
-  startApprovalWorkspace,
-} from '../../operations/workspace.ts';
+import { says } from './words.ts';
+import { type ApprovalWorkspace, countDeleteRequests, reason, startApprovalWorkspace } from './workspace.ts';
 
 let team: ApprovalWorkspace;
 beforeAll(async () => {

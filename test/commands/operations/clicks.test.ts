@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { says } from '../../operations/words.ts';
+import { readStable } from '../../support/words.ts';
+import { says } from './words.ts';
 import {
   type ApprovalWorkspace,
   configure,
@@ -7,8 +8,7 @@ import {
   requestDeletion,
   startApprovalWorkspace,
   type Volumes,
-} from '../../operations/workspace.ts';
-import { readStable } from '../../support/words.ts';
+} from './workspace.ts';
 
 function isAnswerToApproval({ reads }: { readonly reads: string }): boolean {
   return says.approved().test(reads) || says.decided.test(reads);

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { says } from '../../operations/words.ts';
+import { connect } from '../../support/bot.ts';
+import { readStable } from '../../support/words.ts';
+import { says } from './words.ts';
 import {
   type ApprovalWorkspace,
   alice,
@@ -9,9 +11,7 @@ import {
   requestDeletion,
   startApprovalWorkspace,
   type Volumes,
-} from '../../operations/workspace.ts';
-import { connect } from '../../support/bot.ts';
-import { readStable } from '../../support/words.ts';
+} from './workspace.ts';
 
 /** The CDN's costs grow with its clock, and its request ids count. */
 function stable(answer: { readonly reads: string }, volume: Volumes): string {

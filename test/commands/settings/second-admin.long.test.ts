@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import { dayMs } from '../../../src/lib/time.ts';
-import { carol, configure, type Member, ops } from '../../operations/workspace.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
+import { carol, configure, type Member, ops } from '../operations/workspace.ts';
 
 /* Carol is an admin by the configuration, Alice by Slack. */
 

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSettings } from '../../support/settings.ts';
+import { readStable } from '../../support/words.ts';
 import {
   type ApprovalWorkspace,
   carol,
@@ -6,9 +8,7 @@ import {
   ops,
   requestDeletion,
   startApprovalWorkspace,
-} from '../../operations/workspace.ts';
-import { openSettings } from '../../support/settings.ts';
-import { readStable } from '../../support/words.ts';
+} from '../operations/workspace.ts';
 
 /* Carol approves as a member of a group; Dave may approve nothing. */
 

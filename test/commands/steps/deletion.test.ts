@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Step } from '../../../simulator/slack/server.ts';
-import { says as ledgerSays } from '../../operations/words.ts';
+import { readStable } from '../../support/words.ts';
+import { says as ledgerSays } from '../operations/words.ts';
 import {
   type ApprovalWorkspace,
   alice,
@@ -9,8 +10,7 @@ import {
   countDeleteRequests,
   startApprovalWorkspace,
   type Volumes,
-} from '../../operations/workspace.ts';
-import { readStable } from '../../support/words.ts';
+} from '../operations/workspace.ts';
 import { says } from './words.ts';
 
 type Outputs = Record<string, string | number>;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { type SlackSimulator, type Step, startSlack } from '../../../simulator/slack/server.ts';
-import { says } from '../../operations/words.ts';
-import { alice, bob, carol, configure, deploys, type Member, ops } from '../../operations/workspace.ts';
 import { environment, readManifest } from '../../support/bot.ts';
 import { copyEmbeddedDatabase } from '../../support/database-templates.ts';
 import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
 import { type BotProcess, startBotProcess } from '../../support/process.ts';
+import { says } from '../operations/words.ts';
+import { alice, bob, carol, configure, deploys, type Member, ops } from '../operations/workspace.ts';
 
 const found = await findPostgres();
 const engines = [

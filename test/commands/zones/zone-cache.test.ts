@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createZoneLists } from '../../../src/accounts/zone-lists.ts';
 import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
+import { createZoneLists } from '../../../src/commands/reports/accounts/zone-lists.ts';
 import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
 import { alice, bob } from '../../support/command-harness.ts';
 

@@ -1,8 +1,8 @@
 import type { SlackSimulator } from '../../../simulator/slack/server.ts';
 import { jobs, type Ports } from '../../../src/app/jobs.ts';
 import type { Person } from '../../../src/auth/identity.ts';
-import type { Digest, DigestOrder } from '../../../src/digests/model.ts';
-import { createDigestService, type DigestService } from '../../../src/digests/service.ts';
+import type { Digest, DigestOrder } from '../../../src/commands/reports/digests/model.ts';
+import { createDigestService, type DigestService } from '../../../src/commands/reports/digests/service.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { JobContext } from '../../../src/store/queue/define-job.ts';

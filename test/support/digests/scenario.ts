@@ -2,12 +2,21 @@ import { onTestFinished } from 'vitest';
 import type { CdnData } from '../../../simulator/cdn/model.ts';
 import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
-import type { SettingsReads } from '../../../src/accounts/settings/history.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
-import type { Collected, DigestBaseline, DigestPast, DigestSubject } from '../../../src/digests/model.ts';
-import { baselineAfterSilence, prepareDigest, writeFigures } from '../../../src/digests/prepare.ts';
-import { parseStored } from '../../../src/digests/runs.ts';
+import type {
+  Collected,
+  DigestBaseline,
+  DigestPast,
+  DigestSubject,
+} from '../../../src/commands/reports/digests/model.ts';
+import {
+  baselineAfterSilence,
+  prepareDigest,
+  writeFigures,
+} from '../../../src/commands/reports/digests/prepare.ts';
+import { parseStored } from '../../../src/commands/reports/digests/runs.ts';
+import type { SettingsReads } from '../../../src/commands/zones/history/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';

@@ -1,8 +1,8 @@
-import { findScheduled } from '../../../src/schedules/rows.ts';
+import { findScheduled } from '../../../src/commands/reports/schedules/rows.ts';
+import type { Incident, Watch, WatchSubject } from '../../../src/commands/reports/watches/model.ts';
+import { createWatchService, type WatchService } from '../../../src/commands/reports/watches/service.ts';
+import { watchTable } from '../../../src/commands/reports/watches/table.ts';
 import type { Database } from '../../../src/store/database.ts';
-import type { Incident, Watch, WatchSubject } from '../../../src/watches/model.ts';
-import { createWatchService, type WatchService } from '../../../src/watches/service.ts';
-import { watchTable } from '../../../src/watches/table.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../digests/harness.ts';
 
 /** A workspace with watches: the real jobs on the real ports, with a clock that only tests advance. */

@@ -1,11 +1,14 @@
 import type { CdnData } from '../../../simulator/cdn/model.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
+import type {
+  ConditionSettings,
+  Observation,
+} from '../../../src/commands/reports/watches/conditions/condition.ts';
+import { type ConditionName, findCondition } from '../../../src/commands/reports/watches/conditions/list.ts';
 import { minuteMs } from '../../../src/lib/time.ts';
 import type { Database } from '../../../src/store/database.ts';
-import type { ConditionSettings, Observation } from '../../../src/watches/conditions/condition.ts';
-import { type ConditionName, findCondition } from '../../../src/watches/conditions/list.ts';
-import { alice, never, startAccounts } from '../../accounts/account-harness.ts';
+import { alice, never, startAccounts } from '../../commands/reports/accounts/account-harness.ts';
 
 /** An account whose zones a test makes, and looks at it by conditions. Zones are 1001, 1002, … without errors. */
 export async function startLooks(

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ExportSummary, exportStates } from '../../../src/exports/model.ts';
-import type { TopValues } from '../../../src/exports/stats/counts.ts';
-import type { EventStats } from '../../../src/exports/stats/event-stats.ts';
-import { summarizeEvents } from '../../../src/exports/stats/summary.ts';
+import { type ExportSummary, exportStates } from '../../../src/commands/exports/model.ts';
+import type { TopValues } from '../../../src/commands/exports/stats/counts.ts';
+import type { EventStats } from '../../../src/commands/exports/stats/event-stats.ts';
+import { summarizeEvents } from '../../../src/commands/exports/stats/summary.ts';
 import * as views from '../../../src/views/exports/exports.ts';
 import { another, mostRows, renderExportForm } from '../../../src/views/exports/form.ts';
 import * as ends from '../../../src/views/exports/outcome-messages.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decideApproval, initialPolicy } from '../../../src/auth/policy/policy.ts';
-import type { Answer, Operation } from '../../../src/operations/model.ts';
-import type { OperationOutcome, VoidReason } from '../../../src/operations/rows.ts';
+import type { Answer, Operation } from '../../../src/commands/operations/model.ts';
+import type { OperationOutcome, VoidReason } from '../../../src/commands/operations/rows.ts';
 import { renderAnswer } from '../../../src/views/operations/answers.ts';
 import { describeOutcome, describeRequest } from '../../../src/views/operations/describe.ts';
 import { readStable } from '../../support/words.ts';

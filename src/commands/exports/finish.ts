@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { defineMessage, type Refusal, type RenderContext } from '../../outbox/outbox.ts';
+import type { Db, Trx } from '../../store/schema.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+import { renderProgress } from '../../views/exports/exports.ts';
+import * as views from '../../views/exports/outcome-messages.ts';
+import type { ExportPorts } from './ports.ts';
+import { type ExportMove, findExport, moveExport } from './queries.ts';
+import { type ExportRow, installationOf, toExportSummary } from './rows.ts';
+import { eventSummarySchema } from './stats/summary.ts';
+
+const offer = z.object({
+  from: z.coerce.date(),
+  to: z.coerce.date(),
+  split: z.boolean(),
+  change: z.literal(true).optional(),
+});
+
+const stored = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('done'),
+    files: z.int(),
+    summary: eventSummarySchema.optional(),
+  }),
+  z.object({ kind: z.literal('unknown') }),
+  z.object({ kind: z.literal('cancelled'), by: z.string() }),
+  z.object({ kind: z.literal('failed'), failure: z.custom<Failure>(), offers: z.array(offer).readonly() }),
+  z.object({ kind: z.literal('not-begun') }),
+]);
+
+/** The outcome of an export as stored: what its message needs beside the other columns. */
+export type ExportOutcome = z.output<typeof stored>;
+
+/** Undefined if the export has not ended, or its outcome was erased. */
+export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
+  return ending === null ? undefined : stored.parse(JSON.parse(ending));
+}
+
+export function renderOutcome(row: ExportRow, outcome: ExportOutcome, told: views.NotifiedWhere): Message {
+  const one = toExportSummary(row);
+  switch (outcome.kind) {
+    case 'done':
+      return views.renderDone(one, { ...outcome, told });
+    case 'unknown':
+      return views.renderUnknown(one, told);
+    case 'cancelled':
+      return views.renderCancelled(one, outcome.by);
+    case 'failed':
+      return views.renderFailed(one, outcome.failure, outcome.offers);
+    case 'not-begun':
+      return views.renderNotBegun(one);
+  }
+}
+
+export interface FinishContext {
+  readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Ends an export: its last state, its message, which becomes the outcome, and the audit record. False if it has moved on
+ * already.
+ */
+export async function finishExport(
+  trx: Trx,
+  { ports, now }: FinishContext,
+  move: ExportMove,
+  outcome: ExportOutcome,
+  done: {
+    readonly columns?: Pick<Partial<ExportRow>, 'row_count' | 'byte_count' | 'files'>;
+    readonly sha256?: string;
+  } = {},
+): Promise<boolean> {
+  const row = await moveExport(trx, move, {
+    ...done.columns,
+    state: outcome.kind === 'not-begun' ? 'failed' : outcome.kind,
+    ending: JSON.stringify(outcome),
+    ended_at: now(),
+  });
+  if (!row) return false;
+  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports, now });
+  await ports.audit.record(recordOf(row, outcome, done.sha256), trx);
+  return true;
+}
+
+/** The id in the outbox of the message that shows the progress, then the outcome. */
+export function exportMessageId(id: string): string {
+  return `export:${id}`;
+}
+
+// A form that is still open tells of a failed start itself, and takes the notice back.
+const noticeAfterMs = 2_000;
+
+/** Tells the person directly: the export's message cannot show the outcome. */
+export async function putEndNotice(trx: Trx, row: ExportRow, { ports, now }: FinishContext): Promise<void> {
+  await ports.outbox.put(trx, {
+    id: endNoticeId(row.id),
+    kind: endNotice,
+    about: { id: row.id },
+    installation: installationOf(row),
+    to: { places: [row.user_id] },
+    doubt: 'once',
+    notBefore: new Date(now().getTime() + noticeAfterMs),
+  });
+}
+
+export function endNoticeId(id: string): string {
+  return `export-end:${id}`;
+}
+
+export type AboutExport = { readonly id: string };
+
+export const endNotice = defineMessage({
+  kind: 'export-end',
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'directly'),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'directly', refusal),
+});
+
+/** An export's message as it is now. Nothing where its outcome was erased. */
+export async function renderExport(
+  db: Db,
+  id: string,
+  told: views.NotifiedWhere,
+  refusal?: Refusal,
+): Promise<Message | undefined> {
+  const row = await findExport(db, id);
+  if (!row || row.request === null) return undefined;
+  const one = toExportSummary(row);
+  const outcome = readOutcome(row);
+  if (refusal?.code === 'held_back')
+    return outcome && views.renderBlocked(one, outcome.kind, refusal.reference);
+  const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
+  return outcome ? renderOutcome(row, outcome, told) : renderProgress(one, first);
+}
+
+function recordOf(
+  row: ExportRow,
+  outcome: ExportOutcome,
+  sha256: string | undefined,
+): Parameters<ExportPorts['audit']['record']>[0] {
+  const { request, rows, bytes } = toExportSummary(row);
+  return {
+    tenant: row.tenant,
+    actor: row.user_id,
+    event: outcome.kind === 'done' || outcome.kind === 'unknown' ? 'export-made' : 'export-ended',
+    subject: `shield zone ${request.shieldZoneId}`,
+    detail: {
+      export: row.id,
+      outcome: outcome.kind,
+      ...(outcome.kind === 'cancelled' ? { by: outcome.by } : {}),
+      from: request.from.toISOString(),
+      to: request.to.toISOString(),
+      channel: row.channel ?? 'direct message',
+      rows,
+      bytes,
+      filters: request.filters.length,
+      pseudonyms: request.pseudonyms,
+      spreadsheetSafe: request.spreadsheetSafe,
+      ...(sha256 === undefined ? {} : { sha256 }),
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { dayMs, hourMs } from '../../lib/time.ts';
+import { SlackFailure } from '../../outbox/slack-port.ts';
+import { defineJob } from '../../store/queue/define-job.ts';
+import type { Db } from '../../store/schema.ts';
+import type { ExportContext } from './ports.ts';
+import { type ExportRow, installationOf, requesterOf } from './rows.ts';
+
+// Search words are kept as long as the buttons that repeat an export are useful.
+const requestsKeptMs = 7 * dayMs;
+const rowsKeptMs = 90 * dayMs;
+// Slack accepts about fifty deletions a minute; the rest waits for the next hour.
+const mostAtOnce = 100;
+// Two rounds of the job.
+const graceMs = 2 * hourMs;
+
+/** Deletes exported files from Slack as the settings say, and erases requests. */
+export const exportRetentionJob = defineJob({
+  name: 'export-upkeep',
+  cron: '41 * * * *',
+  data: z.object({}),
+  async run(_data, context: ExportContext) {
+    const { db, now, log } = context;
+    const before = (keptMs: number): Date => new Date(now().getTime() - keptMs);
+    // Requests and outcomes hold search words.
+    await db
+      .updateTable('exports')
+      .set({ request: null, ending: null })
+      .where('ended_at', '<', before(requestsKeptMs))
+      .where('request', 'is not', null)
+      .execute();
+    await db
+      .deleteFrom('exports')
+      .where('ended_at', '<', before(rowsKeptMs))
+      .where((row) => row.or([row('files', '=', '[]'), row('files_deleted_at', 'is not', null)]))
+      .execute();
+    const tenants = await withFiles(context).select('tenant').distinct().execute();
+    for (const { tenant } of tenants) {
+      try {
+        await deleteDue(tenant, context);
+      } catch (error) {
+        // One tenant's failure does not delay the others; the next hour tries again.
+        log.warn({ error, tenant }, 'files of exports could not be deleted');
+      }
+    }
+  },
+});
+
+/** How many files should have been deleted hours ago and are still in Slack, since it refuses or cannot be reached. */
+export async function countOverdueFiles(
+  db: Db,
+  tenant: string,
+  keepDays: number,
+  now: Date,
+): Promise<number> {
+  const due = new Date(now.getTime() - keepDays * dayMs - graceMs);
+  const rows = await withFiles({ db })
+    .select('files')
+    .where('tenant', '=', tenant)
+    .where('ended_at', '<=', due)
+    .execute();
+  return keepDays === 0 ? 0 : rows.flatMap(readFiles).length;
+}
+
+/** Exports whose files may still be in Slack. */
+function withFiles({ db }: Pick<ExportContext, 'db'>) {
+  return db
+    .selectFrom('exports')
+    .where('state', 'in', ['done', 'unknown'])
+    .where('files', '!=', '[]')
+    .where('files_deleted_at', 'is', null);
+}
+
+async function deleteDue(tenant: string, context: ExportContext): Promise<void> {
+  const { now, ports, signal, log } = context;
+  const rows = withFiles(context).selectAll().where('tenant', '=', tenant);
+  const any = await rows.limit(1).executeTakeFirst();
+  if (!any) return;
+  // The policy of any requester is the tenant's.
+  const { exportKeepDays } = await ports.authorizer(requesterOf(any)).policy({ fresh: true });
+  if (exportKeepDays === 0) return;
+  const endedBefore = new Date(now().getTime() - exportKeepDays * dayMs);
+  // In any order, so that a hundred that cannot be deleted do not keep the others.
+  const due = rows.where('ended_at', '<=', endedBefore).orderBy(sql`random()`).limit(mostAtOnce);
+  for (const row of await due.execute()) {
+    if (signal.aborted) return;
+    try {
+      await deleteFiles(row, exportKeepDays, context);
+    } catch (error) {
+      if (error instanceof SlackFailure && error.code === 'ratelimited') throw error;
+      log.warn({ error, tenant, id: row.id }, 'files of an export could not be deleted');
+    }
+  }
+}
+
+function readFiles({ files }: Pick<ExportRow, 'files'>): string[] {
+  return z.array(z.string()).parse(JSON.parse(files));
+}
+
+async function deleteFiles(row: ExportRow, days: number, context: ExportContext): Promise<void> {
+  const { db, now, ports, signal } = context;
+  const files = readFiles(row);
+  const slack = ports.slack(installationOf(row), signal);
+  for (const file of files) await slack.deleteFile(file);
+  await db.transaction().execute(async (trx) => {
+    await trx.updateTable('exports').set({ files_deleted_at: now() }).where('id', '=', row.id).execute();
+    const detail = { export: row.id, files: files.length, afterDays: days };
+    const record = { tenant: row.tenant, event: 'export-deleted', subject: row.user_id, detail } as const;
+    await ports.audit.record({ ...record, actor: 'system' }, trx);
+  });
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { decideExport } from '../../auth/policy/authorizer.ts';
+import { UserError } from '../../errors.ts';
+import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
+import { defineJob, type Job } from '../../store/queue/define-job.ts';
+import { renderRefusal } from '../../views/blocks/failure.ts';
+import { renderWaiting } from '../../views/exports/exports.ts';
+import { createAttachments } from '../../views/exports/report.ts';
+import { classifyFailure, ExportOverdue } from './failures.ts';
+import { type ExportOutcome, exportMessageId, finishExport } from './finish.ts';
+import type { ExportContext, ExportPorts } from './ports.ts';
+import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
+import { type ExportMove, findExport, moveExport } from './queries.ts';
+import { type ExportRow, installationOf, requesterOf, toExportSummary } from './rows.ts';
+import { summarizeEvents } from './stats/summary.ts';
+import { SecretFound } from './worker/limits.ts';
+import type { ExportThread } from './worker/thread.ts';
+
+const data = z.object({ id: z.string() });
+
+// Attempts that failed or whose process died: an export that kills its process must not do so for ever.
+const mostAttempts = 5;
+
+/** Makes an export. Enqueue it with the export's id as key: the queue runs one attempt of an export at a time. */
+export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
+  name: 'export',
+  data,
+  onePerKey: 'running',
+  // For killed processes; the row counts attempts.
+  retries: 10,
+  timeLimitSeconds: attemptSeconds,
+  async run({ id }, context: ExportContext) {
+    const { db, ports } = context;
+    const run = randomUUID();
+    // A `running` one was left by a killed process.
+    const claim = { state: 'running', run, attempt: sql<number>`attempt + 1` } as const;
+    const row = await moveExport(db, { id, from: ['waiting', 'running'] }, claim);
+    if (!row) {
+      // The attempt before this one may have died while Slack was asked to show the files.
+      const died = { id, from: ['sharing'] } as const;
+      return void (await db
+        .transaction()
+        .execute((trx) => finishExport(trx, context, died, { kind: 'unknown' })));
+    }
+    const at = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
+    if (!at) throw new Error('an export runs without a message');
+    await attempt({ row, run, at, context });
+  },
+});
+
+interface Attempt {
+  readonly row: ExportRow;
+  readonly run: string;
+  readonly at: Posted;
+  readonly context: ExportContext;
+}
+
+async function attempt(about: Attempt): Promise<void> {
+  const { row, run, at, context } = about;
+  const { ports, log } = context;
+  const one = toExportSummary(row);
+  // It starts while the permission is checked.
+  const thread = ports.exportThread();
+  const slack = ports.slack(installationOf(row), context.signal);
+  const { progress } = thread;
+  const reporter = startProgressReporter({ one, run, attempt: row.attempt, at, slack, progress, context });
+  let isSharing = false;
+  try {
+    if (row.attempt > mostAttempts) {
+      throw new UserError(
+        `This export was started ${mostAttempts} times and never finished.`,
+        'Narrow the window, or tell whoever runs this bot the reference below.',
+      );
+    }
+    await authorize(row, context);
+    const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
+    const files = await send(about, gathered, reporter, () => {
+      isSharing = true;
+    });
+    await reporter.stop();
+    const { stats, sha256 } = gathered;
+    const count = stats.empty ? 0 : gathered.files.length;
+    const outcome = { kind: 'done', files: count, summary: summarizeEvents(stats) } as const;
+    const columns = { row_count: stats.rows, byte_count: stats.bytes, files: JSON.stringify(files) };
+    await finish(about, outcome, { columns, sha256 });
+  } catch (error) {
+    await reporter.stop();
+    const { rows, bytes } = thread.progress();
+    const columns = { row_count: rows, byte_count: bytes };
+    if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
+      log.error({ error, id: one.id }, 'unknown whether export was posted');
+      await finish(about, { kind: 'unknown' }, { columns });
+    } else {
+      const outcome = await handleFailure(about, error, reporter);
+      if (outcome) await finish(about, outcome, { columns });
+    }
+  } finally {
+    await thread.close();
+  }
+}
+
+/** Nothing was posted: retries later, gives the export back, or answers how it ends. */
+async function handleFailure(
+  about: Attempt,
+  error: unknown,
+  reporter: ProgressReporter,
+): Promise<ExportOutcome | undefined> {
+  const { row, at, context } = about;
+  const { db, ports, log, now, signal } = context;
+  const one = toExportSummary(row);
+  if (reporter.abortReason() === 'lost' || error instanceof ExportTaken) {
+    await showOutcomeAgain(about, reporter);
+    return undefined;
+  }
+  const wait = async (why: string, change: { attempt?: number }, due?: Date): Promise<void> => {
+    const isMoved = await db.transaction().execute(async (trx) => {
+      if (!(await moveExport(trx, moveOfOwner(about), { ...change, state: 'waiting' }))) return false;
+      if (due) await ports.enqueue(runExportJob, { id: one.id }, { in: trx, at: due, key: one.id });
+      return true;
+    });
+    if (!isMoved) return showOutcomeAgain(about, reporter);
+    // Best effort: the next attempt shows where it is.
+    await ports
+      .slack(installationOf(row), signal)
+      .update(at, renderWaiting(one, why))
+      .catch((failure: unknown) =>
+        log.warn({ error: failure, id: one.id }, 'export pause could not be shown'),
+      );
+  };
+  if (signal.aborted) {
+    // This process stops: the queue gives the job to another, and the attempt is not counted.
+    await wait('The bot restarts; this goes on by itself.', { attempt: row.attempt - 1 });
+    throw error;
+  }
+  const cause =
+    reporter.abortReason() === 'overdue'
+      ? new ExportOverdue()
+      : error instanceof SecretFound
+        ? ports.blockFile(error.kinds)
+        : error;
+  const verdict = classifyFailure(cause, one.request, row.attempt, now());
+  if ('retryAfterMs' in verdict) {
+    log.warn({ error, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
+    const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
+    await wait(why, {}, new Date(now().getTime() + verdict.retryAfterMs));
+    return undefined;
+  }
+  const failure = ports.explain(verdict.tell, 'event-logs');
+  return { kind: 'failed', failure, offers: verdict.offers };
+}
+
+/** Matches until the export was cancelled, or another attempt has it. */
+function moveOfOwner({ row: { id }, run }: Attempt): ExportMove {
+  return { id, run, from: ['running', 'sharing'] };
+}
+
+async function finish(about: Attempt, outcome: ExportOutcome, done: Parameters<typeof finishExport>[4]) {
+  const { db } = about.context;
+  await db
+    .transaction()
+    .execute((trx) => finishExport(trx, about.context, moveOfOwner(about), outcome, done));
+}
+
+// Between the clocks of two processes.
+const skewMs = 5_000;
+
+/** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
+async function showOutcomeAgain({ row: { id }, context }: Attempt, reporter: ProgressReporter) {
+  const { db, ports } = context;
+  const row = await findExport(db, id);
+  if (!row?.ended_at || reporter.shownAt() < row.ended_at.getTime() - skewMs) return;
+  await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
+}
+
+/** The export was cancelled, or taken by another attempt, at the last moment. */
+class ExportTaken extends Error {
+  override readonly name = 'ExportTaken';
+}
+
+/** Decides again what was decided at the form: settings, groups and keys change. */
+async function authorize(row: ExportRow, { ports }: ExportContext): Promise<void> {
+  const decision = await decideExport(ports.authorizer(requesterOf(row)), row.channel ?? undefined);
+  if (decision.allowed) return;
+  ports.refused(decision.reason);
+  const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
+  throw new UserError(`<@${row.user_id}>: ${message}`, hint);
+}
+
+/** Returns the ids of the files in Slack; none for an empty log. */
+async function send(
+  { row, run, at, context }: Attempt,
+  gathered: Awaited<ReturnType<ExportThread['gather']>>,
+  reporter: ProgressReporter,
+  onSharing: () => void,
+): Promise<readonly string[]> {
+  const { db, ports } = context;
+  const { rows, bytes, empty } = gathered.stats;
+  if (empty) return [];
+  const attachments = createAttachments(toExportSummary(row), gathered);
+  reporter.setPhase('sending', attachments.bytes);
+  const slack = ports.slack(installationOf(row), reporter.signal);
+  const { fileIds } = await slack.share(attachments.files, {
+    channel: at.channel,
+    comment: attachments.comment,
+    async beforeShare(ids) {
+      await authorize(row, context);
+      reporter.setPhase('sharing');
+      // Cancelling and sharing exclude each other: only a running export can move here.
+      const change = {
+        state: 'sharing',
+        files: JSON.stringify(ids),
+        row_count: rows,
+        byte_count: bytes,
+      } as const;
+      if (!(await moveExport(db, { id: row.id, run, from: ['running'] }, change))) throw new ExportTaken();
+      onSharing();
+    },
+  });
+  return fileIds;
+}

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Person, tenantId } from '../../auth/identity.ts';
+import { UserError } from '../../errors.ts';
+import type { Posted } from '../../outbox/slack-port.ts';
+import { takeLock } from '../../store/database.ts';
+import type { Db } from '../../store/schema.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
+import { putExportMessage } from './messages.ts';
+import { type ExportRequest, type ExportSummary, isUnderWay, underWay } from './model.ts';
+import type { ExportPorts } from './ports.ts';
+import { addExport, dropExport, findExport, findExportsOf, findUnfinishedExports } from './queries.ts';
+import { countOverdueFiles } from './retention.ts';
+import { type ExportRow, installationOf, toExportSummary, writeRequest } from './rows.ts';
+
+export type ExportService = ReturnType<typeof createExportService>;
+
+const mostUnderWay = 3;
+// Slack answers in less than a second, unless it wants a pause. Then the message and the export come later.
+const mostWaitMs = 3_000;
+const lookEveryMs = 50;
+
+/** Exports of event logs, from the form to the file. */
+export function createExportService(options: {
+  readonly db: Db;
+  readonly ports: Pick<ExportPorts, 'slack' | 'outbox' | 'audit'>;
+  readonly log: Log;
+  readonly now: () => Date;
+}) {
+  const { db, ports, log, now } = options;
+
+  async function findIn(tenant: string, id: string): Promise<ExportRow | undefined> {
+    const row = await findExport(db, id);
+    return row?.tenant === tenant && row.request !== null ? row : undefined;
+  }
+
+  /** An answer to a press, and may be lost: the outbox shows the outcome in the export's message anyway. */
+  async function showOutcome(row: ExportRow, at: Posted): Promise<void> {
+    const outcome = readOutcome(row);
+    if (!outcome) return;
+    await ports
+      .slack(installationOf(row), new AbortController().signal)
+      .update(at, renderOutcome(row, outcome, 'there'))
+      .catch((error: unknown) => log.warn({ error, id: row.id }, 'export outcome could not be shown'));
+  }
+
+  async function stop(id: string, by: string): Promise<'cancelled' | 'late' | 'over'> {
+    const outcome = { kind: 'cancelled', by } as const;
+    const isCancelled = await db
+      .transaction()
+      .execute((trx) => finishExport(trx, options, { id, from: underWay }, outcome));
+    const row = await findExport(db, id);
+    if (!isCancelled) return row?.state === 'sharing' ? 'late' : 'over';
+    // Shown at once: the person looks at the message, and maybe no worker process runs.
+    const posted = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
+    if (row && posted) await showOutcome(row, posted);
+    return 'cancelled';
+  }
+
+  /** Waits until the message of an export is posted or refused. */
+  async function waitForBegin(id: string): Promise<ExportRow | undefined> {
+    const until = performance.now() + mostWaitMs;
+    while (performance.now() < until) {
+      await sleep(lookEveryMs);
+      const row = await findExport(db, id);
+      if (row?.state !== 'asked') return row;
+    }
+    return undefined;
+  }
+
+  return {
+    /**
+     * Stores an export, which begins when its message is posted, and waits for that for some seconds: it shows whether
+     * the bot may post there. The caller has checked the person's permission.
+     *
+     * @throws UserError if the message cannot be posted, or the person has too many exports under way.
+     */
+    async ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void> {
+      const tenant = tenantId(person);
+      const { userId } = person;
+      const id = randomBytes(9).toString('base64url');
+      await db.transaction().execute(async (trx) => {
+        // A person's exports start one after the other.
+        await takeLock(trx, `exports/${tenant}/${userId}`);
+        const request = writeRequest(wanted);
+        refuseMore(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
+        const row = {
+          id,
+          tenant,
+          enterprise_id: person.enterpriseId ?? null,
+          team_id: person.teamId,
+          user_id: userId,
+          channel: channel ?? null,
+          request,
+          asked_at: now(),
+        };
+        await addExport(trx, row);
+        await putExportMessage(trx, row, ports);
+      });
+      const row = await waitForBegin(id);
+      const outcome = row && readOutcome(row);
+      if (outcome?.kind === 'cancelled')
+        throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
+      // Else it ran and failed already.
+      if (outcome?.kind !== 'failed' || row?.attempt !== 0) return;
+      // Slack refused the message: nothing of the request is kept, unless the person was told elsewhere meanwhile.
+      await db.transaction().execute(async (trx) => {
+        if (await ports.outbox.cancel(trx, endNoticeId(id))) await dropExport(trx, id);
+      });
+      const { message, hint = '', reference } = outcome.failure;
+      throw new UserError(message, hint, undefined, reference);
+    },
+    /** Within the person's tenant. Undefined if there is none, or its request was erased. */
+    async find(person: Person, id: string): Promise<ExportSummary | undefined> {
+      const row = await findIn(tenantId(person), id);
+      return row && toExportSummary(row);
+    },
+    /** How many exported files should be gone from Slack by now and are not. */
+    countOverdue: (person: Person, keepDays: number): Promise<number> =>
+      countOverdueFiles(db, tenantId(person), keepDays, now()),
+    /** The person's exports, newest first. */
+    async list(person: Person, most: number): Promise<ExportSummary[]> {
+      const rows = await findExportsOf(db, { tenant: tenantId(person), userId: person.userId }, most);
+      return rows.map(toExportSummary);
+    },
+    /** Finds an export whose button was pressed in the message `at`, which shows the outcome if it is outdated. */
+    async look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined> {
+      const row = await findIn(tenantId(person), id);
+      if (row && at) await showOutcome(row, at);
+      return row && toExportSummary(row);
+    },
+    /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
+    cancel: async (person: Person, id: string) =>
+      (await findIn(tenantId(person), id)) ? stop(id, person.userId) : 'over',
+    /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
+    async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
+      const rows = await findUnfinishedExports(db, { tenant, userId: person?.userId });
+      for (const row of rows) if (isUnderWay(toExportSummary(row).state)) await stop(row.id, 'system');
+    },
+  };
+}
+
+/** Refuses a duplicate (a double click), and more exports than a disk has room for. */
+function refuseMore(open: readonly ExportRow[], request: string, channel: string | undefined): void {
+  if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
+    throw new UserError(
+      'The same export is under way already.',
+      'Its message tells how far it is; `/cdn export list` shows it.',
+    );
+  }
+  if (open.length < mostUnderWay) return;
+  throw new UserError(
+    `You have ${mostUnderWay} exports under way, and more at once are not taken.`,
+    'Wait for one, or cancel one: `/cdn export list`.',
+  );
+}

@@ -1,0 +1,191 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Attempt } from '../../../api/http/attempt.ts';
+import { ApiError } from '../../../api/http/errors.ts';
+import { UserError } from '../../../errors.ts';
+import { findKnownSecrets, type NotedSecret, type Secret } from '../../../secrets/secret.ts';
+import type { Spooled, Taken } from '../../../views/blocks/blocks.ts';
+import type { ExportRequest } from '../model.ts';
+import type { ExportProgress, GatheredLog } from './gather.ts';
+import { type ExportLimits, ExportTooLarge, SecretFound } from './limits.ts';
+import type { FromWorker, PackedFailure, ToWorker } from './worker.ts';
+
+export type ExportThread = ReturnType<typeof startExportThread>;
+
+// Starting a thread and compiling its code takes 0.2 s of a processor, as much as an export of 10 MB.
+const idleMs = 10_000;
+let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
+
+/**
+ * The worker thread of one export. It downloads the log, scans it for live secrets, counts its events, writes encrypted
+ * files and uploads them. The thread that answers people never sees the bytes.
+ */
+export function startExportThread({
+  cdn,
+  limits,
+  directory,
+  onAttempt,
+  now,
+}: {
+  readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
+  readonly limits: ExportLimits;
+  readonly directory: string;
+  /** Called in the job that started the thread. */
+  readonly onAttempt?: (attempt: Attempt) => void;
+  readonly now: () => Date;
+}) {
+  const worker =
+    takeIdleWorker() ?? new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url));
+  let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
+  let task: PromiseWithResolvers<unknown> | undefined;
+  let failure: Error | undefined;
+  let onSent: ((bytes: number) => void) | undefined;
+  // The job meets further secrets during the export: they are sent with the next progress report.
+  const inJob = AsyncLocalStorage.snapshot();
+  const sentSecrets = new Set<NotedSecret>();
+
+  const fail = (error: Error): void => {
+    failure ??= error;
+    task?.reject(failure);
+  };
+  const post = (message: ToWorker): void => worker.postMessage(message);
+  const sendSecrets = (): void => {
+    const secrets = inJob(() => findKnownSecrets().lists.flat()).filter((secret) => !sentSecrets.has(secret));
+    if (secrets.length > 0) post({ secrets });
+    for (const secret of secrets) sentSecrets.add(secret);
+  };
+  worker
+    .on('message', (message: FromWorker) => {
+      if ('progress' in message) {
+        const sent = message.progress.sent - progress.sent;
+        progress = message.progress;
+        if (sent > 0) onSent?.(sent);
+        sendSecrets();
+      } else if ('attempt' in message) inJob(() => onAttempt?.(message.attempt));
+      else if ('result' in message) task?.resolve(message.result);
+      else task?.reject(unpack(message.failure));
+    })
+    .on('error', fail)
+    .on('exit', () => fail(new Error('the thread of an export ended unexpectedly')));
+
+  async function run<Result>(message: ToWorker, signal: AbortSignal): Promise<Result> {
+    if (failure) throw failure;
+    signal.throwIfAborted();
+    task = Promise.withResolvers();
+    const abort = (): void => {
+      fail(signal.reason as Error);
+      void worker.terminate();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      post(message);
+      return (await task.promise) as Result;
+    } finally {
+      signal.removeEventListener('abort', abort);
+      task = undefined;
+    }
+  }
+
+  return {
+    /** The latest report of the thread. */
+    progress: () => progress,
+    /**
+     * Once per thread. When the signal aborts, the thread ends and its connections close.
+     *
+     * @throws ApiError, UserError, ExportTooLarge, SecretFound; other errors keep their code only.
+     */
+    async gather(key: Secret, request: ExportRequest, signal: AbortSignal) {
+      sendSecrets();
+      const { apiUrl, originLoggingUrl } = cdn;
+      const task = {
+        cdn: { apiUrl, originLoggingUrl },
+        key: key.reveal(),
+        request,
+        limits,
+        directory,
+        now: now().getTime(),
+      };
+      const log = await run<GatheredLog>({ gather: task }, signal);
+      return {
+        ...log,
+        files: log.files.map((file, nth) => ({ ...file, spooled: createSpooled(nth, file.length) })),
+      };
+    },
+    /** Removes the files and ends what is under way. */
+    async close(): Promise<void> {
+      if (failure || task) {
+        fail(new Error('the thread of an export was closed'));
+        await worker.terminate();
+        return;
+      }
+      failure = new Error('the thread of an export was closed');
+      post('reset');
+      keepIdle(worker);
+    },
+  };
+
+  function createSpooled(file: number, length: number): Spooled {
+    return {
+      length: () => length,
+      async send({ url, headers, signal, moved }) {
+        onSent = moved;
+        return run<Taken>({ send: { file, url: url.href, headers } }, signal);
+      },
+      // All files go when the thread is closed.
+      discard: async () => undefined,
+    };
+  }
+}
+
+function takeIdleWorker(): Worker | undefined {
+  if (!idle) return undefined;
+  const { worker, timer } = idle;
+  clearTimeout(timer);
+  idle = undefined;
+  removeListeners(worker);
+  worker.ref();
+  return worker;
+}
+
+/** Keeps one worker for the next export. It does not keep the process running. */
+function keepIdle(worker: Worker): void {
+  removeListeners(worker);
+  if (idle) return void worker.terminate();
+  const forget = (): void => {
+    if (idle?.worker === worker) {
+      clearTimeout(idle.timer);
+      idle = undefined;
+    }
+  };
+  const timer = setTimeout(() => {
+    forget();
+    void worker.terminate();
+  }, idleMs);
+  timer.unref();
+  worker.on('error', forget).on('exit', forget).unref();
+  idle = { worker, timer };
+}
+
+/** Worker has listeners of its own for other events. */
+function removeListeners(worker: Worker): void {
+  for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
+}
+
+function unpack(failure: PackedFailure): Error {
+  switch (failure.kind) {
+    case 'api':
+      return new ApiError(failure.facts);
+    case 'user':
+      return new UserError(failure.message, failure.hint);
+    case 'too-large':
+      return new ExportTooLarge(failure);
+    case 'secret':
+      return new SecretFound(failure.kinds);
+    case 'other': {
+      const { code } = failure;
+      const error = new Error(`the thread of an export failed (${code ?? 'no code'})`);
+      return code === undefined ? error : Object.assign(error, { code });
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { type Person, tenantId } from '../../auth/identity.ts';
+import { assertKnown } from '../../auth/policy/authorizer.ts';
+import { decideApproval } from '../../auth/policy/policy.ts';
+import { queueExecution } from './execute.ts';
+import type { Answer, DecisionContext } from './model.ts';
+import { toStorable } from './queries.ts';
+import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
+import { stopUnlessValid } from './validity.ts';
+
+/*
+ * The decisions that people take on an operation. Each is checked again under the lock, and each press gets an answer.
+ */
+
+/** Counts an approval. The last one that is needed queues the execution in the same transaction. */
+export function approve(
+  ledger: Ledger,
+  id: string,
+  approver: Person,
+  context: DecisionContext,
+): Promise<Answer> {
+  return withDecisionLock(ledger, id, approver, context, async (locked) => {
+    const obstacle = await findObstacle(locked, 'approve', context);
+    if (obstacle) return obstacle;
+    const { operation } = locked;
+    const by = approver.userId;
+    if (operation.approvals.some((approval) => approval.by === by)) return { kind: 'twice', operation };
+    const isLast = operation.approvals.length + 1 >= operation.approvalsNeeded;
+    const moved = isLast
+      ? await queueExecution(locked, by)
+      : await transition(locked, { to: 'approval', by });
+    return { kind: 'approved', operation: moved };
+  });
+}
+
+export const longestReason = 500;
+
+/** One denial ends it. `reason` has 1 to 500 characters. */
+export async function deny(
+  ledger: Ledger,
+  id: string,
+  approver: Person,
+  { reason, context }: { readonly reason: string; readonly context: DecisionContext },
+): Promise<Answer> {
+  const said = toStorable(reason).trim();
+  if (said === '' || said.length > longestReason)
+    throw new Error(`a denial has a reason of 1 to ${longestReason} characters`);
+  return withDecisionLock(ledger, id, approver, context, async (locked) => {
+    const obstacle = await findObstacle(locked, 'deny', context);
+    if (obstacle) return obstacle;
+    const outcome = { word: 'denied', reason: said };
+    const operation = await transition(locked, { to: 'denied', by: approver.userId, outcome });
+    return { kind: 'denied', operation };
+  });
+}
+
+/** By the requester, until the execution begins. */
+export function cancel(ledger: Ledger, id: string, requester: Person): Promise<Answer> {
+  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<Answer> => {
+    const { operation } = locked;
+    if (operation.requester.userId !== requester.userId)
+      return { kind: 'not-requester', press: 'cancel', operation };
+    if (operation.state !== 'proposed' && operation.state !== 'approved')
+      return { kind: 'already', operation };
+    const step = { to: 'cancelled', by: requester.userId, outcome: { word: 'taken-back' } } as const;
+    return { kind: 'cancelled', operation: await transition(locked, step) };
+  });
+}
+
+/** Ends an unknown outcome: the requester or an approver has looked. */
+export function confirmOutcome(
+  ledger: Ledger,
+  id: string,
+  person: Person,
+  { state, context }: { readonly state: 'succeeded' | 'failed'; readonly context: DecisionContext },
+): Promise<Answer> {
+  return withDecisionLock(ledger, id, person, context, async (locked) => {
+    const { operation } = locked;
+    if (operation.state !== 'unknown') return { kind: 'already', operation };
+    const decision = decideApproval(context.policy, context.clicker);
+    if (operation.requester.userId !== person.userId && !assertKnown(decision).allowed)
+      return { kind: 'not-allowed', decision, operation };
+    const outcome = { ...operation.outcome, word: 'confirmed' };
+    const moved = await transition(locked, { to: state, by: person.userId, outcome });
+    return { kind: 'confirmed', operation: moved };
+  });
+}
+
+async function withDecisionLock(
+  ledger: Ledger,
+  id: string,
+  person: Person,
+  { clicker }: DecisionContext,
+  work: (locked: LockedOperation) => Promise<Answer>,
+): Promise<Answer> {
+  if (clicker.userId !== person.userId) throw new Error('the context belongs to another user');
+  const answer = await withLock(ledger, { id, tenant: tenantId(person) }, work);
+  if (answer.kind === 'not-allowed') ledger.onRefused?.(answer.decision.reason);
+  return answer;
+}
+
+/** Why a press does nothing. The person is judged first: nobody ends a request by a press that they may not make. */
+async function findObstacle(
+  locked: LockedOperation,
+  press: 'approve' | 'deny',
+  context: DecisionContext,
+): Promise<Answer | undefined> {
+  const { operation } = locked;
+  if (operation.state !== 'proposed') return { kind: 'already', operation };
+  const { policy, clicker } = context;
+  if (operation.requester.userId === clicker.userId) return { kind: 'own-request', press, operation };
+  const decision = assertKnown(decideApproval(policy, clicker));
+  return decision.allowed ? stopUnlessValid(locked, context) : { kind: 'not-allowed', decision, operation };
+}

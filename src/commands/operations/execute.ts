@@ -1,0 +1,204 @@
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import type { CdnClient } from '../../api/cdn.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import type { Person } from '../../auth/identity.ts';
+import { UserError } from '../../errors.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+import type { MessagePorts } from './messages.ts';
+import type { Answer, Operation, OperationKind, RequesterContext } from './model.ts';
+import { findOperation } from './queries.ts';
+import type { OperationOutcome, OperationRow } from './rows.ts';
+import { readVariableBody } from './seal.ts';
+import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
+import { loadContext, stopUnlessValid } from './validity.ts';
+import { openValue } from './values.ts';
+
+export interface OperationPorts extends MessagePorts {
+  readonly ledger: Ledger;
+  /** The CDN with this person's own key. @throws UserError where no key is linked. */
+  readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
+  /** A failure in words for a person, with the reference that is in the log. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+}
+
+interface Settlement {
+  readonly state: 'succeeded' | 'failed' | 'unknown';
+  readonly outcome: OperationOutcome;
+}
+
+/** The sealed strings that are sent, and the value that goes into the body. */
+interface WireRequest extends Pick<OperationRow, 'path' | 'body'> {
+  readonly kind: OperationKind;
+  readonly value: Secret | undefined;
+}
+
+/** The step to `approved`: the job that executes it is stored in the same transaction. */
+export async function queueExecution(
+  locked: Pick<LockedOperation, 'tx' | 'logged'>,
+  by: string,
+): Promise<Operation> {
+  const operation = await transition(locked, { to: 'approved', by });
+  const { tenant, id } = operation;
+  await locked.tx.enqueue(executeOperationJob, { tenant, id }, { in: locked.tx.db });
+  return operation;
+}
+
+/**
+ * Executes an approved operation with the requester's key. `begin` lets one run through, once, ever. A run that follows
+ * a process that died finds it executing: the outcome is then unknown.
+ */
+export const executeOperationJob = defineJob({
+  name: 'operation-run',
+  data: z.object({ tenant: z.string(), id: z.string() }),
+  retries: 8,
+  timeLimitSeconds: 120,
+  atOnce: 4,
+  async run({ tenant, id }, { ports, signal, log }: JobContext<OperationPorts>) {
+    const { ledger } = ports;
+    const found = await findOperation(ledger, tenant, id);
+    if (!found) return;
+    // Before it begins: where a key does not open, the operation stays as it is and the job is retried.
+    const cdn = await ports.cdn(found.requester, signal).catch((error: unknown) => {
+      if (error instanceof UserError) return undefined;
+      throw error;
+    });
+    const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
+    if (begun.kind === 'already' && begun.operation.state === 'executing') {
+      log.warn({ operation: id }, 'operation was begun by a process that died');
+      await withLock(ledger, { id }, markAbandoned);
+      return;
+    }
+    if (begun.kind !== 'begun') return;
+    const settlement = cdn ? await send(begun.request, cdn, ports) : noKey;
+    const { word, instances } = settlement.outcome;
+    log.info({ operation: id, state: settlement.state, word, instances }, 'operation executed');
+    await settleWithRetries(ledger, id, settlement, signal);
+  },
+});
+
+/** For exactly one caller, ever: send it once, then `settle`. Every other answer: do not send. */
+interface Begun {
+  readonly kind: 'begun';
+  readonly operation: Operation;
+  readonly request: WireRequest;
+}
+
+/** The only transition to `executing`; succeeds at most once per operation. */
+export function begin(ledger: Ledger, id: string, context: RequesterContext): Promise<Answer | Begun> {
+  return withLock(ledger, { id }, async (locked): Promise<Answer | Begun> => {
+    const { tx, logged, operation } = locked;
+    if (operation.state !== 'approved') return { kind: 'already', operation };
+    const stopped = await stopUnlessValid(locked, context);
+    if (stopped) return stopped;
+    const opened = await openValue(tx, logged.row);
+    const executing = await transition(locked, { to: 'executing', by: 'system' });
+    const value = 'value' in opened ? opened.value : undefined;
+    const { path, body } = logged.row;
+    return { kind: 'begun', operation: executing, request: { kind: operation.kind, path, body, value } };
+  });
+}
+
+const noKey: Settlement = { state: 'failed', outcome: { word: 'key-refused' } };
+
+/** Sends one request. The answer, or its absence, becomes a state. */
+async function send(
+  { kind, path, body, value }: WireRequest,
+  cdn: CdnClient,
+  ports: OperationPorts,
+): Promise<Settlement> {
+  try {
+    if (kind === 'variable-update') {
+      return judgeVariable(await cdn.variables.update(path, body ?? '{}', value), body, value);
+    }
+    const { ids, requestId } = await cdn.volumes.deleteAll(path);
+    if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
+    return ids.length === 0
+      ? { state: 'failed', outcome: { word: 'nothing-deleted', requestId } }
+      : { state: 'succeeded', outcome: { word: 'done', requestId, instances: ids } };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { state, outcome } = classifyError(error, kind);
+    // People quote this reference; the log has it too.
+    const { reference } = ports.explain(error, 'operations');
+    return { state, outcome: { ...outcome, facts: { ...outcome.facts, reference } } };
+  }
+}
+
+/** Whether the variable in the CDN's answer is the one that was asked for. Members that it does not report are believed. */
+function judgeVariable(
+  { name, required, defaultValue, requestId }: Awaited<ReturnType<CdnClient['variables']['update']>>,
+  body: string | null,
+  value: Secret | undefined,
+): Settlement {
+  const wanted = readVariableBody(body);
+  const otherValue = value && defaultValue && defaultValue.reveal() !== value.reveal();
+  const otherRule = wanted !== undefined && required !== undefined && required !== wanted;
+  const facts = { name: name?.slice(0, 100), required, otherValue, otherRule };
+  return otherValue || otherRule
+    ? { state: 'unknown', outcome: { word: 'differs', requestId, facts } }
+    : { state: 'succeeded', outcome: { word: 'done', requestId, facts } };
+}
+
+const failures: Partial<Record<ApiError['code'], string>> = {
+  key_refused: 'key-refused',
+  rate_limited: 'rate-limited',
+  not_found: 'not-found',
+};
+
+/** Whether the CDN did what was asked, as far as its error says. */
+function classifyError(error: ApiError, kind: OperationKind): Settlement {
+  const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
+  // A 401 is about the key and nothing else, in as many words.
+  const says = status === 401 ? undefined : serviceMessage?.slice(0, 300);
+  const end = (state: Settlement['state'], word: string): Settlement => ({
+    state,
+    outcome: { word, status, requestId, fields: [...fieldErrors], facts: { says } },
+  });
+  const known = failures[code];
+  if (known) return end('failed', known);
+  if (code !== 'refused') return sent ? end('unknown', 'unanswered') : end('failed', 'not-sent');
+  const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
+  return end('failed', isAttached ? 'not-detached' : 'refused');
+}
+
+const settleAttempts = 6;
+
+/** The CDN's answer is worth retries against the database: without it the outcome would be unknown. */
+async function settleWithRetries(ledger: Ledger, id: string, settlement: Settlement, signal: AbortSignal) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await settle(ledger, id, settlement);
+      return;
+    } catch (error) {
+      if (attempt >= settleAttempts || signal.aborted) throw error;
+      await setTimeout(250 * 2 ** attempt);
+    }
+  }
+}
+
+// The CDN's header is not under our control, and the audit has a shape for it.
+const requestIds = /^[\w.:-]{1,80}$/;
+
+/** Stores the outcome. A late answer of the CDN also replaces `unknown`, unless a person has confirmed an outcome. */
+export function settle(ledger: Ledger, id: string, { state, outcome }: Settlement) {
+  const isQuotable = requestIds.test(outcome.requestId ?? '');
+  const checked = isQuotable ? outcome : { ...outcome, requestId: undefined };
+  return withLock(ledger, { id }, async (locked) => {
+    const { operation } = locked;
+    // A person's confirmation ends `unknown`, so a late answer never overrides it.
+    const isLate = operation.state === 'unknown' && state !== 'unknown';
+    if (operation.state !== 'executing' && !isLate) return { kind: 'already', operation } as const;
+    const moved = await transition(locked, { to: state, by: 'system', outcome: checked });
+    return { kind: 'settled', operation: moved } as const;
+  });
+}
+
+/** executing → unknown, never sent again: its process died. Answers whether it moved. */
+export async function markAbandoned(locked: LockedOperation): Promise<boolean> {
+  if (locked.operation.state !== 'executing') return false;
+  await transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
+  return true;
+}

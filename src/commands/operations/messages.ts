@@ -1,0 +1,169 @@
+import type { Installation, People, Person } from '../../auth/identity.ts';
+import { type Authorizer, findAble, findApproverCandidates } from '../../auth/policy/authorizer.ts';
+import { defineMessage, type Ended, type Outbox, type RenderContext } from '../../outbox/outbox.ts';
+import type { JobContext } from '../../store/queue/define-job.ts';
+import type { Trx } from '../../store/schema.ts';
+import {
+  renderApprovalCard,
+  renderChangeNotice,
+  renderReminder,
+  renderRequesterMessage,
+} from '../../views/operations/approvals.ts';
+import { canUndo, type Operation } from './model.ts';
+import { findOperation } from './queries.ts';
+import { findPreviousValue, type ValueStore } from './values.ts';
+
+/*
+ * The messages about an operation: the requester's own, and the card for approvers, which every transition updates in
+ * place. All go through the outbox and are rendered from the ledger when they are sent.
+ */
+
+export interface MessagePorts {
+  readonly ledger: ValueStore & { readonly outbox: Outbox };
+  /** The rights of a person as they are now. */
+  readonly authorizer: (person: Person) => Authorizer;
+  readonly people: (installation: Installation) => People;
+}
+
+type About = { readonly tenant: string; readonly id: string };
+
+// More approvers than this are not written to one by one.
+const mostDirectMessages = 20;
+const mostNamed = 10;
+
+type OutboxTrx = { readonly outbox: Outbox; readonly db: Trx };
+
+/** Stores the messages of a new operation in the transaction that stores it. */
+export async function queueMessages(
+  tx: OutboxTrx,
+  operation: Operation,
+  approvalChannel: string | undefined,
+): Promise<void> {
+  const { id, requester, approvalsNeeded, channelId } = operation;
+  const channel = approvalChannel ?? (approvalsNeeded === 0 ? channelId : undefined);
+  if (channel !== undefined) await putMessage(tx, operation, cardId(id), channel);
+  else if (approvalsNeeded > 0) await queueDirectCards(tx, operation);
+  await putMessage(tx, operation, requesterMessageId(id), requester.userId);
+}
+
+async function queueDirectCards(tx: OutboxTrx, operation: Operation): Promise<void> {
+  for (const approver of operation.approvers.slice(0, mostDirectMessages))
+    await putMessage(tx, operation, cardId(operation.id, approver), approver);
+}
+
+async function putMessage(
+  { outbox, db }: OutboxTrx,
+  { tenant, id, requester: installation }: Operation,
+  messageId: string,
+  place: string,
+): Promise<void> {
+  const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
+  const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
+  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'look' });
+}
+
+/** Has the messages of an operation rendered anew, in the transaction that moves it. */
+export async function refreshMessages({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
+  for (const id of await findMessages(db, operation)) await outbox.edit(db, id);
+}
+
+/** Stores a reminder below each card, in the transaction that claims the reminder. */
+export async function queueReminder({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
+  const { tenant, id, requester, expiresAt } = operation;
+  const cards = (await findMessages(db, operation)).filter((message) => message.startsWith(cardId(id)));
+  for (const parent of cards)
+    await outbox.put(db, {
+      id: `${parent}:reminder`,
+      kind: approvalReminder,
+      about: { tenant, id },
+      installation: requester,
+      to: { parent },
+      doubt: 'once',
+      expiresAt,
+    });
+}
+
+const requesterMessage = defineMessage({
+  kind: 'operation-requester',
+  async render({ tenant, id }: About, { ports, now, db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ db }, tenant, id);
+    if (!operation) return undefined;
+    if (!canUndo(operation, now())) return renderRequesterMessage(operation, 'no');
+    const previous = await findPreviousValue(ports.ledger, id);
+    return renderRequesterMessage(operation, previous ? 'possible' : 'unknown-value');
+  },
+  ended: (trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) =>
+    postAgainIfUnknown({ outbox: ports.ledger.outbox, db: trx }, ended),
+});
+
+const approvalCard = defineMessage({
+  kind: 'operation-card',
+  async render({ tenant, id }: About, { db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ db }, tenant, id);
+    if (!operation) return undefined;
+    return operation.approvalsNeeded === 0
+      ? renderChangeNotice(operation)
+      : renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
+  },
+  async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
+    const tx = { outbox: ports.ledger.outbox, db: trx };
+    const { tenant, id } = ended.about;
+    await postAgainIfUnknown(tx, ended);
+    // The bot cannot write to the channel: every approver gets the card.
+    const wasInChannel = [cardId(id), cardId(id) + again].includes(ended.id);
+    if (ended.state !== 'dead' || ended.reason === 'app-gone' || !wasInChannel) return;
+    const operation = await findOperation(tx, tenant, id);
+    if (operation && operation.approvalsNeeded > 0) await queueDirectCards(tx, operation);
+  },
+});
+
+/** Names the approvers who have not decided yet. Below the card, because its buttons are there. */
+const approvalReminder = defineMessage({
+  kind: 'operation-reminder',
+  async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ db }, tenant, id);
+    if (operation?.state !== 'proposed') return undefined;
+    const { requester, approvals } = operation;
+    const policy = await ports.authorizer(requester).policy();
+    const candidates = await findApproverCandidates(ports.people(requester), policy);
+    const done = [requester.userId, ...approvals.map(({ by }) => by)];
+    return renderReminder(operation, findAble(policy, candidates, done).slice(0, mostNamed));
+  },
+});
+
+export const operationMessages = [approvalCard, approvalReminder, requesterMessage];
+
+const again = ':2';
+
+/**
+ * If Slack may have the message and the bot cannot look there, posts it again: a request that is seen twice is better
+ * than one that no approver sees.
+ */
+async function postAgainIfUnknown(tx: OutboxTrx, { id, about, state, place }: Ended<About>): Promise<void> {
+  if (state !== 'unknown' || id.endsWith(again)) return;
+  const operation = await findOperation(tx, about.tenant, about.id);
+  if (operation) await putMessage(tx, operation, id + again, place);
+}
+
+/** The ids of the messages about an operation that are or will be in Slack. */
+async function findMessages(db: Trx, { id, approvers }: Operation): Promise<string[]> {
+  const first = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
+  const messages = db
+    .selectFrom('outbox')
+    .select('id')
+    .where('id', 'in', [...first, ...first.map((message) => message + again)])
+    .orderBy('id');
+  // Waits for messages that are just ending, so that the ones which replace them are among those found below.
+  await messages.forUpdate().execute();
+  const found = await messages.where('state', 'in', ['due', 'sending', 'sent']).execute();
+  return found.map((message) => message.id);
+}
+
+function requesterMessageId(id: string): string {
+  return `operation:${id}:requester`;
+}
+
+/** The card in the approval channel, or in one approver's direct messages. */
+function cardId(id: string, approver?: string): string {
+  return `operation:${id}:card${approver === undefined ? '' : `:${approver}`}`;
+}

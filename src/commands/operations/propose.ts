@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { type Person, tenantId } from '../../auth/identity.ts';
+import { countRequiredApprovals } from '../../auth/policy/policy.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { minuteMs } from '../../lib/time.ts';
+import { queueExecution } from './execute.ts';
+import { queueMessages } from './messages.ts';
+import { type Answer, type Operation, type OperationRequest, type Proposal, requiredRight } from './model.ts';
+import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
+import type { OperationRow } from './rows.ts';
+import { collectSignedParts, computeSeal, findSealProblem, toSealedRequest } from './seal.ts';
+import { linkStepRun } from './steps.ts';
+import {
+  appendEvent,
+  inTransaction,
+  type Ledger,
+  type LedgerTransaction,
+  toAuditInput,
+  withLock,
+} from './transitions.ts';
+import { commitToValue, openValue, storeValue } from './values.ts';
+
+/** Stores a sealed request. Where the policy needs no approval, its execution is queued at once. */
+export function propose(ledger: Ledger, proposal: Proposal): Promise<Operation> {
+  return inTransaction(ledger, (tx) => storeProposal(tx, proposal));
+}
+
+/** Proposes the same request as a new operation that needs approvals of its own; once for each operation. */
+export function retry(
+  ledger: Ledger,
+  id: string,
+  requester: Person,
+  now: Pick<Proposal, 'policy' | 'channelId' | 'snapshot' | 'approvers'>,
+): Promise<Answer> {
+  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<Answer> => {
+    const { tx, logged, operation } = locked;
+    if (operation.requester.userId !== requester.userId)
+      return { kind: 'not-requester', press: 'retry', operation };
+    if (logged.triedAgainAs !== undefined) {
+      const other = await lockOperation(tx.db, logged.triedAgainAs);
+      return { kind: 'already-retried', operation: other ? readOperation(other) : operation };
+    }
+    const may = ['failed', 'unknown', 'expired'].includes(operation.state);
+    if (!may || findSealProblem(tx.sealer, logged.row)) return { kind: 'not-now', why: 'state', operation };
+    const opened = await openValue(tx, logged.row);
+    if ('problem' in opened) return { kind: 'not-now', why: 'value-gone', operation };
+    const request: OperationRequest = { ...operation.request, ...opened };
+    const proposal = { ...now, requester, request, reason: operation.reason };
+    return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
+  });
+}
+
+async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
+  const { requester, channelId, request, reason, snapshot, policy, approvers, stepRun } = proposal;
+  const at = tx.now();
+  const value = request.kind === 'variable-update' ? request.value : undefined;
+  const commitment = value && commitToValue(value);
+  const owner = { tenant: tenantId(requester), user_id: requester.userId };
+  const sealed = {
+    ...owner,
+    id: newId(),
+    kind: request.kind,
+    enterprise_id: requester.enterpriseId ?? null,
+    team_id: requester.teamId,
+    channel_id: channelId ?? null,
+    ...toSealedRequest(request),
+    value_mac: commitment?.mac ?? null,
+    cdn_key: await findCdnKey(tx, owner),
+    reason: reason === undefined ? null : toStorable(reason),
+    snapshot: canonicalJson(snapshot),
+    policy_version: policy.version,
+    approvals_needed: countRequiredApprovals(policy, requiredRight[request.kind]),
+    attempt_of: attemptOf ?? null,
+    created_at: at,
+    expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
+  };
+  const { id } = sealed;
+  const seal = computeSeal(sealed);
+  const { keyId, mac } = tx.sealer.sign(collectSignedParts({ id, seal }));
+  const by = requester.userId;
+  const row: OperationRow = {
+    ...sealed,
+    state: 'proposed',
+    seq: 1,
+    seal,
+    key_id: keyId,
+    mac,
+    moved_by: by,
+    moved_at: at,
+    outcome: null,
+    approvers: JSON.stringify(approvers),
+    reminded_at: null,
+  };
+  await tx.db.insertInto('operations').values(row).execute();
+  const event = await appendEvent(tx, row, 'proposed');
+  if (commitment) await storeValue(tx, row, commitment);
+  if (stepRun !== undefined) await linkStepRun(tx, stepRun, row);
+  const logged = { row, events: [event], triedAgainAs: undefined };
+  const operation = readOperation(logged);
+  await queueMessages(tx, operation, policy.approvalChannel);
+  tx.record(toAuditInput(logged, { to: 'proposed', by }));
+  return row.approvals_needed > 0 ? operation : queueExecution({ tx, logged }, 'system');
+}
+
+const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
+
+/** Sixteen of 32 letters and digits (80 random bits) without those that look alike. */
+function newId(): string {
+  return Array.from(randomBytes(16), (byte) => letters[byte % letters.length]).join('');
+}

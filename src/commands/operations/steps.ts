@@ -1,0 +1,74 @@
+import { type Person, tenantId } from '../../auth/identity.ts';
+import { UserError } from '../../errors.ts';
+import { closeStepRun, endStepRun } from '../../outbox/complete-step.ts';
+import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Db, Trx } from '../../store/schema.ts';
+import { type DeletionOutputs, describeDeletion, hasEnded } from '../../views/steps.ts';
+import type { Operation } from './model.ts';
+
+/*
+ * Operations that a step of Workflow Builder asked for: the step ends with its operation.
+ */
+
+type StepTrx = { readonly db: Trx; readonly enqueue: Enqueue };
+
+/**
+ * Ties a new operation to the run of the step that asks for it, in the transaction that stores it.
+ *
+ * @throws UserError where the run has asked before, has ended, or is none of this tenant.
+ */
+export async function linkStepRun(
+  { db }: StepTrx,
+  run: string,
+  { id, tenant }: { readonly id: string; readonly tenant: string },
+): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('step_runs')
+    .set({ operation_id: id })
+    .where('id', '=', run)
+    .where('tenant', '=', tenant)
+    .where('operation_id', 'is', null)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) throw answered();
+}
+
+/** Ends a step without an operation: its person does not want one. @throws UserError where it is too late for that. */
+export async function rejectStepRun(
+  { db, enqueue, now }: { readonly db: Db; readonly enqueue: Enqueue; readonly now: () => Date },
+  run: string,
+  person: Person,
+  outputs: DeletionOutputs,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('step_runs')
+      .select('closed_at')
+      .where('id', '=', run)
+      .where('tenant', '=', tenantId(person))
+      .forUpdate()
+      .executeTakeFirst();
+    if (!row || row.closed_at !== null || !(await closeStepRun(trx, run, now()))) throw answered();
+    await endStepRun(enqueue, { run, installation: person }, { outputs }, { in: trx });
+  });
+}
+
+function answered(): UserError {
+  return new UserError(
+    'This was answered before, or its workflow has ended meanwhile. Nothing is asked for a second time.',
+    'Run the workflow again, or type `/cdn volume delete`.',
+  );
+}
+
+/** Has the waiting step of an operation that has ended told of it, in the transaction in which it ends. */
+export async function endStepOf({ db, enqueue }: StepTrx, operation: Operation): Promise<void> {
+  if (!hasEnded(operation)) return;
+  const row = await db
+    .selectFrom('step_runs')
+    .select('id')
+    .where('operation_id', '=', operation.id)
+    .executeTakeFirst();
+  if (!row) return;
+  const run = { run: row.id, installation: operation.requester };
+  await endStepRun(enqueue, run, { outputs: describeDeletion(operation) }, { in: db });
+}

@@ -1,0 +1,188 @@
+import { type Audit, type AuditInput, isSecretLike } from '../../auth/audit/audit.ts';
+import type { Signature } from '../../auth/keys/sealing.ts';
+import type { Reason } from '../../auth/policy/policy.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
+import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Trx } from '../../store/schema.ts';
+import { refreshMessages } from './messages.ts';
+import { findVariableName, type Operation, type OperationState, transitionsFrom } from './model.ts';
+import { findApprovals, type LoggedOperation, lockOperation, readOperation } from './queries.ts';
+import type { EventRow, OperationOutcome, OperationRow, VoidReason } from './rows.ts';
+import { collectSignedParts } from './seal.ts';
+import { endStepOf } from './steps.ts';
+import { destroyValue, type ValueStore } from './values.ts';
+
+/**
+ * The ledger of everything that writes to the CDN. A transition is one transaction: a compare-and-set of the row, its
+ * event, its messages, with the last approval its job, and its audit record. Any number of processes may call any
+ * function of this folder at the same time.
+ */
+export interface Ledger extends ValueStore {
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  readonly outbox: Outbox;
+  /** Called once a transition is committed, with its `Step['to']` or `proposed`. */
+  readonly onTransition?: (to: string) => void;
+  /** Called where a decision of a person is not theirs to take, with the policy's reason. */
+  readonly onRefused?: (reason: Reason) => void;
+}
+
+export interface LedgerTransaction extends Ledger {
+  readonly db: Trx;
+  /** Adds an audit record, written at the end: appending one makes the tenant's other writers wait. */
+  readonly record: (entry: AuditInput) => void;
+}
+
+/** A transaction whose audit records come last. */
+export async function inTransaction<T>(
+  ledger: Ledger,
+  work: (tx: LedgerTransaction) => Promise<T>,
+): Promise<T> {
+  const records: AuditInput[] = [];
+  const answer = await ledger.db.transaction().execute(async (db) => {
+    const done = await work({ ...ledger, db, record: (entry) => void records.push(entry) });
+    for (const entry of records) await ledger.audit.record(entry, db);
+    return done;
+  });
+  for (const { event } of records) ledger.onTransition?.(event.replace(/^operation-/u, ''));
+  return answer;
+}
+
+export interface LockedOperation {
+  readonly tx: LedgerTransaction;
+  readonly logged: LoggedOperation;
+  readonly operation: Operation;
+}
+
+/** Works on one operation in one transaction, so that two presses at the same time run one after the other. */
+export function withLock<T>(
+  ledger: Ledger,
+  { id, tenant }: { readonly id: string; readonly tenant?: string },
+  work: (locked: LockedOperation) => Promise<T>,
+): Promise<T | { readonly kind: 'not-found' }> {
+  return inTransaction(ledger, async (tx) => {
+    const logged = await lockOperation(tx.db, id);
+    if (!logged || (tenant !== undefined && logged.row.tenant !== tenant)) return { kind: 'not-found' };
+    return work({ tx, logged, operation: readOperation(logged) });
+  });
+}
+
+export interface Step {
+  /** `approval`: one of several, the state stays. */
+  readonly to: OperationState | 'approval';
+  readonly by: string;
+  readonly outcome?: OperationOutcome | undefined;
+}
+
+/** Moves an operation that this transaction has locked or made; answers it as it is afterwards. */
+export async function transition(
+  { tx, logged }: Pick<LockedOperation, 'tx' | 'logged'>,
+  step: Step,
+): Promise<Operation> {
+  const { row, events } = logged;
+  const from = row.state as OperationState;
+  const state = step.to === 'approval' ? from : step.to;
+  if (step.to !== 'approval' && !transitionsFrom[from].includes(state))
+    throw new Error(`no operation moves from ${from} to ${state}`);
+  const at = tx.now();
+  const seq = Math.max(row.seq, events.at(-1)?.seq ?? 0) + 1;
+  const outcome = step.outcome ? JSON.stringify(step.outcome) : null;
+  const moved = { state, seq, moved_by: step.by, moved_at: at, outcome };
+  const { numUpdatedRows } = await tx.db
+    .updateTable('operations')
+    .set(moved)
+    .where('id', '=', row.id)
+    .where('state', '=', row.state)
+    .where('seq', '=', row.seq)
+    .executeTakeFirst();
+  // The row is locked; the comparison is repeated because a deletion depends on it.
+  if (numUpdatedRows !== 1n) throw new Error('an operation moved while it was locked');
+  const isApproval = step.by !== 'system' && (step.to === 'approval' || step.to === 'approved');
+  const signed = isApproval ? tx.sealer.sign(collectSignedParts(row, { by: step.by, at })) : undefined;
+  const event = await appendEvent(tx, { ...row, ...moved }, step.to, signed);
+  const after = { ...logged, row: { ...row, ...moved }, events: [...events, event] };
+  if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
+  const operation = readOperation(after);
+  await refreshMessages(tx, operation);
+  // A step was told that the outcome is unknown.
+  if (from !== 'unknown') await endStepOf(tx, operation);
+  tx.record(toAuditInput(after, step));
+  return operation;
+}
+
+/** Adds the newest state of a row to its log. `signed`: of an approval. */
+export async function appendEvent(
+  { db }: LedgerTransaction,
+  { id, seq, moved_at: at, moved_by: actor, outcome }: OperationRow,
+  what: Step['to'],
+  signed?: Signature,
+): Promise<EventRow> {
+  const [keyId, mac] = [signed?.keyId ?? null, signed?.mac ?? null];
+  const event = { operation_id: id, seq, at, actor, what, outcome, key_id: keyId, mac };
+  await db.insertInto('operation_events').values(event).execute();
+  return event;
+}
+
+/** No retry is possible after these, so the value of a variable is not kept. */
+function isFinal({ to, outcome }: Step): boolean {
+  if (to === 'denied' || to === 'cancelled') return true;
+  return outcome?.why === 'changed' || outcome?.why === 'key-gone';
+}
+
+export async function voidOperation(locked: LockedOperation, why: VoidReason) {
+  const outcome = { word: 'void', why };
+  const operation = await transition(locked, { to: 'failed', by: 'system', outcome });
+  return { kind: 'void', why, operation } as const;
+}
+
+export async function expireOperation(locked: LockedOperation) {
+  const outcome = { word: 'expired' };
+  const operation = await transition(locked, { to: 'expired', by: 'system', outcome });
+  return { kind: 'expired', operation } as const;
+}
+
+/**
+ * The audit record of a transition: ids, counts and stable words, no reason and no value. An id that looks like a secret
+ * is withheld: the audit would refuse the record, and the transition with it.
+ */
+export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
+  const { row, events } = logged;
+  return {
+    tenant: row.tenant,
+    actor: by,
+    event: `operation-${to}`,
+    subject: row.seal,
+    detail: {
+      operation: row.id,
+      kind: row.kind,
+      ...describeIds(readOperation(logged)),
+      have: findApprovals(events).length,
+      need: row.approvals_needed,
+      outcome: outcome?.word,
+      why: outcome?.why,
+      status: outcome?.status,
+      instances: outcome?.instances?.map(withholdSecret).join(' '),
+      attemptOf: row.attempt_of ?? undefined,
+    },
+    requestId: outcome?.requestId === undefined ? undefined : withholdSecret(outcome.requestId),
+  };
+}
+
+function describeIds(operation: Operation): AuditInput['detail'] {
+  const { request } = operation;
+  if (request.kind === 'volume-delete')
+    return { app: withholdSecret(request.appId), volume: withholdSecret(request.volumeId) };
+  const { scriptId, variableId, required, setsValue } = request;
+  const name = findVariableName(operation);
+  return {
+    script: withholdSecret(scriptId),
+    variable: withholdSecret(variableId),
+    name: name && withholdSecret(name),
+    required,
+    setsValue,
+  };
+}
+
+function withholdSecret(id: string): string {
+  return isSecretLike(id) ? '[withheld]' : id;
+}

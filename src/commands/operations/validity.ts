@@ -1,0 +1,102 @@
+import { type Authorizer, assertKnown } from '../../auth/policy/authorizer.ts';
+import { countRequiredApprovals, decide, decideApproval } from '../../auth/policy/policy.ts';
+import { minuteMs } from '../../lib/time.ts';
+import { type DecisionContext, type Operation, type RequesterContext, requiredRight } from './model.ts';
+import { findApprovals, findCdnKey, type LoggedOperation } from './queries.ts';
+import type { VoidReason } from './rows.ts';
+import { findApprovalProblem, findSealProblem } from './seal.ts';
+import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
+import { openValue } from './values.ts';
+
+/** Reads afresh what `begin` checks. `authorizer`: of the requester, or of anybody in the same tenant. */
+export async function loadContext(authorizer: Authorizer, operation: Operation): Promise<RequesterContext> {
+  const { requester, approvals } = operation;
+  const [policy, actor, approvers] = await Promise.all([
+    authorizer.policy({ fresh: true }),
+    authorizer.actor({ userId: requester.userId, fresh: true }),
+    Promise.all(approvals.map(({ by }) => authorizer.actor({ userId: by, fresh: true }))),
+  ]);
+  return { policy, requester: actor, approvers };
+}
+
+/** Reads afresh what a decision checks. */
+export async function loadDecisionContext(
+  authorizer: Authorizer,
+  operation: Operation,
+  userId: string,
+): Promise<DecisionContext> {
+  const [context, clicker] = await Promise.all([
+    loadContext(authorizer, operation),
+    authorizer.actor({ userId, fresh: true }),
+  ]);
+  return { ...context, clicker };
+}
+
+/** An approved operation starts within this time or expires: a deletion must not run after a day in a queue. */
+export const startWithinMs = 10 * minuteMs;
+
+/** True for an operation that waited too long. Reads the sealed and signed times, not the row's own. */
+export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation, now: Date): boolean {
+  if (state === 'proposed') return expiresAt <= now;
+  const approvedAt = approvals.at(-1)?.at ?? createdAt;
+  return state === 'approved' && now.getTime() - approvedAt.getTime() >= startWithinMs;
+}
+
+/**
+ * Checks before a decision and before the execution that a proposed or approved operation may go on: everything is
+ * computed again from the row, the log and the rights of now. Voids or expires it where it may not; undefined = it may.
+ *
+ * @throws RolesUnknown where Slack does not say who may: nothing is moved.
+ */
+export async function stopUnlessValid(locked: LockedOperation, context: RequesterContext) {
+  const { tx, logged, operation } = locked;
+  // Before the time is looked at: in a changed row the times may be changed too.
+  const problem = await findStoredProblem(tx, logged);
+  if (problem) return voidOperation(locked, problem);
+  if (isOverdue(operation, tx.now())) return expireOperation(locked);
+  const why = findRightsProblem(operation, context);
+  if (why) return voidOperation(locked, why);
+  const { row } = logged;
+  return (await findCdnKey(tx, row)) === row.cdn_key ? undefined : voidOperation(locked, 'key-replaced');
+}
+
+/** Whether the row, its value and its log are what was sealed and signed. */
+async function findStoredProblem(
+  ledger: Ledger,
+  { row, events }: LoggedOperation,
+): Promise<'changed' | 'key-gone' | undefined> {
+  const last = events.at(-1);
+  const state = last?.what === 'approval' ? 'proposed' : last?.what;
+  if (last?.seq !== row.seq || state !== row.state) return 'changed';
+  // An operation that began never begins again.
+  if (events.some(({ what }) => what === 'executing')) return 'changed';
+  const approvals = findApprovals(events);
+  const approvers = new Set(approvals.map(({ actor }) => actor));
+  if (approvers.has(row.user_id)) return 'changed';
+  if (row.state === 'approved' && approvers.size < row.approvals_needed) return 'changed';
+  const problem = findSealProblem(ledger.sealer, row);
+  if (problem) return problem;
+  for (const approval of approvals) {
+    const forged = findApprovalProblem(ledger.sealer, row, approval);
+    if (forged) return forged;
+  }
+  const opened = await openValue(ledger, row);
+  return 'problem' in opened ? opened.problem : undefined;
+}
+
+/** Whether the settings and the rights of the people involved still allow it. @throws RolesUnknown */
+function findRightsProblem(
+  { kind, state, channelId, approvals, approvalsNeeded }: Operation,
+  { policy, requester, approvers }: RequesterContext,
+): VoidReason | undefined {
+  const needs = requiredRight[kind];
+  if (!assertKnown(decide(policy, requester, channelId, needs)).allowed) return 'requester-may-not';
+  if (countRequiredApprovals(policy, needs) > approvalsNeeded) return 'more-approvals';
+  for (const { by } of approvals) {
+    const approver = approvers.find(({ userId }) => userId === by);
+    // While it is proposed, another approval may have been counted after the context was read.
+    const may = approver ? assertKnown(decideApproval(policy, approver)).allowed : state === 'proposed';
+    if (!may) return 'approver-may-not';
+  }
+  return undefined;
+}

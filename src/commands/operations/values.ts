@@ -1,0 +1,163 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { destroySlot, openSlot, type SealedTable, sealRow } from '../../auth/keys/sealed-rows.ts';
+import { SealError, type Sealer, type Slot } from '../../auth/keys/sealing.ts';
+import { parseJson } from '../../lib/canonical-json.ts';
+import { dayMs, minuteMs } from '../../lib/time.ts';
+import { Secret } from '../../secrets/secret.ts';
+import type { Db, Trx } from '../../store/schema.ts';
+import type { OperationRow } from './rows.ts';
+
+/*
+ * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.
+ */
+
+export const operationValuesTable: SealedTable = {
+  name: 'operation_values',
+  kind: 'variable-value',
+  owner: 'owner_id',
+  noun: ['value of a variable', 'values of variables'],
+};
+
+export interface ValueStore {
+  readonly db: Db;
+  readonly sealer: Sealer;
+  readonly now: () => Date;
+}
+
+interface ValueTransaction extends ValueStore {
+  readonly db: Trx;
+}
+
+/** The operation of a value, as stored: a value of another row does not open. */
+type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
+
+export type ValueCommitment = { readonly mac: string; readonly packed: Secret };
+
+/**
+ * The HMAC that stands for a value in the seal. Its key is random and sealed with the value: the database alone is not
+ * enough to try values against it, and rotating the keyring does not change it.
+ */
+export function commitToValue(value: Secret): ValueCommitment {
+  const salt = randomBytes(32).toString('base64url');
+  const packed = JSON.stringify({ salt, value: value.reveal() });
+  return { mac: macOf(salt, value.reveal()), packed: new Secret(packed, operationValuesTable.kind) };
+}
+
+export async function storeValue(
+  { db, sealer, now }: ValueTransaction,
+  owner: Owner,
+  { packed }: ValueCommitment,
+): Promise<void> {
+  const slot = slotOf(owner);
+  const sealed = await sealRow(db, sealer, packed, slot, now());
+  await db
+    .insertInto('operation_values')
+    .values({ tenant: slot.tenant, owner_id: slot.userId, operation_id: owner.id, ...sealed })
+    .execute();
+}
+
+/**
+ * Undefined where the operation sets none. `changed`: the stored value is not the one that was committed to. `key-gone`: a
+ * value that is missing while it is needed went with the key that sealed it.
+ */
+export async function openValue(
+  { db, sealer }: Pick<ValueStore, 'db' | 'sealer'>,
+  owner: Owner & Pick<OperationRow, 'value_mac'>,
+): Promise<{ readonly value: Secret | undefined } | { readonly problem: 'changed' | 'key-gone' }> {
+  if (owner.value_mac === null) return { value: undefined };
+  try {
+    const packed = await openSlot(db, sealer, operationValuesTable, slotOf(owner));
+    if (!packed) return { problem: 'key-gone' };
+    const { salt, value } = packing.parse(parseJson(packed.reveal()));
+    if (!isSame(macOf(salt, value), owner.value_mac)) return { problem: 'changed' };
+    return { value: new Secret(value, operationValuesTable.kind) };
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return { problem: error.code === 'unknown_key' ? 'key-gone' : 'changed' };
+  }
+}
+
+/**
+ * The value that a variable had before this successful change, if an earlier change through the bot set it and no other
+ * change, successful or unknown, came between. An undo proposes it anew.
+ */
+export async function findPreviousValue(store: ValueStore, id: string): Promise<Secret | undefined> {
+  const [last, earlier] = await store.db
+    .selectFrom('operations as this')
+    .innerJoin('operations as set', (join) =>
+      join.onRef('set.tenant', '=', 'this.tenant').onRef('set.path', '=', 'this.path'),
+    )
+    .selectAll('set')
+    .where('this.id', '=', id)
+    .where('set.value_mac', 'is not', null)
+    .where('set.state', 'in', ['executing', 'unknown', 'succeeded'])
+    .orderBy('set.moved_at', 'desc')
+    .orderBy('set.id')
+    .limit(2)
+    .execute();
+  if (last?.id !== id || last.state !== 'succeeded' || earlier?.state !== 'succeeded') return undefined;
+  const opened = await openValue(store, earlier);
+  return 'value' in opened ? opened.value : undefined;
+}
+
+/** Deletes the values of one person's operations, or of a tenant's. */
+export async function destroyValuesOf(store: ValueStore, tenant: string, userId?: string): Promise<void> {
+  const found = await store.db
+    .selectFrom('operation_values')
+    .select(['tenant', 'owner_id as userId'])
+    .where('tenant', '=', tenant)
+    .$if(userId !== undefined, (rows) => rows.where(sql<boolean>`split_part(owner_id, '/', 1) = ${userId}`))
+    .execute();
+  await destroyEach(store, found);
+}
+
+// A failed change can be retried within a day and a successful one undone within half an hour. The newest value of a
+// variable is what the next undo restores.
+const retention = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs };
+
+/** Deletes values that can no longer be needed; answers how many. */
+export async function destroyIdleValues(store: ValueStore): Promise<number> {
+  const at = store.now().getTime();
+  const before = (ms: number): Date => new Date(at - ms);
+  const { rows } = await sql<Pick<Slot, 'tenant' | 'userId'>>`
+    select v.tenant, v.owner_id as "userId" from operation_values v join operations o on o.id = v.operation_id
+     where (o.state not in ('proposed', 'approved', 'executing', 'succeeded')
+            and o.moved_at < ${before(retention.ended)})
+        or (o.state = 'succeeded' and (o.moved_at < ${before(retention.newest)} or exists (
+             select 1 from operations later
+              where later.tenant = o.tenant and later.path = o.path and later.value_mac is not null
+                and later.state = 'succeeded' and later.moved_at > o.moved_at
+                and later.moved_at < ${before(retention.overtaken)})))
+     order by v.tenant, v.owner_id limit 1000`.execute(store.db);
+  await destroyEach(store, rows);
+  return rows.length;
+}
+
+async function destroyEach(store: ValueStore, owners: readonly Pick<Slot, 'tenant' | 'userId'>[]) {
+  for (const owner of owners)
+    await store.db
+      .transaction()
+      .execute((trx) => destroySlot(trx, store.sealer, operationValuesTable, owner, store.now()));
+}
+
+/** Deletes the value of an operation where there is one. */
+export async function destroyValue({ db, sealer, now }: ValueTransaction, owner: Owner): Promise<void> {
+  await destroySlot(db, sealer, operationValuesTable, slotOf(owner), now());
+}
+
+const packing = z.object({ salt: z.string(), value: z.string() });
+
+function slotOf({ tenant, user_id: userId, id }: Owner): Slot {
+  return { tenant, userId: `${userId}/${id}`, kind: operationValuesTable.kind };
+}
+
+function macOf(salt: string, value: string): string {
+  return createHmac('sha256', salt).update(JSON.stringify(value)).digest('hex');
+}
+
+function isSame(a: string, b: string): boolean {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

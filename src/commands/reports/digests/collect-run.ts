@@ -1,0 +1,131 @@
+import { createErrorBudget, type ErrorBudget } from '../../../api/http/retry.ts';
+import { minuteMs } from '../../../lib/time.ts';
+import type { Message } from '../../../views/blocks/blocks.ts';
+import { renderPost, renderRunFailed, renderSkipped } from '../../../views/reports/digests/notices.ts';
+import { BudgetSpent } from '../accounts/budget.ts';
+import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
+import type { PauseReason } from '../schedules/model.ts';
+import { countFailure, findScheduled } from '../schedules/rows.ts';
+import { putPost } from './messages.ts';
+import type { Digest, DigestContext } from './model.ts';
+import { baselineAfterSilence, prepareDigest, writeFigures } from './prepare.ts';
+import {
+  acceptBaseline,
+  beginAttempt,
+  loadPast,
+  moveRun,
+  type RunKey,
+  type RunRow,
+  storePendingBaseline,
+} from './runs.ts';
+import { classifyLateness, enqueueRun } from './schedule-runs.ts';
+import { digestPauses, digestTable } from './table.ts';
+
+/** Failed requests of one run, of all its parts and attempts together, after which it fails. */
+const mostFailedRequests = 4;
+/** Consecutive failed runs after which a digest is paused. */
+const mostFailures = 3;
+/** An attempt that takes longer has failed. */
+const collectingMs = 3 * minuteMs;
+/** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
+const firstPauseMs = 20_000;
+const longestPauseMs = 10 * minuteMs;
+
+type Attempt = DigestContext & { readonly digest: Digest; readonly run: RunRow };
+
+/** Collects a run and puts its post into the outbox, or finds that it stays silent. */
+export async function collectRun(key: RunKey, context: DigestContext): Promise<void> {
+  const { db, now } = context;
+  const run = await beginAttempt(db, key);
+  if (!run) return;
+  const digest = await findScheduled(db, digestTable, run.digest_id);
+  if (!digest || digest.deletedAt || (digest.paused && run.by_hand === null)) {
+    await moveRun(db, run, 'collecting', 'cancelled');
+    return;
+  }
+  const attempt = { ...context, digest, run };
+  const lateness = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
+  if (lateness === 'too old')
+    return postInstead(attempt, 'skipped', renderSkipped(digest, run.due, run.missed));
+  // An attempt counts as a failed request although its process may have died in it.
+  const before = run.attempts - 1;
+  const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
+  try {
+    const refused = await findRefusal(digest, attempt.ports);
+    if (refused) return await pauseRun(attempt, refused);
+    await collectInTime(attempt, budget, lateness === 'late');
+  } catch (error) {
+    // The bot stops: the job runs again.
+    if (context.signal.aborted) throw error;
+    await handleFailure(attempt, error, before + Math.max(1, budget.spent()));
+  }
+}
+
+async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
+  const { digest, run, db, ports, now } = attempt;
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
+  const cdn = await ports.accounts.open(digest.owner, signal, budget, run.by_hand !== null);
+  const { revision, ...past } = await loadPast(db, digest.id, run.due);
+  const explain = (error: unknown) => ports.explain(error, 'digest');
+  const prepared = await prepareDigest(digest.subject, { cdn, now: now(), explain, ...past });
+  const { collected, baseline, thread, quiet } = prepared;
+  const failed = db.updateTable('digests').where('id', '=', digest.id).where('failures', '>', 0);
+  await failed.set({ failures: 0 }).execute();
+  const figures = writeFigures(collected);
+  // A person who presses "Run now" wants to see it.
+  const isSilent = quiet && run.by_hand === null && run.missed === 0;
+  const remembered = isSilent ? baselineAfterSilence(past.baseline, baseline) : baseline;
+  await db.transaction().execute(async (trx) => {
+    if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
+    await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
+    if (isSilent) return void (await acceptBaseline(trx, run));
+    const framed = renderPost(prepared, digest, run, isLate ? now() : undefined);
+    await putPost(trx, { digest, run, arrives: 'sent', top: framed, thread, now: now() }, ports);
+  });
+}
+
+/** `failures`: failed requests of all attempts of this run, at least 1. */
+async function handleFailure(attempt: Attempt, error: unknown, failures: number): Promise<void> {
+  const { digest, run, db, now, log, ports } = attempt;
+  const found = classifyCdnFailure(error);
+  if (typeof found === 'string') return pauseRun(attempt, found);
+  const pauseMs = found && findPause(found.retryAfterMs, failures);
+  const at = error instanceof BudgetSpent ? error.resetsAt : pauseMs && new Date(now().getTime() + pauseMs);
+  if (at && failures < mostFailedRequests) {
+    log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
+    return db.transaction().execute(async (trx) => {
+      if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
+        await enqueueRun(ports.enqueue, run, { in: trx, at });
+    });
+  }
+  const failure = ports.explain(error, 'digest');
+  if (run.by_hand === null && (await countFailure(db, digestTable, digest.id)) >= mostFailures)
+    return pauseRun(attempt, 'failing');
+  await postInstead(attempt, 'failed', renderRunFailed(digest, run.due, failure));
+}
+
+/** The pause before the next attempt: at least what the CDN asks for, and doubled with each failure. */
+function findPause(askedMs: number, failures: number): number {
+  return Math.min(longestPauseMs, Math.max(askedMs, firstPauseMs * 2 ** (failures - 1)));
+}
+
+/** Posts why there is no report. */
+async function postInstead(
+  { digest, run, db, now, ports }: Attempt,
+  arrives: 'skipped' | 'failed',
+  top: Message,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, run, 'collecting', 'sending'))
+      await putPost(trx, { digest, run, arrives, top, now: now() }, ports);
+  });
+}
+
+async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: PauseReason): Promise<void> {
+  const { id } = digest;
+  await db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, run, 'collecting', 'failed'))
+      await digestPauses.pause(trx, { id }, { reason, at: now() }, ports);
+  });
+  log.warn({ digest: id, reason }, 'digest paused');
+}

@@ -1,0 +1,133 @@
+import { dayMs } from '../../../lib/time.ts';
+import { measureBaseline } from '../schedules/baseline.ts';
+
+/** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
+export const apartMs = dayMs / 4;
+
+/** A number, and what it is compared with: each is absent where it is not known. */
+export interface Comparison {
+  readonly now: number;
+  /** The previous run's. */
+  readonly before?: number | undefined;
+  /** That of the same weekday, a week before. */
+  readonly weekBefore?: number | undefined;
+  /** The median of earlier runs, where `now` is far from it: see `findOutlier`. */
+  readonly usual?: number | undefined;
+}
+
+/** A data point of a chart: epoch ms and value. */
+export type Point = readonly [at: number, value: number];
+
+/** Figures of one kind at an earlier run. */
+export type Past<T> = { readonly at: number; readonly figures: T };
+
+export interface Earlier<T> {
+  /** When the newest of them was made, as ISO text. */
+  readonly since: string | undefined;
+  readonly previous: Past<T> | undefined;
+  /** The newest that is some hours old: rates a day are counted from it. */
+  readonly base: Past<T> | undefined;
+  readonly weekBefore: Past<T> | undefined;
+  /** Newest first, some hours apart. */
+  readonly series: readonly Past<T>[];
+}
+
+/** The findings of earlier runs for one part. `pick` returns undefined where a run reported something else. */
+export function findEarlier<F, T>(
+  { past, weekBefore, now }: { past: readonly Past<F>[]; weekBefore: Past<F> | undefined; now: Date },
+  pick: (figures: F, at: number) => T | undefined,
+): Earlier<T> {
+  const read = ({ figures, at }: Past<F>): Past<T>[] => {
+    const picked = at > now.getTime() ? undefined : pick(figures, at);
+    return picked === undefined ? [] : [{ at, figures: picked }];
+  };
+  const all = past.flatMap(read);
+  const series: Past<T>[] = [];
+  for (const one of all) if ((series.at(-1)?.at ?? now.getTime()) - one.at >= apartMs) series.push(one);
+  const [previous] = all;
+  const week = weekBefore && read(weekBefore)[0];
+  return {
+    since: previous && new Date(previous.at).toISOString(),
+    previous,
+    base: series[0],
+    // Of a weekly digest the previous run is that one: it is reported once.
+    weekBefore: week?.at === series[0]?.at ? undefined : week,
+    series,
+  };
+}
+
+const mostPoints = 20;
+
+/** The values of a chart: those of earlier runs, oldest first, then the latest. */
+export function trendOf<T>(
+  { series }: Earlier<T>,
+  now: Date,
+  latest: Comparison | undefined,
+  read: (figures: T) => Comparison | undefined,
+): Point[] {
+  const all: Past<Comparison | undefined>[] = [
+    { at: now.getTime(), figures: latest },
+    ...series.map(({ at, figures }) => ({ at, figures: read(figures) })),
+  ];
+  const points = all.flatMap(({ at, figures }): Point[] => (figures ? [[at, figures.now]] : []));
+  return points.slice(0, mostPoints).toReversed();
+}
+
+/** The whole days that a run reports: those since the previous run, from 1 to 7. */
+export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
+  if (!base) return 1;
+  return Math.min(7, Math.max(1, Math.round((now.getTime() - base.at) / dayMs)));
+}
+
+/** Compares a number with earlier runs. `floor`, in its own unit: a smaller difference is noise. */
+export function compareWithPast<T>(
+  now: number,
+  past: Earlier<T>,
+  read: (figures: T) => Comparison | undefined,
+  floor: number,
+): Comparison {
+  const before = past.base && read(past.base.figures)?.now;
+  const weekBefore = past.weekBefore && read(past.weekBefore.figures)?.now;
+  const series = past.series.flatMap(({ figures }) => read(figures)?.now ?? []);
+  return { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor }) };
+}
+
+const fewestRuns = 5;
+const newestRuns = 28;
+
+/**
+ * The median of the newest 28 runs where `value` is far from it (`measureBaseline`), from 5 runs on; else undefined. A value
+ * within 25 % of the one a week before is not far: that is usual for its weekday.
+ */
+export function findOutlier(
+  value: number,
+  {
+    series,
+    weekBefore,
+    floor,
+  }: { series: readonly number[]; weekBefore?: number | undefined; floor: number },
+): number | undefined {
+  if (series.length < fewestRuns) return undefined;
+  const { usual, range } = measureBaseline(series.slice(0, newestRuns), floor);
+  if (Math.abs(value - usual) <= range) return undefined;
+  return weekBefore !== undefined && !differs(value, weekBefore, floor) ? undefined : usual;
+}
+
+/**
+ * Whether a number changed so much that it counts as a change: by a quarter of what it is compared with (the same
+ * weekday where that is known, else the previous run) and by more than noise; or it is an outlier. A smaller difference
+ * stands beside the number and breaks no silence.
+ */
+export function hasMoved(compared: Comparison | undefined, floor: number): boolean {
+  if (!compared) return false;
+  const { now, before, weekBefore: other = before, usual } = compared;
+  return usual !== undefined || (other !== undefined && differs(now, other, floor));
+}
+
+function differs(one: number, other: number, floor: number): boolean {
+  const by = Math.abs(one - other);
+  return by > floor && by > Math.abs(other) * 0.25;
+}
+
+/** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
+export const noise = { bytes: 1e9, dollars: 1, errors: 10, blocked: 5, share: 0.01, latency: 0 } as const;

@@ -1,0 +1,177 @@
+import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import type { Db, Schema, Trx } from '../../../store/schema.ts';
+import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from './model.ts';
+
+export type RunRow = Selectable<Schema['digest_runs']>;
+export type RunKey = Pick<RunRow, 'digest_id' | 'due'>;
+
+/**
+ * `due` → `collecting` → `sending` (its post is in the outbox) → `sent`; or, in the end, `quiet` (its threshold asks for
+ * silence), `skipped`, `failed`, `unknown` (Slack gave no answer to the post) or `cancelled`.
+ */
+export type RunState =
+  | 'due'
+  | 'collecting'
+  | 'sending'
+  | 'sent'
+  | 'quiet'
+  | 'skipped'
+  | 'failed'
+  | 'unknown'
+  | 'cancelled';
+
+/** Presses within this time are one request. */
+const doublePressMs = 5_000;
+
+/**
+ * Stores a run that a person asks for. False where one is on its way into the channel already, or the same person asked a
+ * moment ago. The lock makes simultaneous requests wait for each other.
+ */
+export async function storeManualRun(trx: Trx, key: RunKey, by: string): Promise<boolean> {
+  await trx.selectFrom('digests').select('id').where('id', '=', key.digest_id).forUpdate().execute();
+  const since = new Date(key.due.getTime() - doublePressMs);
+  const underWay = await trx
+    .selectFrom('digest_runs')
+    .select('due')
+    .where('digest_id', '=', key.digest_id)
+    .where(
+      sql<SqlBool>`(state = 'due' and (by_hand is not null or run_at <= ${key.due}::timestamptz)
+        or state in ('collecting', 'sending')
+        or (by_hand = ${by} and state = 'sent' and due > ${since}::timestamptz))`,
+    )
+    .executeTakeFirst();
+  if (!underWay) await insertRuns(trx, [{ ...key, by_hand: by }]);
+  return !underWay;
+}
+
+/** Stores runs; one that is stored already has run, or will. */
+export async function insertRuns(
+  trx: Trx,
+  runs: readonly (RunKey & Partial<Insertable<Schema['digest_runs']>>)[],
+): Promise<void> {
+  await trx
+    .insertInto('digest_runs')
+    .values(runs.map((run) => ({ run_at: run.due, state: 'due', missed: 0, attempts: 0, ...run })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Takes back runs that the schedule planned and that have not begun; returns the moments they were due. */
+export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): Promise<Date[]> {
+  if (digests.length === 0) return [];
+  const taken = await trx
+    .deleteFrom('digest_runs')
+    .where('digest_id', 'in', digests)
+    .where('state', '=', 'due')
+    .where('by_hand', 'is', null)
+    .returning('due')
+    .execute();
+  return taken.map(({ due }) => due);
+}
+
+/** Begins an attempt at collecting. Undefined where the run is further already, or was taken back. */
+export function beginAttempt(db: Db, { digest_id, due }: RunKey): Promise<RunRow | undefined> {
+  return db
+    .updateTable('digest_runs')
+    .set({ state: 'collecting', attempts: sql<number>`attempts + 1` })
+    .where((row) => row.and({ digest_id, due }))
+    .where('state', 'in', ['due', 'collecting'])
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Moves a run on. False where it is not in that state, or another attempt has overtaken this one. */
+export async function moveRun(
+  db: Db,
+  { digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' | 'attempts'>,
+  from: RunState,
+  to: RunState,
+  changes: Partial<Pick<RunRow, 'run_at' | 'attempts' | 'figures'>> = {},
+): Promise<boolean> {
+  const result = await db
+    .updateTable('digest_runs')
+    .set({ ...changes, state: to })
+    .where((row) => row.and({ digest_id, due, attempts, state: from }))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Earlier runs that a run is compared with. */
+const mostHistory = 60;
+
+/** The basis of comparison of a run that is due then: the runs that posted or stayed silent, and the baseline. */
+export async function loadPast(
+  db: Db,
+  digestId: string,
+  before: Date,
+): Promise<DigestPast & { readonly revision: number }> {
+  const runs = await db
+    .selectFrom('digest_runs')
+    .select(['due', 'figures'])
+    .where('digest_id', '=', digestId)
+    .where('due', '<', before)
+    .where('state', 'in', ['sent', 'quiet'])
+    .orderBy('due', 'desc')
+    .limit(mostHistory)
+    .execute();
+  const history = runs.flatMap(({ due, figures }) => {
+    const stored = parseStored(figures) as Collected | undefined;
+    return stored ? [{ due, figures: stored }] : [];
+  });
+  const stored = await findBaseline(db, digestId);
+  const baseline = parseStored(stored?.body) as DigestBaseline | undefined;
+  return { history, baseline, revision: stored?.revision ?? 0 };
+}
+
+/** Figures or a baseline; undefined where there is nothing of this version. */
+export function parseStored(text: string | null | undefined): { readonly version: number } | undefined {
+  const parsed = JSON.parse(text ?? 'null') as { readonly version: number } | null;
+  return parsed?.version === storedVersion ? parsed : undefined;
+}
+
+/** The baseline of a digest; `revision` is one higher each time it is replaced. Undefined if it never ran. */
+export function findBaseline(db: Db, digestId: string) {
+  return db
+    .selectFrom('digest_baselines')
+    .select(['revision', 'body'])
+    .where('digest_id', '=', digestId)
+    .executeTakeFirst();
+}
+
+/**
+ * Stores the pending baseline, which becomes current when the run is posted. `base` is the revision it was compared with,
+ * 0 for none. Of two runs under way the one that was collected last replaces the other's.
+ */
+export async function storePendingBaseline(
+  db: Db,
+  { digest_id, due }: RunKey,
+  base: number,
+  body: string,
+): Promise<void> {
+  const next = { next_body: body, next_due: due, next_base: base };
+  await db
+    .insertInto('digest_baselines')
+    .values({ digest_id, revision: 0, ...next })
+    .onConflict((conflict) => conflict.column('digest_id').doUpdateSet(next))
+    .execute();
+}
+
+/**
+ * Makes the pending baseline of a posted run the current one. False, and nothing changes, where another run did so since
+ * this one was collected: its findings may be reported again, and nothing is lost.
+ */
+export async function acceptBaseline(db: Db, { digest_id, due }: RunKey): Promise<boolean> {
+  const result = await db
+    .updateTable('digest_baselines')
+    .set({
+      revision: sql<number>`revision + 1`,
+      body: sql<string>`next_body`,
+      next_body: null,
+      next_due: null,
+      next_base: null,
+    })
+    .where((row) => row.and({ digest_id, next_due: due }))
+    .whereRef('next_base', '=', 'revision')
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}

@@ -1,0 +1,147 @@
+import type { Updateable } from 'kysely';
+import type { AuditEvent } from '../../../auth/audit/audit.ts';
+import type { Person } from '../../../auth/identity.ts';
+import type { OffboardingHook } from '../../../auth/offboarding.ts';
+import { minuteMs } from '../../../lib/time.ts';
+import type { Db, Schema, Trx } from '../../../store/schema.ts';
+import type { Scheduled, ScheduledTable, SchedulePorts } from './model.ts';
+import type { Pauses } from './pauses.ts';
+import { findScheduled, insertScheduled, type OrderColumns, ownerColumns, tableOf } from './rows.ts';
+
+/** How long a deletion can be undone. */
+export const undoMinutes = 15;
+
+export interface CustodyOptions extends Pick<SchedulePorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
+  readonly db: Db;
+  readonly now: () => Date;
+}
+
+/** How digests or watches differ. */
+interface Differences<Item, Order> {
+  readonly pauses: Pauses<Item & Scheduled>;
+  readonly toColumns: (order: Order) => OrderColumns;
+  readonly findNextRun: (order: Order, after: Date) => Date;
+  /** For the audit. */
+  readonly describe: (order: Order) => Readonly<Record<string, string>>;
+  /** Takes back runs that are stored and have not begun; returns the moments they were due. */
+  readonly takeBackRuns?: (trx: Trx, ids: readonly string[]) => Promise<Date[]>;
+  /** In the transaction of each change. `before`: as it was seen by whoever changes it. */
+  readonly changed: (trx: Trx, item: Item, before: Item) => Promise<void>;
+}
+
+/**
+ * Digests or watches as commands work with them: who owns them, and whether they run. Permissions are the commands'
+ * matter; every change is audited in its transaction, and returns undefined where another change of the same one came
+ * first.
+ */
+export function createCustody<Item extends Scheduled & Order, Order>(
+  table: ScheduledTable<Item>,
+  options: CustodyOptions,
+  { pauses, toColumns, findNextRun, describe, takeBackRuns, changed }: Differences<Item, Order>,
+) {
+  const { db, audit, now } = options;
+  const { noun } = table;
+
+  /** One change with its record; the next run moves with it. */
+  const change = (
+    before: Item,
+    by: Person,
+    event: AuditEvent,
+    changesFor: (planned: readonly Date[]) => Updateable<Schema['digests']>,
+    detail: Readonly<Record<string, string>> = {},
+  ): Promise<Item | undefined> =>
+    db.transaction().execute(async (trx) => {
+      const { id, revision } = before;
+      const current = trx.selectFrom(tableOf(table)).where((row) => row.and({ id, revision }));
+      if (!(await current.select('id').forUpdate().executeTakeFirst())) return undefined;
+      const planned = (await takeBackRuns?.(trx, [id])) ?? [];
+      const row = await trx
+        .updateTable(tableOf(table))
+        .set({ ...changesFor(planned), failures: 0, revision: revision + 1 })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, trx);
+      const item = table.read(row);
+      await changed(trx, item, before);
+      return item;
+    });
+  const running = (order: Order, after = now()) => ({
+    paused: null,
+    paused_by: null,
+    paused_at: null,
+    pause_notice: null,
+    next_due: findNextRun(order, after),
+  });
+  /** Pauses what belongs to a person or a tenant whose keys are gone. */
+  const pauseFor: OffboardingHook = async ({ person, tenant }) => {
+    const which = person ? { tenant, owner: person.userId } : { tenant };
+    const pause = { reason: person ? 'owner-gone' : 'uninstalled', at: now() } as const;
+    await db.transaction().execute(async (trx) => {
+      const paused = await pauses.pause(trx, which, pause, options);
+      const ids = paused.map(({ id }) => id);
+      await takeBackRuns?.(trx, ids);
+    });
+  };
+
+  return {
+    pauseFor,
+    /** Stores a new one. It does not run before `begin`: first its channel is told. */
+    create: (owner: Person, order: Order): Promise<Item> =>
+      insertScheduled(db, table, { owner, order: toColumns(order), at: now() }),
+    begin: (item: Item, by: Person) =>
+      change(item, by, `${noun}-created`, () => running(item), describe(item)),
+    /** Takes back one that never began. */
+    async discard({ id }: Item): Promise<void> {
+      await db.deleteFrom(tableOf(table)).where('id', '=', id).execute();
+    },
+    /** Deleted ones too, as long as their deletion can be undone. */
+    async find(tenant: string, id: string): Promise<Item | undefined> {
+      const item = await findScheduled(db, table, id);
+      return item?.tenant === tenant ? item : undefined;
+    },
+    /** The person becomes its owner: it shows what their key can read. One that the bot paused runs again. */
+    change: (item: Item, order: Order, by: Person) =>
+      change(
+        item,
+        by,
+        `${noun}-changed`,
+        (planned) => {
+          // A run that was due a moment ago and has not begun still runs.
+          const since = Math.min(...planned.map((due) => due.getTime() - 1), now().getTime());
+          const isPausedByHand = item.paused?.reason === 'by-hand';
+          return {
+            ...ownerColumns(by),
+            ...toColumns(order),
+            ...(isPausedByHand ? {} : running(order, new Date(since))),
+          };
+        },
+        describe(order),
+      ),
+    pause: (item: Item, by: Person) =>
+      change(item, by, `${noun}-paused`, () => ({
+        paused: 'by-hand',
+        paused_by: by.userId,
+        paused_at: now(),
+        pause_notice: null,
+        next_due: null,
+      })),
+    resume: (item: Item, by: Person) =>
+      change(item, by, `${noun}-changed`, () => running(item), { resumed: 'yes' }),
+    takeOver(item: Item, by: Person) {
+      const changes = { ...running(item), ...ownerColumns(by) };
+      return change(item, by, `${noun}-taken-over`, () => changes, { from: item.owner.userId });
+    },
+    delete: (item: Item, by: Person) =>
+      change(item, by, `${noun}-deleted`, () => ({ deleted_at: now(), next_due: null })),
+    /** Undoes a deletion, as long as it can be. */
+    async restore(item: Item, by: Person): Promise<Item | undefined> {
+      const { deletedAt, paused } = item;
+      if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
+      const changes = { ...(paused ? {} : running(item)), deleted_at: null };
+      return change(item, by, `${noun}-changed`, () => changes, { restored: 'yes' });
+    },
+  };
+}
+
+export type Custody<Item extends Scheduled> = ReturnType<typeof createCustody<Item & Scheduled, unknown>>;

@@ -1,0 +1,185 @@
+import { tenantId } from '../../../auth/identity.ts';
+import { assertKnown } from '../../../auth/policy/authorizer.ts';
+import { decideDestination } from '../../../auth/policy/destinations.ts';
+import { UserError } from '../../../errors.ts';
+import type { Message } from '../../../views/blocks/blocks.ts';
+import { formatCode } from '../../../views/blocks/text.ts';
+import type { CustodyViews } from '../../../views/reports/schedules/custody.ts';
+import { describePause, formatPlace } from '../../../views/reports/schedules/words.ts';
+import type { Action, Context, With } from '../../define.ts';
+import type { Service } from '../../services.ts';
+import { type Custody, undoMinutes } from './custody.ts';
+import { canBeTakenOver, isChannelReason, type Scheduled } from './model.ts';
+
+interface About<Item extends Scheduled, Needs extends Service> {
+  readonly noun: 'digest' | 'watch';
+  readonly plural: 'digests' | 'watches';
+  readonly views: CustodyViews<Item>;
+  readonly custody: (
+    context: With<Needs>,
+  ) => Pick<Custody<Item>, 'find' | 'pause' | 'resume' | 'delete' | 'restore' | 'takeOver'>;
+  readonly list: (context: With<Needs>) => Promise<readonly Item[]>;
+}
+
+/** Answered beside the message, which everybody in the channel shares. Needs no key: the owner's is used. */
+export const beside = { needs: 'none', newMessage: true } as const;
+
+/** Verbs of the command and buttons that change who owns a digest or watch, and whether it runs. */
+export function createManagement<Item extends Scheduled, Needs extends Service>(about: About<Item, Needs>) {
+  type Ctx = With<Needs | 'keyStore'>;
+  const { noun, plural, views, list } = about;
+  const custodyOf = about.custody as (context: Context) => ReturnType<typeof about.custody>;
+
+  /** @throws UserError where there is none with this id, or it was deleted. */
+  async function find(id: string, context: Context): Promise<Item> {
+    const found = await custodyOf(context).find(tenantId(context.person), id.trim().toLowerCase());
+    if (found && !found.deletedAt) return found;
+    throw new UserError(
+      `There is no ${noun} ${formatCode(id, 20)}${found ? ' any more' : ''}.`,
+      `\`/cdn ${noun} list\` shows all.`,
+    );
+  }
+
+  /** The same, for its owner and admins. */
+  async function findManaged(id: string, context: Context): Promise<Item> {
+    const item = await find(id, context);
+    await requireManager(item, context);
+    return item;
+  }
+
+  async function requireManager({ owner }: Item, { person, decide }: Context): Promise<void> {
+    if (owner.userId === person.userId || assertKnown(await decide('admin')).allowed) return;
+    throw new UserError(
+      `Only <@${owner.userId}>, whose ${noun} this is, and admins may do that.`,
+      `Ask them, or make one of your own: \`/cdn ${noun} new\`.`,
+    );
+  }
+
+  /** @throws UserError where another change came first. */
+  function requireChanged(item: Item | undefined): Item {
+    if (item) return item;
+    throw new UserError(
+      `Somebody changed this ${noun} a moment ago, so nothing was changed.`,
+      `Look again with \`/cdn ${noun} list\`.`,
+    );
+  }
+
+  async function pause(id: string, context: Ctx): Promise<Message> {
+    const item = await findManaged(id, context);
+    if (item.paused) return views.renderPausedByHand(item);
+    return views.renderPausedByHand(requireChanged(await custodyOf(context).pause(item, context.person)));
+  }
+
+  async function resume(id: string, context: Ctx): Promise<Message> {
+    const item = await findManaged(id, context);
+    if (!item.paused) return views.renderResumed(item, context.now());
+    await requireOwnersKey(item, context);
+    // If the channel takes no message, the next run would only pause it again.
+    const notice = views.renderUnchanged(item, context.person.userId);
+    if (isChannelReason(item.paused.reason) && !(await context.post(item.channel, notice)))
+      throw new UserError(
+        `I cannot write into ${formatPlace(item.channel)}, so the ${noun} ${formatCode(item.id)} stays paused.`,
+        `Invite me there (\`/invite @cdn\`) and resume it, or let it go elsewhere: \`/cdn ${noun} edit ${item.id}\``,
+      );
+    const resumed = requireChanged(await custodyOf(context).resume(item, context.person));
+    return views.renderResumed(resumed, context.now());
+  }
+
+  async function remove(id: string, context: Ctx): Promise<Message> {
+    const item = await findManaged(id, context);
+    const deleted = requireChanged(await custodyOf(context).delete(item, context.person));
+    return views.renderDeleted(deleted, undoMinutes);
+  }
+
+  async function restore(id: string, context: Ctx): Promise<Message> {
+    const item = await custodyOf(context).find(tenantId(context.person), id);
+    if (item) await requireManager(item, context);
+    const restored = item?.deletedAt ? await custodyOf(context).restore(item, context.person) : item;
+    if (restored) return views.renderRestored(restored, context.now());
+    throw new UserError(
+      `The ${noun} ${formatCode(id, 20)} is gone: deletions can be undone for ${undoMinutes} minutes.`,
+      `Make a new one: \`/cdn ${noun} new\`.`,
+    );
+  }
+
+  /** Resumes everything of the person's that was paused when the app was removed. */
+  async function resumeAll(_value: string, context: Ctx): Promise<Message> {
+    const { person } = context;
+    const mine = (await list(context)).filter(
+      ({ owner, paused }) => owner.userId === person.userId && paused?.reason === 'uninstalled',
+    );
+    const [first] = mine;
+    if (!first)
+      throw new UserError(
+        `None of your ${plural} is paused for that any more.`,
+        `\`/cdn ${noun} list\` shows them.`,
+      );
+    await requireOwnersKey(first, context);
+    const resumed: Item[] = [];
+    // One that was changed at this moment stays as it is.
+    for (const item of mine) resumed.push((await custodyOf(context).resume(item, person)) ?? item);
+    return views.renderResumedAll(resumed.filter(({ paused }) => !paused));
+  }
+
+  async function takeOver(id: string, context: Ctx): Promise<Message> {
+    const { person } = context;
+    const item = await find(id, context);
+    if (!canBeTakenOver(item)) {
+      const { paused, owner } = item;
+      throw new UserError(
+        paused
+          ? `The ${noun} ${formatCode(item.id)} is ${describePause(paused.reason, paused.by)}: that is for its owner and admins.`
+          : `The ${noun} ${formatCode(item.id)} runs again already, with the key of <@${owner.userId}>.`,
+        `\`/cdn ${noun} list\` shows its state.`,
+      );
+    }
+    const refused = await findChannelRefusal(noun, item.channel, context);
+    if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
+    const taken = requireChanged(await custodyOf(context).takeOver(item, person));
+    const notice = views.renderTakenOver(taken, person.userId, context.now());
+    // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
+    const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));
+    return isSeen ? notice : views.renderTakenOverOnly(taken);
+  }
+
+  /** It runs with its owner's key, also if an admin resumes it. */
+  async function requireOwnersKey({ owner }: Item, { keyStore, person }: With<'keyStore'>): Promise<void> {
+    if (await keyStore.describe(owner)) return;
+    if (owner.userId === person.userId)
+      throw new UserError('You have no CDN key connected.', 'Connect yours, then resume it.', 'connect');
+    throw new UserError(
+      `<@${owner.userId}> has no CDN key connected.`,
+      'They can connect one; or edit it, and it runs with yours.',
+    );
+  }
+
+  /** Those with `beside` aside, the answer replaces the message that offered the button. */
+  const actions: readonly Action<Needs | 'keyStore'>[] = [
+    { id: `${plural}:pause`, ...beside, run: pause },
+    { id: `${plural}:resume`, ...beside, run: resume },
+    { id: `${plural}:delete`, ...beside, run: remove },
+    { id: `${plural}:undo`, needs: 'none', run: restore },
+    { id: `${plural}:take-over`, needs: 'read', run: takeOver },
+    { id: `${plural}:resume-all`, needs: 'read', run: resumeAll },
+  ];
+  return {
+    find,
+    findManaged,
+    requireChanged,
+    requireOwnersKey,
+    verbs: { pause, resume, delete: remove },
+    actions,
+  };
+}
+
+/** Why this person's digest or watch may not go into a channel, in words; undefined = it may. Settings are read again. */
+export async function findChannelRefusal(
+  noun: 'digest' | 'watch',
+  channel: string,
+  { authorizer }: Context,
+): Promise<string | undefined> {
+  const decision = await authorizer.decide('read', channel, { fresh: true });
+  const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
+  const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
+  return failed && `A ${noun} of yours may not go into ${formatPlace(channel)}: ${failed.says}.`;
+}

@@ -1,0 +1,227 @@
+import type { Updateable } from 'kysely';
+import { hourMs, minuteMs } from '../../../lib/time.ts';
+import type { Schema, Trx } from '../../../store/schema.ts';
+import { renderLifeSign } from '../../../views/reports/watches/life-sign.ts';
+import { renderChange, renderLooksAgain, renderResolved } from '../../../views/reports/watches/thread.ts';
+import { findNextRun } from '../schedules/schedule.ts';
+import type { Observation } from './conditions/condition.ts';
+import { findCondition } from './conditions/list.ts';
+import { findNextLook } from './hours.ts';
+import { advance, type Step } from './incidents.ts';
+import { editIncident, postIncident, postLifeSign, replyToIncident } from './messages.ts';
+import type { Incident, IncidentFigures, Watch, WatchContext, WatchState } from './model.ts';
+import { findOpenIncidents, readIncident, watchTable } from './table.ts';
+
+/** Why a look failed, in words, with the reference that is in the log. */
+export type Failed = NonNullable<IncidentFigures['failure']>;
+
+/** Failed looks after which people are told; one where the next is an hour away. */
+const looksUntilBlind = 2;
+/** The hour at which a sign of life is due. */
+const lifeSignTime = '09:00';
+
+interface Commit {
+  readonly trx: Trx;
+  readonly context: WatchContext;
+  readonly at: Date;
+  /** As its row is now. */
+  readonly watch: Watch;
+  readonly isQuiet: boolean;
+}
+
+/** Stores what a look found, with the messages that follow from it, in one transaction. */
+export function commitLook(
+  seen: Watch,
+  { at, observation }: { readonly at: Date; readonly observation: Observation<unknown> },
+  context: WatchContext,
+): Promise<void> {
+  return withLockedWatch(seen, at, context, async (commit) => {
+    const { trx, watch } = commit;
+    const { recent } = watch.state;
+    const open = await findOpenIncidents(trx, watch.id);
+    if (open.blind)
+      await closeIncident(open.blind, { ...open.blind.figures, lookedAt: at.toISOString() }, commit);
+    const { damping, isEvent } = findCondition(watch.subject.condition);
+    const about = { now: at, damping, isEvent, isGap: isGap(watch, at) };
+    const step = advance({ recent }, open.wrong?.figures, observation, about);
+    if (step.move === 'open' && step.figures) await openIncident('wrong', step.figures, commit);
+    else if (open.wrong) await changeIncident(open.wrong, step, commit, { redraw: open.blind !== undefined });
+    const memory = observation.memory ?? watch.state.memory;
+    const state: WatchState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
+    const alive = await tellLifeSign(commit);
+    return { state: JSON.stringify(state), looks: watch.looks + 1, looked_at: at, ...alive };
+  });
+}
+
+/** Stores that a look failed, and tells it once it is no accident. */
+export function commitBlindLook(
+  seen: Watch,
+  { at, failure }: { readonly at: Date; readonly failure: Failed },
+  context: WatchContext,
+): Promise<void> {
+  return withLockedWatch(seen, at, context, async (commit) => {
+    const { trx, watch } = commit;
+    const { state, subject } = watch;
+    const blind = { since: state.blind?.since ?? at.toISOString(), looks: (state.blind?.looks ?? 0) + 1 };
+    const open = await findOpenIncidents(trx, watch.id);
+    const figures: IncidentFigures = {
+      parts: [],
+      everything: [],
+      worst: { at: blind.since, parts: 0 },
+      series: [],
+      lookedAt: (watch.lookedAt ?? at).toISOString(),
+      failure,
+    };
+    const isKnown = blind.looks >= looksUntilBlind || subject.every * minuteMs >= hourMs;
+    if (!open.blind && isKnown) {
+      await openIncident('blind', figures, commit, new Date(blind.since));
+      if (open.wrong?.told) await editIncident(trx, open.wrong.id, context.ports.outbox);
+    } else if (open.blind && open.blind.figures.failure?.message !== failure.message) {
+      await store(open.blind, { figures: JSON.stringify(figures) }, commit);
+      await show(open.blind, commit);
+    } else if (open.blind) await show(open.blind, commit, { onlyUntold: true });
+    return { state: JSON.stringify({ ...state, blind } satisfies WatchState) };
+  });
+}
+
+/** Leaves a look out: only the next one is planned. */
+export function skipLook(seen: Watch, at: Date, context: WatchContext): Promise<void> {
+  return withLockedWatch(seen, at, context, async () => ({}));
+}
+
+/** Does nothing where another process or a change came first: the row is no longer as it was seen. */
+async function withLockedWatch(
+  { id, revision, nextDue }: Watch,
+  at: Date,
+  context: WatchContext,
+  change: (commit: Commit) => Promise<Updateable<Schema['watches']>>,
+): Promise<void> {
+  await context.db.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('watches')
+      .selectAll()
+      .where((is) => is.and({ id, revision, next_due: nextDue ?? null }))
+      .where('paused', 'is', null)
+      .where('deleted_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!row) return;
+    const watch = watchTable.read(row);
+    const isQuiet = watch.snoozed !== undefined && watch.snoozed.until > at;
+    const changes = await change({ trx, context, at, watch, isQuiet });
+    const next_due = findNextLook(watch.subject, at);
+    await trx
+      .updateTable('watches')
+      .set({ ...changes, next_due })
+      .where('id', '=', id)
+      .execute();
+  });
+}
+
+/** Whether so much time has passed since the last look that it says nothing about now. */
+function isGap({ lookedAt, subject }: Watch, at: Date): boolean {
+  return lookedAt !== undefined && at.getTime() - lookedAt.getTime() > 2.5 * subject.every * minuteMs;
+}
+
+async function openIncident(
+  kind: Incident['kind'],
+  figures: IncidentFigures,
+  { trx, context, at, watch, isQuiet }: Commit,
+  openedAt = at,
+): Promise<void> {
+  const row = await trx
+    .insertInto('watch_incidents')
+    .values({
+      id: `${watch.id}-${kind}-${openedAt.getTime().toString(36)}`,
+      watch_id: watch.id,
+      kind,
+      opened_at: openedAt,
+      figures: JSON.stringify(figures),
+      told: !isQuiet,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  if (!isQuiet) await postIncident(trx, readIncident(row), { outbox: context.ports.outbox, watch });
+}
+
+async function changeIncident(
+  incident: Incident,
+  step: Step,
+  commit: Commit,
+  { redraw }: { readonly redraw: boolean },
+): Promise<void> {
+  const { figures = incident.figures, joined, left } = step;
+  if (step.move === 'close') return closeIncident(incident, figures, commit);
+  await store(incident, { figures: JSON.stringify(figures) }, commit);
+  await show(incident, commit);
+  const tells = joined.length > 0 || left.length > 0;
+  if (tells && incident.told && !redraw) {
+    const { watch, at } = commit;
+    await reply(incident, renderChange({ joined, left, figures, at }, watch), commit);
+  }
+}
+
+async function closeIncident(incident: Incident, figures: IncidentFigures, commit: Commit): Promise<void> {
+  const { at, watch } = commit;
+  await store(incident, { figures: JSON.stringify(figures), closed_at: at }, commit);
+  if (!incident.told) return;
+  await editIncident(commit.trx, incident.id, commit.context.ports.outbox);
+  const closed: Incident = { ...incident, figures, closedAt: at };
+  const { isEvent = false } = findCondition(watch.subject.condition);
+  if (incident.kind === 'blind') await reply(incident, renderLooksAgain(closed), commit);
+  else if (!isEvent) await reply(incident, renderResolved(closed, watch), commit);
+}
+
+/** Has it drawn anew; posted first, where it began in a snooze that is over. */
+async function show(
+  incident: Incident,
+  commit: Commit,
+  { onlyUntold = false }: { readonly onlyUntold?: boolean } = {},
+): Promise<void> {
+  const { trx, context, watch, isQuiet } = commit;
+  const { outbox } = context.ports;
+  if (incident.told) return onlyUntold ? undefined : editIncident(trx, incident.id, outbox);
+  if (isQuiet) return;
+  await store(incident, { told: true }, commit);
+  await postIncident(trx, incident, { outbox, watch });
+}
+
+async function reply(
+  incident: Incident,
+  body: Parameters<typeof replyToIncident>[1]['body'],
+  commit: Commit,
+) {
+  const { trx, context, watch, isQuiet } = commit;
+  if (isQuiet) return;
+  const nth = incident.replies + 1;
+  await store(incident, { replies: nth }, commit);
+  await replyToIncident(trx, { id: incident.id, nth, body }, { outbox: context.ports.outbox, watch });
+}
+
+async function store(
+  { id }: Incident,
+  changes: { figures?: string; closed_at?: Date; told?: boolean; replies?: number },
+  { trx }: Commit,
+): Promise<void> {
+  await trx.updateTable('watch_incidents').set(changes).where('id', '=', id).execute();
+}
+
+/** Once a day, where people want it; the first is due the next morning. */
+async function tellLifeSign({ trx, context, at, watch, isQuiet }: Commit) {
+  const { lifeSign, timeZone } = watch.subject;
+  if (!lifeSign || isQuiet) return {};
+  const daily = { time: lifeSignTime, zone: timeZone, weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
+  const since = watch.aliveAt ?? at;
+  if (watch.aliveAt && findNextRun(daily, since) > at) return {};
+  if (watch.aliveAt) {
+    const incidents = await trx
+      .selectFrom('watch_incidents')
+      .select(({ fn }) => fn.countAll<bigint>().as('count'))
+      .where('watch_id', '=', watch.id)
+      .where('opened_at', '>', since)
+      .executeTakeFirstOrThrow();
+    const body = renderLifeSign(watch, { since, at, incidents: Number(incidents.count) });
+    await postLifeSign(trx, at.toISOString().slice(0, 10), body, { outbox: context.ports.outbox, watch });
+  }
+  return { alive_at: at };
+}

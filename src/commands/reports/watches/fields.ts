@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { isNote } from '../../../views/blocks/menu.ts';
+import {
+  everyChoices,
+  type FormValues,
+  mostNamed,
+  mostTargets,
+  windowChoices,
+} from '../../../views/reports/watches/form.ts';
+import { describeHours } from '../../../views/reports/watches/words.ts';
+import type { Fields } from '../../define.ts';
+import { isTimeZone } from '../schedules/schedule.ts';
+import { conditionNames, findCondition } from './conditions/list.ts';
+import type { WatchOrder } from './model.ts';
+import { parseHours } from './typed-hours.ts';
+
+const numbers = z.string().optional();
+
+/** Parses the form's fields. A message is the error of its field. */
+export const watchFields = z
+  .object({
+    condition: z.enum(conditionNames, { error: 'Choose what it looks for.' }),
+    target: z
+      .array(z.string())
+      .max(mostTargets, { error: `At most ${mostTargets}.` })
+      .default([]),
+    threshold: numbers,
+    window: numbers,
+    every: z.string({ error: 'Choose how often.' }),
+    channel: z.string().optional(),
+    hours: z.string().default(''),
+    timezone: z
+      .string({ error: 'Pick a time zone.' })
+      .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
+    people: z.array(z.string()).default([]),
+    groups: z.array(z.string()).default([]),
+    lifeSign: z.array(z.string()).default([]),
+  })
+  .transform((fields, issues): Omit<WatchOrder, 'channel'> & { readonly channel: string | undefined } => {
+    const { condition: name, target, channel, timezone: timeZone, people, groups, lifeSign } = fields;
+    const wrong = (field: keyof typeof fields, message: string): void =>
+      issues.addIssue({ code: 'custom', path: [field], message });
+    const condition = findCondition(name);
+    const { threshold: limits, window: counted, leastEvery = 5 } = condition;
+    const targets = condition.target === 'account' ? [] : [...new Set(target)];
+    if (targets.some((one) => isNote(one)))
+      wrong('target', 'This line is nothing to choose. Pick another one.');
+    if (condition.missingTarget !== undefined && targets.length === 0)
+      wrong('target', condition.missingTarget);
+    const threshold = limits && Number(fields.threshold ?? limits.initial);
+    if (limits && !(threshold !== undefined && threshold >= limits.least && threshold <= limits.most))
+      wrong('threshold', `A whole number from ${limits.least} to ${limits.most}.`);
+    const every = Number(fields.every);
+    if (!everyChoices.includes(every) || every < leastEvery) wrong('every', 'Choose from the list.');
+    const window = counted && Number(fields.window ?? counted.initial);
+    if (counted && !windowChoices.includes(window ?? 0)) wrong('window', 'Choose from the list.');
+    else if (window !== undefined && window < every)
+      wrong('window', 'At least the time between two looks, or what happens in between is never counted.');
+    const hours = fields.hours.trim() === '' ? undefined : parseHours(fields.hours);
+    if (fields.hours.trim() !== '' && !hours)
+      wrong('hours', 'Days, hours, or both, such as: Mon-Fri 08:00-18:00');
+    if (people.length + groups.length > mostNamed) wrong('people', `At most ${mostNamed} in all.`);
+    return {
+      channel,
+      subject: {
+        condition: name,
+        targets,
+        threshold,
+        window,
+        every,
+        hours,
+        timeZone,
+        names: [...people, ...groups.filter((id) => !isNote(id))],
+        lifeSign: lifeSign.length > 0,
+      },
+    };
+  });
+
+/** The form's fields as they are filled in, right or wrong. */
+export function readFormValues(fields: Fields): FormValues {
+  const all = (name: string): string[] => [fields[name] ?? []].flat();
+  const one = (name: string): string | undefined => all(name)[0];
+  const condition = conditionNames.find((name) => name === one('condition')) ?? 'zone-state';
+  const { target, threshold, window, leastEvery = 5 } = findCondition(condition);
+  const every = Math.max(leastEvery, Number(one('every') ?? 5));
+  return {
+    condition,
+    // Those of another condition mean something else.
+    target: all(`target:${target}`),
+    threshold: threshold && (one(`threshold:${condition}`) ?? String(threshold.initial)),
+    window: window && (one(`window:${condition}`) ?? String(window.initial)),
+    every: String(every),
+    channel: one('channel'),
+    hours: one('hours') ?? '',
+    timezone: one('timezone') ?? 'UTC',
+    people: all('people'),
+    groups: all('groups'),
+    lifeSign: all('lifeSign').length > 0,
+  };
+}
+
+/** The form's fields for an existing watch. */
+export function writeFields({ subject, channel }: WatchOrder): Fields {
+  const { condition, targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
+  return {
+    condition,
+    [`target:${findCondition(condition).target}`]: targets,
+    ...(threshold === undefined ? {} : { [`threshold:${condition}`]: String(threshold) }),
+    ...(window === undefined ? {} : { [`window:${condition}`]: String(window) }),
+    every: String(every),
+    ...(/^[CG]/u.test(channel) ? { channel } : {}),
+    hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',
+    timezone: timeZone,
+    people: names.filter((id) => !id.startsWith('S')),
+    groups: names.filter((id) => id.startsWith('S')),
+    lifeSign: lifeSign ? ['on'] : [],
+  };
+}

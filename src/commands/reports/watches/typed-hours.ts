@@ -1,0 +1,52 @@
+import type { WeekHours } from './hours.ts';
+
+const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+const every = [1, 2, 3, 4, 5, 6, 7];
+
+/**
+ * Reads `Mon-Fri 08:00-18:00`, `Sat, Sun`, `22:00–06:00`: days, hours, or both. Undefined where it says something else, or
+ * the whole week: an empty text means that.
+ */
+export function parseHours(text: string): WeekHours | undefined {
+  const plain = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[–—]/gu, '-')
+    .replaceAll(/\s*([-,])\s*/gu, '$1');
+  const found = /^(?<names>[a-z][a-z,-]*)?\s*(?<from>\d{1,2}:\d\d)?(?:-(?<until>\d{1,2}:\d\d))?$/u.exec(
+    plain,
+  );
+  const { names, from, until } = found?.groups ?? {};
+  if (!found || (from === undefined) !== (until === undefined) || (names === undefined && from === undefined))
+    return undefined;
+  const weekdays = names === undefined ? every : parseDays(names);
+  const [start, end] = [readTime(from ?? '0:00'), readTime(until ?? '24:00')];
+  if (!weekdays || start === undefined || end === undefined || (start === end && from !== undefined))
+    return undefined;
+  // Until midnight is until the beginning of the next day.
+  return { weekdays, from: start, until: end === '24:00' ? '00:00' : end };
+}
+
+function parseDays(names: string): number[] | undefined {
+  const chosen = new Set<number>();
+  for (const part of names.split(',')) {
+    if (part === 'workdays' || part === 'weekdays') for (const day of every.slice(0, 5)) chosen.add(day);
+    else if (part === 'weekend') for (const day of [6, 7]) chosen.add(day);
+    else {
+      const ends = part.split('-').map((name) => days.indexOf(name.slice(0, 3)) + 1);
+      const [first = 0, last = first] = ends;
+      if (first === 0 || last === 0 || ends.length > 2) return undefined;
+      for (let day = first; ; day = (day % 7) + 1) {
+        chosen.add(day);
+        if (day === last) break;
+      }
+    }
+  }
+  return [...chosen].toSorted((a, b) => a - b);
+}
+
+function readTime(text: string): string | undefined {
+  const [hours = '', minutes = ''] = text.split(':');
+  const isTime = (Number(hours) < 24 && Number(minutes) < 60) || text === '24:00';
+  return isTime ? `${hours.padStart(2, '0')}:${minutes}` : undefined;
+}

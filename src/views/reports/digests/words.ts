@@ -1,0 +1,42 @@
+import {
+  type DigestKindName,
+  digestKinds,
+  findDigestKind,
+} from '../../../commands/reports/digests/kinds/list.ts';
+import type { DigestOrder, Threshold } from '../../../commands/reports/digests/model.ts';
+import { formatInteger } from '../../blocks/format.ts';
+import { join } from '../../blocks/text.ts';
+import { describeSchedule, joinWords } from './schedule.ts';
+
+/** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
+export function describeOrder(order: DigestOrder): string {
+  const { subject, schedule } = order;
+  const threshold = describeThreshold(subject.only, subject.kinds);
+  return join([`${describeKinds(order)} ${describeSchedule(schedule)}`, threshold], ', ');
+}
+
+/** `Zones overview, origin errors` */
+export function describeKinds({ subject: { kinds } }: Pick<DigestOrder, 'subject'>): string {
+  const [first = '', ...others] = kinds.map((name) => findDigestKind(name).label);
+  return [first, ...others.map((label) => label.toLowerCase())].join(', ');
+}
+
+/** `only above 10 origin errors`; empty for always. */
+export function describeThreshold(only: Threshold, kinds: readonly DigestKindName[]): string {
+  if (only === 'always') return '';
+  if (only === 'changed') return 'only if something changed';
+  if (only === 'new') return 'only what is new';
+  return only.above === 0
+    ? `only if there are any ${listTroubles(kinds, 'or')}`
+    : `only above ${formatInteger(only.above)} ${describeTroubles(kinds)}`;
+}
+
+/** The unit of “above N” for these kinds: `origin errors and failing apps together`. */
+export function describeTroubles(kinds: readonly DigestKindName[]): string {
+  return `${listTroubles(kinds, 'and')}${kinds.length > 1 ? ' together' : ''}`;
+}
+
+function listTroubles(kinds: readonly DigestKindName[], joint: 'and' | 'or'): string {
+  const words = digestKinds.filter(({ name }) => kinds.includes(name)).map(({ troubles }) => troubles);
+  return joinWords(words, joint) || 'troubles';
+}

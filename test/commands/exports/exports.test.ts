@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { parse } from 'csv-parse/sync';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { formatBytes } from '../../../src/views/blocks/format.ts';
+import type { Bot } from '../../support/bot.ts';
+import { channels, download, openFilteredForm, openForm, submitForm, users } from './bot.ts';
+import { useExportHarness } from './harness.ts';
+import { readExport, readProblem, says } from './words.ts';
+
+const { alice, dave } = users;
+const { ops, random } = channels;
+const harness = useExportHarness();
+const { exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
+  harness;
+let bot: Bot;
+beforeAll(() => {
+  bot = harness.bot();
+});
+
+/** What the service sends for the request that the bot made last. */
+async function readSentFile(): Promise<Buffer> {
+  const request = exportRequests().at(-1);
+  const response = await fetch(`${bot.cdn.url}${request?.path}`, {
+    method: 'POST',
+    headers: { accesskey: bot.cdn.key, 'content-type': 'application/json' },
+    body: JSON.stringify(request?.body),
+  });
+  return Buffer.from(await response.arrayBuffer());
+}
+
+describe('a file arrives', () => {
+  test('in a channel, byte for byte, with what is in it beside it and one message that tells', async () => {
+    const started = await exportTo(ops);
+    expect(started.callback_id).toBe('event-logs:started');
+    expect(readExport(started)).toMatchSnapshot('answer to the form');
+    const done = await waitForPost(ops, says.posted());
+    const [message, ...more] = newFiles(ops);
+    expect(more).toEqual([]);
+    const [csv, ...others] = message?.files ?? [];
+    expect(others).toEqual([]);
+    expect(csv?.name).toMatch(/^events-501-\d{8}T\d{4}Z-\d{8}T\d{4}Z\.csv$/);
+    const title = expect.stringMatching(/^\d+ in the worst hour, from .*\d\d:00 UTC$/u);
+    expect(done.blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization', title }));
+    const bytes = await download(bot.slack, csv?.url ?? '');
+    expect(bytes.equals(await readSentFile())).toBe(true);
+    for (const words of [
+      createHash('sha256').update(bytes).digest('hex'),
+      'Actions',
+      'Countries',
+      'Rules',
+      'IPs',
+      'URLs',
+      'everything',
+    ]) {
+      expect(message?.reads).toContain(words);
+    }
+    expect(readExport(done, { size: formatBytes(bytes.length) })).toMatchSnapshot('message of the export');
+    expect(done.edited).toBe(true);
+    expect(callsTo('chat.postMessage')).toHaveLength(1);
+    await expectEmptySpool();
+  });
+
+  test('to the person alone where no channel is chosen', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openFilteredForm(person);
+    await person.choose('event-logs:filter-field:1', 'country');
+    await submitForm(person, { query: 'wp-login', filters: 'DE, fr' });
+    await waitForPost(`D${alice}`, says.posted());
+    expect(newFiles(`D${alice}`)).toHaveLength(1);
+    expect(newFiles(ops)).toEqual([]);
+    expect(exportRequests()[0]?.body).toMatchObject({
+      query: 'wp-login',
+      filters: [{ field: 'country', op: 'in', value: ['DE', 'FR'] }],
+    });
+    const [request] = newFiles(`D${alice}`)[0]?.reads.split('\n') ?? [];
+    expect(readExport({ reads: request ?? '' })).toMatchSnapshot('what was asked for');
+  });
+
+  test('with pseudonyms and a copy for spreadsheets: no address and no formula is left, and the raw file stays away', async () => {
+    await exportTo(ops, { pseudonyms: ['yes'], spreadsheetSafe: ['yes'] });
+    await waitForPost(ops, says.posted(2));
+    const [message] = newFiles(ops);
+    const [csv, safe] = message?.files ?? [];
+    expect(message?.reads).toMatch(/pseudonyms/);
+    expect(message?.reads).not.toMatch(/203\.0\.113\.\d/);
+    const text = (await download(bot.slack, csv?.url ?? '')).toString();
+    expect(text).not.toMatch(/203\.0\.113\.\d|2001:db8/);
+    expect(text).toContain('=HYPERLINK');
+    expect(safe?.name).toMatch(/-spreadsheet\.csv$/);
+    const rows: string[][] = parse(await download(bot.slack, safe?.url ?? ''));
+    expect(rows).toHaveLength(201);
+    expect(rows.flat().filter((cell) => /^[=+@-]/.test(cell))).toEqual([]);
+  });
+
+  test('what visitors asked for is told without its query; the file stays as it was sent', async () => {
+    const log = `timestamp,url\n${'2026-11-20T10:00:00Z,https://ann:PASSW0RD9@shop.example/login?token=SECRETTOK123\n'.repeat(3)}`;
+    bot.cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
+    await exportTo(ops);
+    await waitForPost(ops, says.posted());
+    const [message] = newFiles(ops);
+    expect(message?.reads).toMatch(/https:\/\/shop\.example\/login.* 3/);
+    expect(JSON.stringify(message)).not.toMatch(/SECRETTOK|PASSW0RD/);
+    expect((await download(bot.slack, message?.files[0]?.url ?? '')).toString()).toBe(log);
+  });
+
+  test.each(['', 'timestamp,action,ip,url\r\n'])(
+    'a log without an event (%j) is told, without a file',
+    async (body) => {
+      bot.cdn.faults.add({ match: { path: /export$/ }, body, headers: { 'content-type': 'text/csv' } });
+      await exportTo(ops);
+      expect(readExport(await waitForPost(ops, says.noEvent))).toMatchSnapshot();
+      await expectNothingLeft();
+    },
+  );
+});
+
+describe('the form', () => {
+  test('says in its fields what is wrong, the corrected window included, and asks nobody', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openFilteredForm(person);
+    const now = Math.floor(Date.now() / 1000);
+    const { errors } = await person.submit({
+      from: now - 90 * 3600,
+      to: now - 80 * 3600,
+      filters: '10.0.0.0/8',
+      channel: `D${alice}`,
+    });
+    expect(Object.keys(errors ?? {})).toEqual(['to', 'channel', 'filters']);
+    expect(errors).toMatchSnapshot('each at its field');
+    const turned = await person.submit({ from: now, to: now - 60 });
+    expect(Object.keys(turned.errors ?? {})).toContain('to');
+    expect(turned.errors).toMatchSnapshot('an end before its start');
+    const ahead = await person.submit({ from: now, to: now + 7200 });
+    expect(Object.keys(ahead.errors ?? {})).toContain('to');
+    expect(ahead.errors).toMatchSnapshot('an end in the future');
+    expect(exportRequests()).toEqual([]);
+    await expectNothingLeft();
+  });
+
+  test('a window that is typed is read in the person’s time zone; one nobody understands leaves the usual one', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openForm(person, 'export 501 yesterday');
+    const { state } = person.modal() ?? {};
+    const from = new Date(Number(state?.values['from']?.['from']?.['selected_date_time']) * 1000);
+    const berlin = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
+    expect(berlin.format(from)).toBe('00:00');
+    expect(readExport(person.modal() ?? { reads: '' })).toMatchSnapshot('the form');
+    await openForm(person, 'export 501 lst 6h');
+    expect(readProblem(person.modal())).toMatchSnapshot('nobody understands it');
+    await openForm(person, 'export 501 last 9 days');
+    const { from: typed } = person.modal()?.state.values ?? {};
+    const begin = Number(typed?.['from']?.['selected_date_time']);
+    expect(Math.round((Date.now() / 1000 - begin) / 86_400)).toBe(9);
+  });
+
+  test('a channel the bot is not in is told at once, the CDN is not asked, and the form comes back as it was', async () => {
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    const sent = person.modal()?.hash;
+    await person.submit({ channel: random, query: 'kept' });
+    const back = await person.waitForModal(
+      ({ callback_id: id, hash }) => id === 'event-logs:submit' && hash !== sent,
+    );
+    expect(readProblem(back)).toMatchSnapshot();
+    expect(back.state.values['query']?.['query']).toMatchObject({ value: 'kept' });
+    expect(exportRequests()).toEqual([]);
+    // Elsewhere it works from there.
+    expect((await submitForm(person, { channel: ops })).callback_id).toBe('event-logs:started');
+    await waitForPost(ops, says.done);
+  });
+
+  test('somebody who may not export is told so', async () => {
+    const person = bot.slack.as(dave, ops);
+    await person.slash('export 501');
+    const refused = await person.waitForModal(({ callback_id: id }) => id === '');
+    expect(readExport(refused)).toMatchSnapshot();
+    await person.closeModal();
+  });
+});

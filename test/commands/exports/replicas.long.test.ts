@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
+import { buildApp } from '../../../src/app/build-app.ts';
+import { readConfig } from '../../../src/app/config.ts';
+import type { ChatApp } from '../../../src/app/lifecycle.ts';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { exportRetentionJob } from '../../../src/commands/exports/retention.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { createQueue } from '../../../src/store/queue/queue.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { noPorts } from '../../store/queue/no-ports.ts';
+import type { Bot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
+import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
+import { type BotProcess, startBotProcess } from '../../support/process.ts';
+import {
+  channels,
+  findFileMessages,
+  openForm,
+  saveSettings,
+  startExportBot,
+  submitForm,
+  users,
+  waitForEnd,
+} from './bot.ts';
+import { answers, says } from './words.ts';
+
+const { alice } = users;
+const { ops, deploys } = channels;
+const postgres = await findPostgres();
+const missing = typeof postgres === 'string' ? postgres : undefined;
+
+describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let server: PostgresServer;
+  let bot: Bot;
+  let second: ChatApp | undefined;
+  let worker: BotProcess | undefined;
+  beforeAll(async () => {
+    if (typeof postgres === 'string') return;
+    server = await postgres.start();
+    const shared = {
+      DATABASE_URL: (await server.createDatabase()).reveal(),
+      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    };
+    bot = await startExportBot({ transport: 'http', env: shared });
+  });
+  afterEach(async () => {
+    bot?.cdn.faults.clear();
+    await second?.stop();
+    second = undefined;
+    await worker?.kill('SIGKILL');
+  });
+  afterAll(async () => {
+    await bot?.stop();
+    await server?.stop();
+  });
+
+  test('one that works is cancelled through one that does not', async () => {
+    second = await buildApp({ config: readConfig(bot.env), log: createLogger('error'), role: 'web' });
+    await second.start();
+    const held = holdService(bot);
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    await submitForm(person, { channel: ops });
+    await held.reached;
+    bot.slack.deliverTo(`http://127.0.0.1:${second.port()}/slack/events`);
+    await person.press('event-logs:cancel:0');
+    await waitForEnd(bot.slack, ops, says.cancelled);
+    expect(findFileMessages(bot.slack, ops)).toEqual([]);
+    bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
+  });
+
+  test('one that dies in the middle is followed by the other: one file, one message', async () => {
+    // Each process works on two at once, so that both have some.
+    worker = startBotProcess({ ...bot.env }, 'worker');
+    await worker.waitForOutput('"ready"');
+    const held = [holdService(bot), holdService(bot), holdService(bot)];
+    const person = bot.slack.as(alice, deploys);
+    for (const [nth, { reached }] of held.entries()) {
+      await openForm(person);
+      await submitForm(person, { channel: deploys, query: ['wp-login', 'checkout', 'shoes'][nth] });
+      await reached;
+    }
+    await worker.kill('SIGKILL');
+    for (const { release } of held) release();
+    const done = (): number => person.messages().filter(({ reads }) => says.posted().test(reads)).length;
+    await person.waitForMessage(() => done() === 3, 90_000);
+    expect(findFileMessages(bot.slack, deploys)).toHaveLength(3);
+    expect(bot.slack.problems).toEqual([]);
+  }, 120_000);
+
+  test('files go after the days that settings say, with a record of who exported what and of their end', async () => {
+    await saveSettings(bot.slack, { exportKeepDays: '2' });
+    const before = findFileMessages(bot.slack, ops).length;
+    const person = bot.slack.as(alice, ops);
+    await openForm(person);
+    await submitForm(person, { channel: ops });
+    await person.waitForMessage(() => findFileMessages(bot.slack, ops).length > before);
+    await bot.app.stop();
+
+    const database = await openDatabase({ ...readConfig(bot.env).store, log: createMemoryLog() });
+    const runUpkeep = async (days: number): Promise<void> => {
+      const log = createMemoryLog();
+      const now = () => new Date(Date.now() + days * 24 * 3_600_000);
+      second = await buildApp({ config: readConfig(bot.env), log, role: 'worker', now });
+      await second.start();
+      const queue = createQueue({ database, log, now });
+      await queue.start({ jobs: [exportRetentionJob], ports: noPorts, work: false });
+      const id = await queue.enqueue(exportRetentionJob, {});
+      const state = async (): Promise<unknown> =>
+        (await sql<{ state: string }>`select state from pgboss.job where id = ${id}`.execute(database.db))
+          .rows;
+      await expect.poll(state, { timeout: 20_000 }).toEqual([{ state: 'completed' }]);
+      await queue.stop({ graceMs: 0 });
+      await second.stop();
+    };
+    await runUpkeep(1);
+    expect(findFileMessages(bot.slack, ops)).toHaveLength(before + 1);
+    await runUpkeep(3);
+    expect(findFileMessages(bot.slack, ops)).toEqual([]);
+
+    const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 50);
+    expect(records.find(({ event }) => event === 'export-made')).toMatchObject({
+      actor: alice,
+      subject: 'shield zone 501',
+      detail: {
+        outcome: 'done',
+        channel: ops,
+        rows: 200,
+        from: expect.stringMatching(/Z$/),
+        to: expect.stringMatching(/Z$/),
+        sha256: expect.stringMatching(/^[\da-f]{64}$/),
+      },
+    });
+    expect(records[0]).toMatchObject({ event: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
+    // What was searched for, and the words it ended with, go before the rest.
+    const typed = database.db.selectFrom('exports').select(['request', 'ending']);
+    expect((await typed.execute()).every(({ request, ending }) => request !== null && ending !== null)).toBe(
+      true,
+    );
+    await runUpkeep(8);
+    expect((await typed.execute()).every(({ request, ending }) => request === null && ending === null)).toBe(
+      true,
+    );
+    await database.close();
+    expect(bot.slack.problems).toEqual([]);
+  }, 90_000);
+});
+
+describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: ${missing})` : ''}`, () => {
+  let server: PostgresServer;
+  let bot: Bot;
+  const workers: BotProcess[] = [];
+  beforeAll(async () => {
+    if (typeof postgres === 'string') return;
+    server = await postgres.start();
+    const env = {
+      DATABASE_URL: (await server.createDatabase()).reveal(),
+      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    };
+    bot = await startExportBot({ transport: 'http', role: 'web', env });
+  });
+  afterEach(async () => {
+    bot?.cdn.faults.clear();
+    for (const worker of workers.splice(0)) await worker.kill('SIGKILL');
+  });
+  afterAll(async () => {
+    await bot?.stop();
+    await server?.stop();
+  });
+
+  async function startWorker(): Promise<BotProcess> {
+    const worker = startBotProcess({ ...bot.env }, 'worker');
+    workers.push(worker);
+    await worker.waitForOutput('"ready"');
+    return worker;
+  }
+
+  /** An export of which a worker has read the beginning, and its message. */
+  async function held(query: string): Promise<{ message: () => VisibleMessage | undefined }> {
+    const { reached } = holdService(bot);
+    const person = bot.slack.as(alice, ops);
+    const before = new Set(person.messages().map(({ ts }) => ts));
+    await openForm(person);
+    await submitForm(person, { channel: ops, query });
+    await reached;
+    const isNew = ({ ts, ephemeral }: VisibleMessage): boolean => !before.has(ts) && !ephemeral;
+    return { message: () => person.messages().find(isNew) };
+  }
+
+  test('is cancelled at once where nobody works on it any more', async () => {
+    const worker = await startWorker();
+    const { message } = await held('wp-login');
+    await worker.kill('SIGKILL');
+    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
+    await bot.slack.as(alice, ops).waitForMessage(answers.cancelled);
+    await expect.poll(() => message()?.reads).toMatch(says.cancelled);
+    expect(findFileMessages(bot.slack, ops)).toEqual([]);
+  });
+
+  test('is begun again by another, and its message says which attempt runs', async () => {
+    const worker = await startWorker();
+    const { message } = await held('checkout');
+    await startWorker();
+    const again = holdService(bot);
+    await worker.kill('SIGKILL');
+    await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(says.attempt(2));
+    again.release();
+    await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(says.posted());
+    expect(findFileMessages(bot.slack, ops)).toHaveLength(1);
+  }, 90_000);
+});
+
+/** The answer of the service stops after its beginning, until it is let go on. */
+function holdService(bot: Bot): { reached: Promise<void>; release: () => void } {
+  const reached = Promise.withResolvers<void>();
+  const until = Promise.withResolvers<void>();
+  bot.cdn.faults.add({
+    match: { path: /export$/ },
+    hold: { afterBytes: 1000, until: until.promise, reached: reached.resolve },
+  });
+  return { reached: reached.promise, release: () => until.resolve() };
+}

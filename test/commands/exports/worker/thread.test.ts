@@ -1,0 +1,268 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { ExportRequest } from '../../../../src/commands/exports/model.ts';
+import { exportLimits } from '../../../../src/commands/exports/worker/limits.ts';
+import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
+import { registerSecrets, Secret } from '../../../../src/secrets/secret.ts';
+import { startUploadServer, type UploadServer } from './upload-server.ts';
+
+const row = `2026-11-20T10:00:00Z,blocked,${randomBytes(40).toString('hex')}\n`;
+const whole = Buffer.from(`timestamp,action,url\n${row.repeat(30_000)}`);
+let folder: string;
+let uploads: UploadServer;
+let server: Server;
+let base: string;
+let thread: ExportThread;
+/** How the next request is answered. */
+let answer: (response: ServerResponse, asked: { method: string; body: string; key: unknown }) => void;
+
+let workers = 0;
+const countWorker = (): void => void (workers += 1);
+
+/** How many threads `run` starts; the event comes a moment later. */
+async function countStartedThreads(run: () => unknown): Promise<number> {
+  const before = workers;
+  await run();
+  await new Promise((resolve) => setImmediate(resolve));
+  return workers - before;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'thread-'));
+  uploads = await startUploadServer();
+  server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString();
+      answer(response, { method: request.method ?? '', body, key: request.headers['accesskey'] });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  process.on('worker', countWorker);
+});
+afterAll(async () => {
+  process.off('worker', countWorker);
+  await uploads.close();
+  server.close();
+  server.closeAllConnections();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const start = (apiUrl = base, directory = folder): ExportThread =>
+  startExportThread({
+    cdn: { apiUrl, originLoggingUrl: apiUrl },
+    limits: exportLimits,
+    directory,
+    now: () => new Date(),
+  });
+beforeEach(() => {
+  thread = start();
+});
+afterEach(() => thread.close());
+
+const never = new AbortController().signal;
+const request = (): ExportRequest => ({
+  shieldZoneId: '501',
+  from: new Date(Date.now() - 3_600_000),
+  to: new Date(Date.now() - 60_000),
+  query: 'words',
+  filters: [],
+  pseudonyms: false,
+  spreadsheetSafe: false,
+  split: false,
+});
+const gather = (signal = never) => thread.gather(new Secret('the-key'), request(), signal);
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+test('the log is received as it was sent, counted, and uploaded as often as needed', async () => {
+  let asked: { method: string; body: string; key: unknown } | undefined;
+  answer = (response, request) => {
+    asked = request;
+    response.writeHead(200, { 'content-length': whole.length }).end(whole);
+  };
+  const { files, stats, sha256: hash } = await gather();
+  expect(asked).toMatchObject({ method: 'POST', key: 'the-key' });
+  expect(JSON.parse(asked?.body ?? '')).toMatchObject({ query: 'words' });
+  expect(stats).toMatchObject({ rows: 30_000, bytes: whole.length });
+  expect(hash).toBe(sha256(whole));
+  expect(thread.progress()).toEqual({
+    bytes: whole.length,
+    rows: 30_000,
+    announced: whole.length,
+    sent: 0,
+  });
+  const [file] = files;
+  if (!file) throw new Error('no file came');
+  expect([file.length, file.spooled.length()]).toEqual([whole.length, whole.length]);
+  expect((await uploads.receive(file.spooled)).equals(whole)).toBe(true);
+  expect((await uploads.receive(file.spooled)).equals(whole)).toBe(true);
+  expect(uploads.headers()).toMatchObject({ 'content-length': String(whole.length) });
+});
+
+test('a compressed body is decompressed, and its length is not announced', async () => {
+  answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(whole));
+  expect((await gather()).sha256).toBe(sha256(whole));
+  expect(thread.progress().announced).toBeUndefined();
+});
+
+test('a compressed body that breaks off fails as cut', async () => {
+  const packed = gzipSync(randomBytes(3_000_000));
+  answer = (response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed.subarray(0, 2_000_000));
+  await expect(gather()).rejects.toMatchObject({ name: 'ApiError', code: 'cut' });
+});
+
+test('a redirect is an unexpected answer, and the key goes nowhere else', async () => {
+  answer = (response) => response.writeHead(302, { location: uploads.url.href }).end('elsewhere');
+  await expect(gather()).rejects.toMatchObject({ name: 'ApiError', status: 302 });
+  expect(uploads.headers()?.['accesskey']).toBeUndefined();
+});
+
+test('a refusal arrives with the facts of the CDN’s answer', async () => {
+  answer = (response) => response.writeHead(429, { 'retry-after': '120' }).end();
+  await expect(gather()).rejects.toMatchObject({ code: 'rate_limited', status: 429, retryAfterSeconds: 120 });
+});
+
+test('progress is reported while a slow body arrives', async () => {
+  const more = Promise.withResolvers<void>();
+  answer = (response) => {
+    response.writeHead(200).write('a,b\n1,2\n');
+    void more.promise.then(() => response.end('3,4\n'));
+  };
+  const gathering = gather();
+  await vi.waitFor(() => expect(thread.progress().bytes).toBe(8));
+  more.resolve();
+  expect((await gathering).stats.rows).toBe(2);
+});
+
+test('a body that breaks off fails as cut, after what had come', async () => {
+  answer = (response) => {
+    response.writeHead(200, { 'content-length': whole.length });
+    response.write(whole.subarray(0, 2_000_000), () => response.destroy());
+  };
+  await expect(gather()).rejects.toMatchObject({ code: 'cut' });
+  expect(thread.progress().bytes).toBeGreaterThan(0);
+});
+
+test('an unreachable CDN fails with a code, and without the key', async () => {
+  await thread.close();
+  thread = start('http://127.0.0.1:1/');
+  const failing = gather();
+  await expect(failing).rejects.toMatchObject({ name: 'ApiError', code: 'unreachable', sent: false });
+  await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('the-key') });
+});
+
+test('a secret in the log fails with its kind, also one that is registered meanwhile', async () => {
+  const secret = 'a-live-secret-0123456789abcdef';
+  const held = Promise.withResolvers<void>();
+  answer = (response) => {
+    response.writeHead(200).write('a,b\n');
+    void held.promise.then(() => response.end(`1,${secret}\n`));
+  };
+  const gathering = gather();
+  await vi.waitFor(() => expect(thread.progress().bytes).toBe(4));
+  const release = registerSecrets({ 'slack-token': [secret] });
+  // The worker hears of it with its next report.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  held.resolve();
+  await expect(gathering).rejects.toMatchObject({ name: 'SecretFound', kinds: ['slack-token'] });
+  release();
+});
+
+test('aborting a download closes the connection, and the next export finds nothing of it', async () => {
+  const closed = Promise.withResolvers<void>();
+  answer = (response) => {
+    response.on('close', closed.resolve);
+    response.writeHead(200).write(whole.subarray(0, 700_000));
+  };
+  const controller = new AbortController();
+  const gathering = gather(controller.signal);
+  gathering.catch(() => undefined);
+  await vi.waitFor(() => expect(thread.progress().bytes).toBeGreaterThan(0));
+  controller.abort(new Error('enough'));
+  await expect(gathering).rejects.toThrow('enough');
+  await closed.promise;
+  await thread.close();
+  thread = start();
+  answer = (response) => response.end(whole);
+  expect((await gather()).sha256).toBe(sha256(whole));
+});
+
+test('an upload reports what was taken, returns the answer, and ends when it is aborted', async () => {
+  answer = (response) => response.end(whole);
+  const [file] = (await gather()).files;
+  if (!file) throw new Error('no file came');
+  let moved = 0;
+  answer = (response) => response.writeHead(413, { 'retry-after': '7' }).end();
+  const to = {
+    url: new URL(base),
+    headers: { 'content-length': String(whole.length) },
+    moved: (bytes: number) => {
+      moved += bytes;
+    },
+  };
+  expect(await file.spooled.send({ ...to, signal: never })).toEqual({ status: 413, retryAfter: '7' });
+  expect(moved).toBe(whole.length);
+
+  const controller = new AbortController();
+  const closed = Promise.withResolvers<void>();
+  answer = (response) => {
+    response.on('close', closed.resolve);
+    controller.abort(new DOMException('enough', 'AbortError'));
+  };
+  const sending = file.spooled.send({ ...to, signal: controller.signal });
+  await expect(sending).rejects.toMatchObject({ name: 'AbortError' });
+  await closed.promise;
+});
+
+test('a folder that cannot be written to fails with its code', async () => {
+  await thread.close();
+  const file = join(folder, 'a-file');
+  await writeFile(file, '');
+  thread = start(base, join(file, 'spool'));
+  answer = (response) => response.end(whole);
+  await expect(gather()).rejects.toMatchObject({ code: 'ENOTDIR' });
+});
+
+test('closing a thread ends what is under way and leaves nothing', async () => {
+  answer = (response) => response.writeHead(200).write('a beginning');
+  const gathering = gather();
+  gathering.catch(() => undefined);
+  await vi.waitFor(() => expect(thread.progress().bytes).toBe(11));
+  await thread.close();
+  await expect(gathering).rejects.toThrow('closed');
+  await expect(gather()).rejects.toThrow('closed');
+  expect((await readdir(folder)).filter((name) => name.endsWith('.spool'))).toEqual([]);
+});
+
+test('a thread that ended cleanly is used again, and holds nothing of the export before', async () => {
+  answer = (response) => response.end(whole);
+  const [before] = (await gather()).files;
+  await thread.close();
+  let other = thread;
+  const begin = (): void => {
+    thread = start();
+    other = start();
+  };
+  expect(await countStartedThreads(begin)).toBe(1);
+  answer = (response) => response.end('a,b\n1,2\n');
+  const { files, sha256: hash, stats } = await gather();
+  expect([files.length, stats.rows, hash]).toEqual([1, 1, sha256(Buffer.from('a,b\n1,2\n'))]);
+  await expect(before && uploads.receive(before.spooled)).rejects.toThrow('closed');
+  // Only one is kept.
+  await thread.close();
+  await other.close();
+  expect(await countStartedThreads(begin)).toBe(1);
+  await other.close();
+});

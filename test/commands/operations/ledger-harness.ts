@@ -1,0 +1,165 @@
+import { sql } from 'kysely';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
+import type { AuditRecord } from '../../../src/auth/audit/record.ts';
+import type { Person } from '../../../src/auth/identity.ts';
+import type { Keyring } from '../../../src/auth/keyring/keyring.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { type Actor, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
+import { approve } from '../../../src/commands/operations/decide.ts';
+import { begin, executeOperationJob } from '../../../src/commands/operations/execute.ts';
+import type {
+  DecisionContext,
+  Operation,
+  OperationRequest,
+  OperationState,
+  Proposal,
+} from '../../../src/commands/operations/model.ts';
+import { findOperation } from '../../../src/commands/operations/queries.ts';
+import type { Ledger } from '../../../src/commands/operations/transitions.ts';
+import { createOutbox } from '../../../src/outbox/outbox.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { Enqueue } from '../../../src/store/queue/queue.ts';
+import { createKeyring } from '../../auth/keyring/keyrings.ts';
+
+export const acme = 'T0ACME000';
+export const person = (userId: string): Person => ({ teamId: acme, userId });
+export const olivia = person('U0OLIVIA0');
+export const anna = person('U0ANNA000');
+export const ben = person('U0BEN0000');
+export const carl = person('U0CARL000');
+
+/** Olivia operates, so does Anna; Anna, Ben and Carl approve. */
+export const policy: Policy = {
+  ...initialPolicy,
+  version: 7,
+  operators: [olivia.userId, anna.userId],
+  approvers: [anna.userId, ben.userId, carl.userId],
+};
+
+export const actor = ({ userId }: Person, more: Partial<Actor> = {}): Actor => ({
+  userId,
+  foreign: false,
+  linked: true,
+  admin: false,
+  groups: [],
+  ...more,
+});
+
+export const makeContext = (
+  clicker: Person,
+  operation: Pick<Operation, 'requester' | 'approvals'>,
+  rules: Policy = policy,
+): DecisionContext => ({
+  policy: rules,
+  requester: actor(operation.requester),
+  approvers: operation.approvals.map(({ by }) => actor(person(by))),
+  clicker: actor(clicker),
+});
+
+export const deletion: OperationRequest = { kind: 'volume-delete', appId: 'app-1', volumeId: 'vol 1' };
+
+export const makeProposal = (
+  request: OperationRequest = deletion,
+  requester: Person = olivia,
+  rules: Policy = policy,
+): Proposal => ({
+  requester,
+  channelId: 'C0OPS0000',
+  request,
+  reason: 'no longer needed',
+  snapshot: { zones: [{ id: 4711, hostnames: ['shop.example.com'] }], sizeBytes: 1_000, cost: null },
+  policy: rules,
+  approvers: [],
+});
+
+export interface LedgerHarness {
+  readonly ledger: Ledger;
+  readonly database: Database;
+  /** Ids of operations whose job was enqueued. */
+  readonly enqueued: string[];
+  readonly audit: () => Promise<AuditRecord[]>;
+  readonly advance: (minutes: number) => void;
+  /** As a process that starts now sees it. */
+  readonly openReplica: (database?: Database, keyring?: Keyring) => Ledger;
+  /** Writes past the bot, as whoever owns the tables can. */
+  readonly tamper: (statement: string) => Promise<void>;
+}
+
+/** A ledger on a database, with a clock that is moved by hand. */
+export async function createLedgerHarness(database: Database): Promise<LedgerHarness> {
+  let time = Date.parse('2026-11-21T08:00:00.123Z');
+  const now = (): Date => new Date(time);
+  const keyring = await createKeyring();
+  const enqueued: string[] = [];
+  const enqueue: Enqueue = async (job, data, options) => {
+    if (options?.in) await sql`select 1`.execute(options.in);
+    if (job.name === executeOperationJob.name) enqueued.push((data as { id: string }).id);
+    return '';
+  };
+  const openReplica: LedgerHarness['openReplica'] = (on = database, keys = keyring) => ({
+    db: on.db,
+    sealer: createSealer(keys),
+    audit: createAudit({ db: on.db, now }),
+    now,
+    enqueue,
+    outbox: createOutbox({ enqueue, now }),
+  });
+  return {
+    ledger: openReplica(),
+    database,
+    enqueued,
+    audit: async () => (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed(),
+    advance: (minutes) => void (time += minutes * 60_000),
+    openReplica,
+    async tamper(statement) {
+      await database.db.transaction().execute(async (trx) => {
+        for (const table of ['operations', 'operation_events'])
+          await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
+        await sql.raw(statement).execute(trx);
+        for (const table of ['operations', 'operation_events'])
+          await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
+      });
+    },
+  };
+}
+
+/** Approves with the facts as they are. */
+export async function approveNow(ledger: Ledger, id: string, by: Person, rules: Policy = policy) {
+  const operation = await findOperation(ledger, acme, id);
+  if (!operation) throw new Error(`There is no operation ${id}.`);
+  return approve(ledger, id, by, makeContext(by, operation, rules));
+}
+
+/** Begins with the facts as they are. */
+export async function beginNow(ledger: Ledger, id: string, rules: Policy = policy) {
+  const operation = await findOperation(ledger, acme, id);
+  if (!operation) throw new Error(`There is no operation ${id}.`);
+  return begin(ledger, id, makeContext(olivia, operation, rules));
+}
+
+export interface OperationEvent {
+  readonly seq: number;
+  readonly at: Date;
+  readonly actor: string;
+  readonly what: OperationState | 'approval';
+  readonly outcome: unknown;
+}
+
+/** The log of an operation, oldest first. */
+export async function findEvents({ db }: Ledger, tenant: string, id: string): Promise<OperationEvent[]> {
+  const events = await db
+    .selectFrom('operation_events')
+    .innerJoin('operations', 'operations.id', 'operation_events.operation_id')
+    .selectAll('operation_events')
+    .where('operations.id', '=', id)
+    .where('operations.tenant', '=', tenant)
+    .orderBy('operation_events.seq')
+    .execute();
+  return events.map(({ seq, at, actor, what, outcome }) => ({
+    seq,
+    at,
+    actor,
+    what: what as OperationEvent['what'],
+    outcome: outcome === null ? undefined : JSON.parse(outcome),
+  }));
+}

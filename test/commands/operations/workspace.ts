@@ -1,0 +1,93 @@
+import { type Bot, type BotOptions, connect, startBot } from '../../support/bot.ts';
+import { saveSettings } from '../../support/settings.ts';
+
+export const alice = 'U0ALICE00';
+export const bob = 'U0BOB0000';
+export const carol = 'U0CAROL00';
+export const dave = 'U0DAVE000';
+export const ops = 'C0OPS0000';
+export const deploys = 'C0DEPLOY0';
+
+export type Member = ReturnType<Bot['slack']['as']>;
+
+/** A volume of the simulated CDN whose instances are detached, and one that is attached. */
+export interface Volumes {
+  readonly appId: string;
+  readonly volumeId: string;
+}
+
+export interface ApprovalWorkspace {
+  readonly bot: Bot;
+  /** An operator with a key. */
+  readonly alice: Member;
+  /** An approver. */
+  readonly bob: Member;
+  /** The admin. */
+  readonly carol: Member;
+  /** An approver too. */
+  readonly dave: Member;
+  /** Puts a volume with two instances into the CDN. */
+  addVolume(options?: { readonly attached?: boolean }): Volumes;
+}
+
+/** A bot whose admin has named an operator, two approvers and #deploys for approvals. */
+export async function startApprovalWorkspace(
+  options: BotOptions & { readonly settings?: Record<string, unknown> } = {},
+): Promise<ApprovalWorkspace> {
+  const bot = await startBot({ zones: 12, ...options, env: { ADMIN_USER_IDS: carol, ...options.env } });
+  // With two admins, each would have to confirm some changes of the other.
+  for (const record of bot.slack.world.people)
+    if (record.id === alice) Object.assign(record, { admin: false });
+  const person = (id: string) => bot.slack.as(id);
+  const team = { alice: person(alice), bob: person(bob), carol: person(carol), dave: person(dave) };
+  await connect(bot, alice, ops);
+  await configure(team.carol, {
+    operators: [alice],
+    approvers: [bob, dave],
+    approvalChannel: deploys,
+    ...options.settings,
+  });
+  let volumes = 0;
+  return {
+    bot,
+    ...team,
+    addVolume({ attached = false } = {}) {
+      const app = bot.cdn.data.apps[0];
+      if (!app) throw new Error('the CDN has no app');
+      volumes += 1;
+      const volumeId = `data-${volumes}`;
+      app.volumes[volumeId] = [
+        { id: `${volumeId}-1`, detached: !attached },
+        { id: `${volumeId}-2`, detached: true },
+      ];
+      return { appId: app.id, volumeId };
+    },
+  };
+}
+
+export async function configure(admin: Member, values: Record<string, unknown>): Promise<void> {
+  await saveSettings(admin, values);
+  while (admin.modal()) await admin.closeModal();
+}
+
+export const reason = 'The node is gone';
+
+/** Asks for a deletion the way people do, to the end of the form. */
+export async function requestDeletion(
+  { alice }: ApprovalWorkspace,
+  { appId, volumeId }: Volumes,
+): Promise<void> {
+  await alice.slash(`volume delete ${appId} ${volumeId}`);
+  await alice.waitForModal('volumes:submit');
+  const { errors } = await alice.submit({ confirmVolumeId: volumeId, reason });
+  if (errors) throw new Error(JSON.stringify(errors));
+  await alice.waitForModal(/Asked for/);
+  await alice.closeModal();
+}
+
+/** How often the CDN was asked to delete it. */
+export function countDeleteRequests({ bot }: ApprovalWorkspace, volumeId: string): number {
+  return bot.cdn.requests.filter(
+    ({ method, path }) => method === 'DELETE' && path.endsWith(`/volumes/${volumeId}`),
+  ).length;
+}

@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import { reconcileDigestsJob } from '../../../../src/commands/reports/digests/jobs.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { says } from './words.ts';
+
+const { embedded } = await prepareEngines();
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+async function open(): Promise<DigestHarness> {
+  return createDigestHarness(await embedded.emptyDatabase());
+}
+
+test('a digest posts when it is due, within a minute, once a day', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(hour - 10_000);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  await harness.runJobsFor(70);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones[\s\S]*next Tue 24 Nov 09:00 UTC/)]);
+  harness.advance(day);
+  await harness.runJobs();
+  expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
+  expect(harness.readChannel()).toHaveLength(2);
+  expect(harness.slack.problems).toEqual([]);
+});
+
+test('the second run compares with the first', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  harness.advance(day);
+  await harness.runJobs();
+  const rows = await harness.db.selectFrom('digest_runs').select('figures').orderBy('due').execute();
+  const [first, second] = rows.map(
+    ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { chargesBefore?: number } },
+  );
+  expect(first?.zones.chargesBefore).toBeUndefined();
+  expect(second?.zones.chargesBefore).toBeDefined();
+});
+
+test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(3 * hour);
+  await harness.runJobs();
+  expect(harness.readChannel()).toEqual([
+    expect.stringMatching(says.late('Mon 23 Nov 09:00', 'Mon 23 Nov 11:00')),
+  ]);
+  harness.advance(day + 6 * hour);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel()[1]).toMatch(says.skipped('Tue 24 Nov 09:00'));
+  expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'skipped' });
+});
+
+test('after days without a process there is one message, which counts the runs that were skipped', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(4 * day + hour + minute);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(says.missed(4))]);
+  expect(Object.values(await harness.runStates())).toEqual([
+    'skipped',
+    'skipped',
+    'skipped',
+    'skipped',
+    'sent',
+  ]);
+});
+
+test('a run that somebody asked for, begun hours later: it says so, or is skipped with a word', async () => {
+  for (const { hours, notes } of [
+    { hours: 5, notes: [says.late('Mon 23 Nov 08:00', 'Mon 23 Nov 13:00'), says.askedForBy()] },
+    { hours: 7, notes: [says.skipped('Mon 23 Nov 08:00')] },
+  ]) {
+    await using harness = await open();
+    const digest = await harness.createDaily(alice, {
+      schedule: { time: '23:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+    });
+    await harness.digests.runNow(digest, alice);
+    harness.advance(hours * hour);
+    await harness.runJobsFor(2);
+    const [post = '', ...more] = harness.readChannel();
+    expect(more).toEqual([]);
+    for (const note of notes) expect(post).toMatch(note);
+  }
+});
+
+test('somebody with the right takes a digest over: it runs with their key, and that is on record', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+  const stopped = await harness.digests.find('T0ACME000', digest.id);
+  if (!stopped) throw new Error('it is gone');
+  const [first, second] = [
+    await harness.digests.takeOver(stopped, bob),
+    await harness.digests.takeOver(stopped, bob),
+  ];
+  expect(first).toMatchObject({ owner: bob, paused: undefined });
+  expect(second).toBeUndefined();
+  const record = (await harness.audit.recent('T0ACME000', 9)).find(
+    ({ event }) => event === 'digest-taken-over',
+  );
+  expect(record).toMatchObject({ actor: 'U0BOB0000', subject: digest.id, detail: { from: 'U0ALICE00' } });
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  await harness.runJobsFor(5);
+  expect(harness.readChannel().at(-1)).toMatch(/4 zones/);
+});
+
+test('paused, resumed, changed and deleted digests run when they should, and only then', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  const paused = await harness.digests.pause(digest, alice);
+  if (!paused) throw new Error('it was not paused');
+  harness.advance(2 * day);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  const running = await harness.digests.resume(paused, alice);
+  if (!running) throw new Error('it was not resumed');
+  const moved = await harness.digests.change(
+    running,
+    { ...running, schedule: { ...running.schedule, time: '08:30' } },
+    alice,
+  );
+  if (!moved) throw new Error('it was not changed');
+  harness.advance(31 * minute);
+  await harness.runJobsFor(3);
+  expect(await harness.runStates()).toEqual({ '2026-11-25T08:30': 'sent' });
+  const gone = await harness.digests.delete(moved, alice);
+  if (!gone) throw new Error('it was not deleted');
+  harness.advance(day);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(await harness.digests.restore(gone, alice)).toBeUndefined();
+});
+
+test('a digest that is deleted while its post waits posts nothing', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.digests.runNow(digest, alice);
+  harness.slack.script.rateLimit('chat.postMessage', 30);
+  await harness.runJobs();
+  expect(Object.values(await harness.runStates())).toEqual(['sending']);
+  await harness.digests.delete(digest, alice);
+  await harness.runJobsFor(60);
+  expect(harness.readChannel()).toEqual([]);
+  expect(Object.values(await harness.runStates())).toEqual(['cancelled']);
+});
+
+test('a digest that stays silent keeps its figures', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.digests.change(digest, { ...digest, subject: { ...digest.subject, only: 'changed' } }, alice);
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  harness.advance(day);
+  await harness.runJobs();
+  expect(Object.values(await harness.runStates())).toEqual(['sent', 'quiet']);
+  expect(harness.readChannel()).toHaveLength(1);
+});
+
+test('a digest that is not due yet has one waiting job, at its own moment within 50 s', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.runJobs();
+  const [waiting, ...others] = harness.queue.waiting;
+  expect(others).toEqual([]);
+  expect(waiting).toMatchObject({ job: { name: 'digest-due' }, key: digest.id });
+  const due = Date.UTC(2026, 10, 23, 9);
+  expect((waiting?.at ?? 0) - due).within(0, 50_000);
+  const later = { ...digest, schedule: { ...digest.schedule, time: '11:00' } };
+  await harness.digests.change(digest, later, alice);
+  expect(harness.queue.waiting.map(({ at }) => at - due)).toEqual([(waiting?.at ?? 0) - due + 2 * hour]);
+});
+
+test('a job that was lost is enqueued again by the hourly reconciliation', async () => {
+  await using harness = await open();
+  const lost = { enqueue: async () => '' };
+  const digest = await harness.createService(lost).resume(await harness.createDaily(), alice);
+  if (!digest) throw new Error('it was not resumed');
+  await harness.createService(lost).runNow(digest, alice);
+  harness.queue.clear();
+  harness.advance(hour);
+  await reconcileDigestsJob.run({}, harness.context);
+  await harness.runJobsFor(60);
+  expect(Object.values(await harness.runStates())).toEqual(['sent', 'sent']);
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { digestFields, readSchedule, writeFields } from '../../../../src/commands/reports/digests/fields.ts';
+import { describeThreshold } from '../../../../src/views/reports/digests/words.ts';
+
+const filled = {
+  kind: ['zones', 'errors'],
+  target: [],
+  channel: 'C0OPS0000',
+  time: '09:00',
+  days: ['workdays'],
+  timezone: 'Europe/Vienna',
+};
+
+test.each([
+  [{}, 'always'],
+  [{ only: 'changed', above: '7' }, 'changed'],
+  [{ only: 'above', above: '0' }, { above: 0 }],
+  [{ only: 'above', above: ' 2500 ' }, { above: 2500 }],
+  [{ only: 'above', above: '999999999' }, { above: 999_999_999 }],
+])('a threshold: %j', (fields, only) => {
+  const order = digestFields.parse({ ...filled, ...fields });
+  expect(order.subject.only).toEqual(only);
+  // What was ordered is what the form shows when it is edited, and what it shows is ordered again.
+  const { only: again, above } = writeFields(order);
+  expect(digestFields.parse({ ...filled, only: again, above }).subject.only).toEqual(only);
+});
+
+test.each([
+  ['above', ''],
+  ['above', '-1'],
+  ['above', '1.5'],
+  ['above', '1000000000'],
+  ['above', undefined],
+  ['sometimes', '5'],
+])('a threshold that is wrong: %s %s', (only, above) => {
+  const { error } = digestFields.safeParse({ ...filled, only, above });
+  expect(error?.issues.map(({ path, message }) => [path[0], message])).toMatchSnapshot();
+});
+
+test('a form says when it would run as far as it is filled in', () => {
+  const chosen = { ...filled, days: ['mon', '31'] };
+  expect(readSchedule(chosen)).toEqual({
+    time: '09:00',
+    zone: 'Europe/Vienna',
+    weekdays: [1],
+    monthDays: [31],
+  });
+  for (const wrong of [{ days: [] }, { days: ['someday'] }, { timezone: 'note' }])
+    expect(readSchedule({ ...filled, ...wrong })).toBeUndefined();
+});
+
+test('a threshold in words says what is counted', () => {
+  expect([
+    describeThreshold({ above: 2500 }, ['errors']),
+    describeThreshold({ above: 1 }, ['apps', 'errors']),
+    describeThreshold({ above: 0 }, ['zones', 'scanning', 'apps']),
+  ]).toMatchSnapshot();
+});

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import type { With } from '../../../../src/commands/define.ts';
+import { preview } from '../../../../src/commands/reports/digests/form.ts';
+import {
+  type Targets,
+  type TargetType,
+  targetTypes,
+} from '../../../../src/commands/reports/digests/kinds/kind.ts';
+import {
+  type DigestKindName,
+  digestKindNames,
+  findDigestKind,
+} from '../../../../src/commands/reports/digests/kinds/list.ts';
+import type { Digest } from '../../../../src/commands/reports/digests/model.ts';
+import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
+import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+
+const { embedded } = await prepareEngines();
+const day = 86_400_000;
+
+/** By the type of ids that a kind takes. */
+const targets: Targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };
+
+function targetTypeOf(kind: DigestKindName): TargetType {
+  return findDigestKind(kind).target;
+}
+
+/** What the form of this digest previews at this moment, as blocks. */
+async function previewOf(digest: Digest, harness: DigestHarness) {
+  const { digests, settingsHistory, now } = harness;
+  const { ports, signal } = harness.context;
+  const { kinds } = digest.subject;
+  const fields = {
+    kind: kinds,
+    target: kinds.flatMap((kind) =>
+      targets[targetTypeOf(kind)].map((id) => `${targetTypes[targetTypeOf(kind)].prefix}:${id}`),
+    ),
+    channel: digest.channel,
+    time: '09:00',
+    days: ['daily'],
+    timezone: 'UTC',
+    only: 'always',
+  };
+  const shown = await preview.load?.('preview', {
+    person: alice,
+    digests,
+    settingsHistory,
+    now,
+    signal,
+    cdn: () => ports.cdn(alice, signal),
+    explain: (error: unknown) => ports.explain(error, 'digest'),
+    modal: { metadata: `${digest.id}|${digest.revision}`, fields },
+  } as unknown as With<'digests' | 'settingsHistory'>);
+  return shown?.blocks ?? [];
+}
+
+test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
+  'a preview is what is posted: %s',
+  async (...kinds) => {
+    await using harness = await createDigestHarness(await embedded.emptyDatabase());
+    const chosen = kinds.map(targetTypeOf);
+    const pick = (type: TargetType): readonly string[] => (chosen.includes(type) ? targets[type] : []);
+    const digest = await harness.createDaily(alice, {
+      subject: {
+        kinds,
+        targets: { zones: pick('zones'), shieldZones: pick('shieldZones'), apps: pick('apps') },
+        only: 'always',
+        timeZone: 'UTC',
+      },
+    });
+    // A first run, and one that compares.
+    for (const turn of [1, 2]) {
+      harness.advance(turn === 1 ? 3_600_000 + 60_000 : day);
+      for (const zone of harness.cdn.data.zones) zone.Enabled = turn === 1;
+      const before = harness.slack.calls.length;
+      const shown = await previewOf(digest, harness);
+      await harness.runJobs();
+      await harness.runJobsFor(12);
+      const posted = harness.slack.calls
+        .slice(before)
+        .filter(({ method, ok }) => method === 'chat.postMessage' && ok)
+        .map(({ args }) => blocksIn(args['blocks']));
+      const [top = [], ...thread] = posted;
+      // Under a post there are its footer and its buttons; between the two of a preview, a line and a word.
+      const between = context('*In its thread*');
+      const expected: MessageBlock[] = [
+        ...top.slice(0, -2),
+        ...(thread.length > 0 ? [{ type: 'divider' } as const, between] : []),
+        ...thread.flat(),
+      ];
+      expect(top.length).toBeGreaterThan(2);
+      expect(shown.slice(0, -1)).toEqual(replaceNativeBlocks(expected));
+    }
+    expect(harness.slack.problems).toEqual([]);
+  },
+);
+
+function blocksIn(blocks: unknown): MessageBlock[] {
+  return (typeof blocks === 'string' ? JSON.parse(blocks) : blocks) as MessageBlock[];
+}

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../../../support/bot.ts';
+import { readStable } from '../../../support/words.ts';
+import { answers, offers, says } from './words.ts';
+
+const alice = 'U0ALICE00';
+const bob = 'U0BOB0000';
+const ops = 'C0OPS0000';
+
+let bot: Bot;
+let address: string;
+beforeAll(async () => {
+  const env = await createPublicUrl();
+  address = env.PUBLIC_URL;
+  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+  const { acme, beta } = bot.slack.workspaces;
+  for (const { id } of [acme, beta]) await install(id);
+  await connect(bot, alice, ops, bot.cdn.key, acme.id);
+  await connect(bot, bob, ops, bot.cdn.key, acme.id);
+  await connect(bot, alice, 'C0BETAOPS', bot.cdn.key, beta.id);
+});
+afterAll(async () => bot.stop());
+
+async function install(team: string): Promise<void> {
+  const page = await fetch(`${address}/slack/install`);
+  const cookie = page.headers
+    .getSetCookie()
+    .map((value) => value.split(';', 1)[0])
+    .join('; ');
+  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
+  expect((await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } })).status).toBe(200);
+}
+
+/** As an admin of the workspace does in Slack's settings: the bot learns of it by an event. */
+async function uninstall(token: string): Promise<void> {
+  const { clientId, clientSecret, url } = bot.slack;
+  const body = new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret });
+  const answer = await fetch(`${url}/api/apps.uninstall`, { method: 'POST', body });
+  expect(await answer.json()).toMatchObject({ ok: true });
+}
+
+async function order(userId: string, channel: string, teamId?: string): Promise<string> {
+  const person = bot.slack.as(userId, channel, teamId);
+  await person.slash('digest new');
+  await person.waitForModal('digests:submit');
+  await person.submit();
+  const saved = await person.waitForModal('digests:done');
+  await person.closeModal();
+  return /Digest (\w{5})/u.exec(saved.reads)?.[1] ?? '';
+}
+
+const isBack = ({ reads }: { readonly reads: string }): boolean => says.reinstalled.test(reads);
+
+test('removed and installed again: each owner is told once of the paused ones, and resumes them; others can take it over', async () => {
+  const { acme, beta } = bot.slack.workspaces;
+  const mine = [await order(alice, ops), await order(alice, 'C0DEPLOY0')];
+  const bobs = await order(bob, ops);
+  const elsewhere = await order(alice, 'C0BETAOPS', beta.id);
+  await uninstall(acme.botToken);
+  const asked = bot.slack.as(alice, ops);
+  // Its answers need no token: it goes on when what runs for people has ended.
+  await expect.poll(() => bot.logs.some((line) => line.includes('access ended'))).toBe(true);
+  const dm = bot.slack.as(alice, `D${alice}`);
+  expect(dm.messages().filter(isBack)).toEqual([]);
+
+  await install(acme.id);
+  const notice = await dm.waitForMessage(isBack, 15_000);
+  const [one = '', two = ''] = mine;
+  for (const id of mine) expect(notice.reads).toContain(id);
+  // Of the same moment, they come in either order.
+  const readNotice = (reads: string): string => readStable(reads, { id: one }).replaceAll(two, '<id>');
+  expect(readNotice(notice.reads)).toMatchSnapshot('two digests');
+  expect(notice.reads).not.toContain(bobs);
+  const bobsDm = bot.slack.as(bob, `D${bob}`);
+  const bobsNotice = await bobsDm.waitForMessage(isBack, 15_000);
+  expect(readStable(bobsNotice, { id: bobs })).toMatchSnapshot('one digest');
+  // Once more, and again: nobody is told twice, in no workspace.
+  for (let times = 0; times < 2; times += 1) await install(acme.id);
+  await install(beta.id);
+
+  // Without a key nothing resumes; with one everything does.
+  await dm.press('digests:resume-all', { ts: notice.ts });
+  await dm.waitForMessage(answers.withoutKey);
+  await connect(bot, alice, ops, bot.cdn.key, acme.id);
+  for (const id of [ops, 'C0DEPLOY0']) {
+    const channel = bot.slack.world.channels.get(id);
+    if (channel) channel.botIsMember = true;
+  }
+  await dm.press('digests:resume-all', { ts: notice.ts });
+  const resumed = await dm.waitForMessage(
+    (message) => message.ts === notice.ts && !offers(message, 'digests:resume-all', 'uninstalled'),
+  );
+  expect(readNotice(resumed.reads)).toMatchSnapshot('resumed');
+  await asked.slash(`digest run ${mine[0]}`);
+  const isPost = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
+    !ephemeral && reads.includes(mine[0] ?? '') && says.askedForBy().test(reads);
+  expect((await asked.waitForMessage(isPost, 15_000)).reads).toMatch(/3 zones/);
+
+  // Bob does nothing: who may read there takes his over from the list. Alice is an admin, Dave is not: both are offered it.
+  const isOffer = (message: VisibleMessage): boolean => offers(message, `digests:take-over:${bobs}`, bobs);
+  const dave = bot.slack.as('U0DAVE000', ops);
+  await connect(bot, 'U0DAVE000', ops, bot.cdn.key, acme.id);
+  await dave.slash('digest list');
+  await dave.waitForMessage(isOffer);
+  await asked.slash('digest list');
+  await asked.waitForMessage(isOffer);
+  await asked.press(`digests:take-over:${bobs}`);
+  await asked.waitForMessage(
+    ({ reads, ephemeral }) =>
+      !ephemeral && answers.takenOver('Alice Adams').test(reads) && reads.includes(bobs),
+  );
+
+  expect(dm.messages().filter(isBack)).toEqual([]);
+  expect(bobsDm.messages().filter(isBack)).toHaveLength(1);
+  const inBeta = bot.slack.as(alice, `D${alice}${beta.id}`, beta.id);
+  expect(inBeta.messages().filter(isBack)).toEqual([]);
+  const list = bot.slack.as(alice, 'C0BETAOPS', beta.id);
+  await list.slash('digest list');
+  const isListed = ({ reads }: { reads: string }): boolean =>
+    answers.list.test(reads) && reads.includes(elsewhere);
+  expect((await list.waitForMessage(isListed)).reads).not.toMatch(/paused/);
+  expect(bot.slack.problems).toEqual([]);
+}, 90_000);

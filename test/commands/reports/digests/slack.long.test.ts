@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bot, connect, startBot } from '../../../support/bot.ts';
+import { readText } from '../../../support/command-harness.ts';
+import { answers, isBack, offers, readDigest, says } from './words.ts';
+
+let bot: Bot;
+beforeAll(async () => {
+  bot = await startBot({ zones: 8, env: { ADMIN_USER_IDS: 'U0CAROL00' } });
+  await connect(bot, 'U0ALICE00', 'C0OPS0000');
+  await connect(bot, 'U0BOB0000', 'C0OPS0000');
+});
+afterAll(async () => bot.stop());
+
+/** Orders a digest as Alice and gives its id. */
+async function order(values: Record<string, unknown> = {}): Promise<string> {
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  await alice.slash('digest new');
+  await alice.waitForModal('digests:submit');
+  await alice.submit(values);
+  const saved = await alice.waitForModal('digests:done');
+  await alice.closeModal();
+  return /Digest (\w{5})/u.exec(saved.reads)?.[1] ?? '';
+}
+
+test('a digest is ordered in a form, previewed privately, announced, and run at once', async () => {
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  await alice.slash('digest new');
+  await alice.waitForModal('digests:submit');
+  await alice.press('digests:preview');
+  await alice.waitForModal('digests:previewed');
+  await alice.closeModal();
+  await alice.suggest('timezone', 'vienna');
+  await alice.choose('timezone', 'Europe/Vienna');
+  const outcome = await alice.submit({ days: ['mon', '31'], time: '02:30' });
+  expect(outcome.errors).toBeUndefined();
+  const saved = await alice.waitForModal('digests:done');
+  const [id = ''] = /(?<=Digest )\w{5}/u.exec(saved.reads) ?? [];
+  expect(readDigest(saved, id)).toMatchSnapshot('saved');
+  // The time of the schedule, and that of the next three runs.
+  expect(saved.reads.match(/02:30/gu)).toHaveLength(4);
+  const announced = await alice.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && answers.announced.test(reads),
+  );
+  expect(readDigest(announced, id)).toMatchSnapshot('announced in its channel');
+  await alice.press('digests:run');
+  await alice.closeModal();
+  const post = await alice.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && says.askedForBy().test(reads),
+    10_000,
+  );
+  expect(post.reads).toMatch(/8 zones/);
+  // The same, for another person alone, with their own key.
+  const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
+  await bob.press('digests:look', { ts: post.ts });
+  const looked = await bob.waitForMessage(({ reads }) => answers.looked.test(reads), 10_000);
+  expect(looked.ephemeral).toBe(true);
+  expect(looked.reads).toMatch(/8 zones/);
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('where the bot cannot write nothing is saved, and the form keeps what was filled in', async () => {
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  await alice.slash('digest new');
+  await alice.waitForModal('digests:submit');
+  const sent = alice.modal();
+  await alice.submit({ channel: 'C0RANDOM0', time: '07:15' });
+  const again = await alice.waitForModal(isBack(sent));
+  expect(readText({ blocks: again.blocks.slice(0, 1) })).toMatchSnapshot();
+  await alice.submit({ channel: 'C0DEPLOY0' });
+  const saved = await alice.waitForModal('digests:done');
+  expect(saved.reads).toMatch(/at 07:15/);
+  await alice.closeModal();
+});
+
+test.each([
+  [{ kind: ['scanning'] }, 'target'],
+  [{ channel: 'DU0ALICE00' }, 'channel'],
+])('a form that is wrong says so at its field: %j', async (values, field) => {
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  await alice.slash('digest new');
+  await alice.waitForModal('digests:submit');
+  const { errors } = await alice.submit(values);
+  expect(Object.keys(errors ?? {})).toEqual([field]);
+  expect(errors).toMatchSnapshot();
+  await alice.closeModal();
+});
+
+test('it is paused, resumed, deleted and brought back by its owner and by admins, by nobody else', async () => {
+  const id = await order();
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
+  await bob.slash(`digest pause ${id}`);
+  expect(readDigest(await bob.waitForMessage(answers.ofAnother), id)).toMatchSnapshot('refused');
+  await alice.slash(`digest pause ${id}`);
+  const paused = await alice.waitForMessage((message) => offers(message, 'digests:resume', id));
+  expect(readDigest(paused, id)).toMatchSnapshot('paused');
+  await alice.press('digests:resume');
+  await alice.waitForMessage(({ reads }) => reads.includes(id) && /Next: /.test(reads));
+  await alice.slash(`digest delete ${id}`);
+  const deleted = await alice.waitForMessage((message) => offers(message, 'digests:undo', id));
+  expect(readDigest(deleted, id)).toMatchSnapshot('deleted');
+  await alice.slash(`digest run ${id}`);
+  expect(readDigest(await alice.waitForMessage(answers.gone), id)).toMatchSnapshot('run all the same');
+  await alice.press('digests:undo');
+  await alice.waitForMessage(answers.restored);
+  await alice.slash('digest list');
+  const list = await alice.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
+  expect(
+    readDigest(list, id)
+      .split('\n')
+      .find((row) => row.includes('<id>')),
+  ).toMatchSnapshot('in the list');
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('an admin without a key runs, pauses, resumes and deletes; without a key nobody takes over or edits', async () => {
+  const id = await order();
+  const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
+  await carol.slash(`digest run ${id}`);
+  await carol.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && says.askedForBy('Carol Clark').test(reads),
+    10_000,
+  );
+  await carol.slash(`digest pause ${id}`);
+  await carol.waitForMessage((message) => offers(message, 'digests:resume', id));
+  await carol.press('digests:resume');
+  await carol.waitForMessage(({ reads }) => reads.includes(id) && /runs .*every workday/.test(reads));
+  await carol.slash('digest list');
+  const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
+  await carol.choose('menu:select:0', `digests:edit ${id}`, { ts: list.ts });
+  await carol.waitForModal(answers.withoutKey);
+  await carol.closeModal();
+  await carol.choose('menu:select:0', `digests:delete ${id}`, { ts: list.ts });
+  await carol.waitForMessage((message) => offers(message, 'digests:undo', id));
+  await carol.press('digests:undo');
+  await carol.waitForMessage(answers.restored);
+  expect(bot.slack.problems).toEqual([]);
+});
+
+function isRemoval({ reads }: { reads: string }, id: string): boolean {
+  return reads.includes(id) && says.paused('bot-removed').test(reads);
+}
+
+test('removed from its channel: its owner is told, an admin sees it at home and takes it over, and is told what is missing', async () => {
+  const id = await order({ channel: 'C0DEPLOY0' });
+  const other = await order({ channel: 'C0DEPLOY0' });
+  const deploys = bot.slack.world.channels.get('C0DEPLOY0');
+  const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
+  if (deploys) deploys.botIsMember = false;
+  for (const one of [id, other]) await bot.slack.as('U0ALICE00', 'C0OPS0000').slash(`digest run ${one}`);
+  const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
+  const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
+  expect(offers(notice, `digests:take-over:${id}`, id)).toBe(false);
+  expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
+  await alice.press('digests:resume', { ts: notice.ts });
+  expect(readDigest(await alice.waitForMessage(answers.cannotWrite), id)).toMatchSnapshot(
+    'resumed too early',
+  );
+  await connect(bot, 'U0CAROL00', 'C0OPS0000');
+  const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
+  await carol.openHome();
+  await carol.waitForHome((home) => offers(home, `digests:take-over:${id}`, id));
+  await carol.slash('digest list');
+  const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
+  await carol.press(`digests:take-over:${id}`, { ts: list.ts, value: id });
+  const taken = await carol.waitForMessage(
+    (message) => answers.cannotWrite.test(message.reads) && offers(message, 'digests:edit', id),
+  );
+  expect(readDigest(taken, id)).toMatchSnapshot('taken over too early');
+  if (deploys) deploys.botIsMember = true;
+  await carol.slash(`digest run ${id}`);
+  const inDeploys = bot.slack.as('U0CAROL00', 'C0DEPLOY0');
+  await inDeploys.waitForMessage(
+    ({ reads }) => reads.includes(id) && says.askedForBy('Carol Clark').test(reads),
+    10_000,
+  );
+  await alice.press('digests:resume', { ts: otherNotice.ts });
+  await inDeploys.waitForMessage(
+    ({ reads }) => reads.includes(other) && answers.resumedBy('Alice Adams').test(reads),
+  );
+  expect(bot.slack.problems).toEqual([]);
+});
+
+test('when its owner leaves it pauses in the channel, and somebody else takes it over', async () => {
+  const id = await order();
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
+  const isPost = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
+    !ephemeral && reads.includes(id) && /asked for by/.test(reads);
+  // Asked for twice, it is posted once.
+  await Promise.all([alice.slash(`digest run ${id}`), alice.slash(`digest run ${id}`)]);
+  await alice.waitForMessage(({ reads }) => reads.includes(id) && answers.onItsWay.test(reads), 10_000);
+  await alice.waitForMessage(isPost, 10_000);
+  expect(alice.messages().filter(isPost)).toHaveLength(1);
+  await bot.slack.event({
+    type: 'user_change',
+    user: { id: 'U0ALICE00', team_id: 'T0ACME000', deleted: true },
+  });
+  const isNotice = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
+    !ephemeral && reads.includes(id) && says.paused('owner-gone').test(reads);
+  const notice = await bob.waitForMessage(isNotice, 40_000);
+  await bob.press(`digests:take-over:${id}`, { ts: notice.ts });
+  await bob.waitForMessage(({ ts, reads }) => ts === notice.ts && answers.takenOver('Bob Brown').test(reads));
+  await bob.slash(`digest run ${id}`);
+  await bob.waitForMessage(
+    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && says.askedForBy('Bob').test(reads),
+    10_000,
+  );
+  expect(bot.slack.problems).toEqual([]);
+});

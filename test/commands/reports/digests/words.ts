@@ -1,0 +1,61 @@
+import { findElements } from '../../../../simulator/slack/block-ids.ts';
+import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
+import type { VisibleView } from '../../../../simulator/slack/views.ts';
+import type { PauseReason } from '../../../../src/commands/reports/schedules/model.ts';
+import { describePause } from '../../../../src/views/reports/schedules/words.ts';
+import { readStable } from '../../../support/words.ts';
+
+/** How a test recognises a post of a digest, or the notice about one. */
+export const says = {
+  /** Under a post that a person asked for. */
+  askedForBy: (name = '') => new RegExp(`asked for by @?${name}`),
+  /** Times are those of the schedule: `Mon 23 Nov 09:00`. */
+  late: (due: string, made: string) => new RegExp(`Late: due ${due}, made ${made}`),
+  skipped: (due = '') => new RegExp(`^:zzz: Skipped while I was down: the digest of ${due}`),
+  missed: (runs: number) => new RegExp(`Skipped while the bot was down: ${runs} runs before this one`),
+  isFirst: /first run: the next one tells what changed/,
+  unchanged: /Nothing changed/,
+  newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
+  notMade: /could not be made/,
+  /** A notice names its reason in the words of every answer. */
+  paused: (reason: PauseReason) => new RegExp(`is paused: ${describePause(reason)}`),
+  inDoubt: /cannot tell whether/,
+  reinstalled: /The bot is back/,
+} as const;
+
+/** Notices in a channel and answers to one person, about a digest with this id. */
+export const answers = {
+  announced: /sends a digest here/,
+  takenOver: (by: string) => new RegExp(`@${by} took over`),
+  resumedBy: (by: string) => new RegExp(`@${by} resumed`),
+  deleted: /is deleted/,
+  restored: /is back/,
+  onItsWay: /is already on its way/,
+  gone: /There is no digest/,
+  ofAnother: /whose digest this is/,
+  withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
+  cannotWrite: /cannot write into/,
+  list: /^\d+ digests?/,
+  looked: /read with your own key/,
+} as const;
+
+/** Events of the log that an operator searches for. */
+export const logged = { nobodyTold: 'nobody could be told that a digest is paused' } as const;
+
+/** The words of a message about a digest for a snapshot, without its id and that of a request. */
+export function readDigest(message: Pick<VisibleMessage, 'reads'> | string, id = ''): string {
+  return readStable(message, { id }).replaceAll(/\b[\da-f]{32}\b/g, '<request>');
+}
+
+/** Whether a message has this button about this digest. */
+export function offers({ blocks }: Pick<VisibleMessage, 'blocks'>, actionId: string, value: string): boolean {
+  return findElements(blocks).some(
+    ({ element }) => element['action_id'] === actionId && element['value'] === value,
+  );
+}
+
+/** The form that came back after it was sent: another one than `sent`. */
+export const isBack =
+  (sent: VisibleView | undefined) =>
+  ({ callback_id: id, hash }: VisibleView): boolean =>
+    id === 'digests:submit' && hash !== sent?.hash;

@@ -1,0 +1,207 @@
+import { expect, test } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../../../../../src/lib/time.ts';
+import { prepareEngines } from '../../../../../support/engines.ts';
+import { listEvidence, listParts, startLooks } from '../../../../../support/watches/looks.ts';
+
+const { embedded } = await prepareEngines();
+const names = ['shop', 'docs', 'blog'].map((Name) => ({ Name }));
+
+async function start(zones: Parameters<typeof startLooks>[1] = names) {
+  return startLooks(await embedded.emptyDatabase(), zones);
+}
+
+test('errors: all zones together above the threshold; those that carry it are named', async () => {
+  const world = await start();
+  const look = world.createLook('errors');
+  world.fail(1001, 46);
+  world.fail(1002, 4, { code: 'dns_lookup' });
+  // Before the window.
+  world.fail(1003, 80, { ago: 21 });
+  expect(await look()).toMatchObject({ parts: [], value: 50, count: 0 });
+  world.later(2 * minuteMs);
+  world.fail(1001, 1);
+  const found = await look();
+  expect(listParts(found)).toEqual(['shop: 47 errors in 10 minutes (mostly http_timeout)']);
+  expect(listEvidence(found)).toEqual([
+    '! 3 zones together: 51 errors in 10 minutes | more than 50 together',
+    '! shop: 47 errors in 10 minutes (mostly http_timeout) | more than 50 together',
+    'docs: 4 errors in 10 minutes (mostly dns_lookup) | more than 50 together',
+    'blog: no errors in 10 minutes | more than 50 together',
+  ]);
+  expect(found).toMatchObject({ value: 51, count: 51 });
+});
+
+test('errors: an incident adds up every error once, late ones included, until it is over', async () => {
+  const world = await start([{ Name: 'shop' }]);
+  const look = world.createLook('errors');
+  const counts: unknown[] = [];
+  world.fail(1001, 60, { ago: 2 });
+  for (const late of [0, 7, 0, 0, 0, 0]) {
+    if (late > 0) world.fail(1001, late, { ago: 8 });
+    const { count, parts } = await look();
+    counts.push([count, parts.length]);
+    world.later(5 * minuteMs);
+  }
+  expect(counts).toEqual([
+    [60, 1],
+    [7, 1],
+    [0, 0],
+    [0, 0],
+    [0, 0],
+    [0, 0],
+  ]);
+  world.later(dayMs);
+  world.fail(1001, 51);
+  expect((await look()).count).toBe(51);
+});
+
+test('errors: a log that fails hides no other, and is neither wrong nor fine; all failing throws', async () => {
+  const world = await start();
+  const look = world.createLook('errors', { targets: ['1001', '1002', '1009'] });
+  world.fail(1001, 51);
+  world.simulator.faults.add({ match: { host: 'origin-logging', path: /^\/1002\// }, status: 503, times: 9 });
+  const found = await look();
+  expect(listParts(found)).toEqual(['shop: 51 errors in 10 minutes (mostly http_timeout)']);
+  expect(listEvidence(found)).toMatchSnapshot('a log fails');
+  expect(found.unread).toEqual(['1002']);
+  world.later(5 * minuteMs);
+  world.simulator.faults.add({ match: { host: 'origin-logging' }, status: 503, times: 99 });
+  await expect(look()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('errors: chosen zones are looked at while their list cannot be read', async () => {
+  const world = await start();
+  world.fail(1001, 51);
+  world.simulator.faults.add({ match: { path: /pullzone/ }, status: 503, times: 9 });
+  const found = await world.createLook('errors', { targets: ['1001'] })();
+  expect(listParts(found)).toEqual(['zone 1001: 51 errors in 10 minutes (mostly http_timeout)']);
+  expect(listEvidence(found)).toMatchSnapshot('the list fails');
+  world.later(5 * minuteMs);
+  world.simulator.faults.add({ match: { path: /pullzone/ }, status: 503, times: 9 });
+  await expect(world.createLook('errors')()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('errors: of many zones the busiest are read, and the others are said not to be', async () => {
+  const zones = Array.from({ length: 27 }, (_, nth) => ({
+    Name: `z${nth}`,
+    MonthlyBandwidthUsed: (nth + 1) * 1e9,
+  }));
+  const world = await start(zones);
+  const found = await world.createLook('errors')();
+  expect(world.requests(/^\/10\d\d\//)).toBe(50);
+  expect(world.requests(/^\/100[12]\//)).toBe(0);
+  expect(listEvidence(found)[1]).toBe('2 zones: not read: of many the 25 with most traffic are');
+});
+
+test('hosts: each origin host by itself, of all zones that fetch from it', async () => {
+  const origin = { OriginUrl: 'https://user:pass@Origin.example.com:8443/path' };
+  const world = await start([
+    { Name: 'shop', ...origin },
+    { Name: 'docs', ...origin },
+    { Name: 'blog', OriginUrl: 'http://other.example.com' },
+    { Name: 'files', OriginUrl: '' },
+  ]);
+  world.fail(1001, 30);
+  world.fail(1002, 21);
+  world.fail(1003, 50);
+  world.fail(1004, 99);
+  const found = await world.createLook('errors-host')();
+  expect(listParts(found)).toEqual([
+    'origin.example.com: 51 errors in 10 minutes (mostly http_timeout) of 2 zones',
+  ]);
+  expect(found).toMatchObject({ value: 51, count: 51 });
+  const targets = ['Other.example.com', 'gone.example.com'];
+  const chosen = await world.createLook('errors-host', { targets })();
+  expect(listEvidence(chosen)).toEqual([
+    'gone.example.com: no zone fetches from it',
+    'other.example.com: 50 errors in 10 minutes (mostly http_timeout) | more than 50',
+  ]);
+  const gone = world.createLook('errors-host', { targets: ['gone.example.com'] });
+  await expect(gone()).rejects.toThrow('No zone fetches from the hosts');
+});
+
+test('new codes: what a zone had when it was first looked at is known; each new code is told once', async () => {
+  const world = await start();
+  const look = world.createLook('errors-new-code');
+  world.fail(1001, 5, { ago: 60 });
+  expect(listEvidence(await look())).toContain('shop: learning: knows 1 code: http_timeout');
+  world.later(5 * minuteMs);
+  world.fail(1001, 3, { code: 'tls_handshake' });
+  world.fail(1002, 1, { code: 'http_timeout' });
+  const found = await look();
+  expect(listParts(found).sort()).toEqual([
+    'docs: new code http_timeout, 1 error so far',
+    'shop: new code tls_handshake, 3 errors so far',
+  ]);
+  world.later(5 * minuteMs);
+  world.fail(1001, 3, { code: 'tls_handshake' });
+  expect((await look()).parts).toEqual([]);
+  // After a week without a look it learns anew.
+  world.later(9 * dayMs);
+  world.fail(1001, 3, { code: 'late' });
+  expect((await look()).parts).toEqual([]);
+});
+
+test('new codes: an origin host stands for the zones that fetch from it', async () => {
+  const world = await start([
+    { Name: 'shop', OriginUrl: 'https://origin.example.com' },
+    { Name: 'docs', OriginUrl: 'https://other.example.com' },
+    { Name: 'blog', OriginUrl: 'https://Origin.example.com/blog' },
+  ]);
+  const look = world.createLook('errors-new-code', { targets: ['origin.example.com'] });
+  await look();
+  world.later(5 * minuteMs);
+  for (const zone of [1001, 1002, 1003]) world.fail(zone, 2, { code: 'tls_handshake' });
+  expect(listParts(await look()).sort()).toEqual([
+    'blog: new code tls_handshake, 2 errors so far',
+    'shop: new code tls_handshake, 2 errors so far',
+  ]);
+  world.simulator.faults.add({
+    match: { path: /^\/pullzone/ },
+    status: 503,
+    times: Number.POSITIVE_INFINITY,
+  });
+  world.later(5 * minuteMs);
+  await expect(look()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('rise: learns for three days, then compares with the same time of other days', async () => {
+  const world = await start([{ Name: 'shop' }]);
+  const look = world.createLook('errors-rise', { window: 60 });
+  const told: string[] = [];
+  for (let day = 0; day < 4; day += 1) {
+    for (const ago of [90, 50, 10]) world.fail(1001, 20, { ago });
+    told.push(...listEvidence(await look()));
+    world.later(dayMs);
+  }
+  expect(told).toEqual([
+    // The first look counts the day before, too.
+    'shop: 40 errors in an hour; learning: 1 of 3 days',
+    'shop: 40 errors in an hour; learning: 2 of 3 days',
+    'shop: 40 errors in an hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
+    'shop: 40 errors in an hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
+  ]);
+  world.fail(1001, 119);
+  expect(await look()).toMatchObject({ parts: [], value: 297 });
+  world.later(2 * minuteMs);
+  world.fail(1001, 1);
+  expect(listParts(await look())).toEqual(['shop: 120 errors in an hour (mostly http_timeout), usual: 39']);
+});
+
+test('rise: three errors in place of one are no incident', async () => {
+  const world = await start([{ Name: 'shop' }]);
+  const look = world.createLook('errors-rise', { window: 60 });
+  for (let day = 0; day < 5; day += 1) {
+    world.fail(1001, 1);
+    await look();
+    world.later(dayMs);
+  }
+  world.fail(1001, 29);
+  expect((await look()).parts).toEqual([]);
+  world.later(2 * minuteMs);
+  world.fail(1001, 1);
+  const found = await look();
+  expect(listEvidence(found)[0]).toMatch(/^! shop: 30 errors .*usual: 1 \| 30 or more: 300 % of 10$/u);
+  world.later(2 * hourMs);
+  expect(await look()).toMatchObject({ parts: [], value: 0 });
+});

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import type { Watch } from '../../../../src/commands/reports/watches/model.ts';
+import { Secret } from '../../../../src/secrets/secret.ts';
+import { alice, bob } from '../../../support/digests/harness.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { createWatchHarness, type WatchHarness } from '../../../support/watches/harness.ts';
+
+const { embedded } = await prepareEngines();
+const channel = 'C0OPS0000';
+
+async function open(): Promise<WatchHarness> {
+  return createWatchHarness(await embedded.emptyDatabase());
+}
+
+/** The incidents of the channel as they are shown now. */
+function readIncidents({ slack }: WatchHarness): string[] {
+  const messages = slack.as(bob.userId, channel).messages();
+  return messages.filter(({ threadTs }) => threadTs === undefined).map(({ reads }) => reads);
+}
+
+test('a CDN that asks for a pause invents no incident, and is told once', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch();
+  await harness.look();
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 429, retryAfter: 900, times: Infinity });
+  await harness.look(6);
+  expect((await harness.incidents()).map(({ kind }) => kind)).toEqual(['blind']);
+  expect(readIncidents(harness)).toHaveLength(1);
+  harness.cdn.faults.clear();
+  await harness.look(2);
+  expect((await harness.incidents()).map(({ closedAt }) => closedAt instanceof Date)).toEqual([true]);
+  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect(readIncidents(harness)).toHaveLength(1);
+});
+
+test('while Slack refuses edits they are put together, and the newest state is shown in the end', async () => {
+  await using harness = await open();
+  await harness.createWatch();
+  harness.setEnabled(0, false);
+  await harness.look();
+  const edits = () => harness.slack.calls.filter(({ method }) => method === 'chat.update').length;
+  const before = edits();
+  harness.slack.script.rateLimit('chat.update', 15 * 60);
+  harness.setEnabled(1, false);
+  await harness.look(2);
+  harness.setEnabled(0, true);
+  harness.setEnabled(1, true);
+  await harness.look(4);
+  const [incident, ...others] = await harness.incidents();
+  expect(others).toEqual([]);
+  expect(incident?.closedAt).toBeInstanceOf(Date);
+  expect(readIncidents(harness)).toEqual([expect.stringMatching(/^:white_check_mark: Resolved/u)]);
+  // Six looks changed it; the refused edit and few more did it.
+  expect(edits() - before).toBeLessThanOrEqual(5);
+});
+
+const pauses: readonly {
+  readonly why: string;
+  readonly breaks: (harness: WatchHarness) => unknown;
+  readonly reason: string;
+  readonly mends?: (harness: WatchHarness) => unknown;
+}[] = [
+  {
+    why: 'its channel was archived',
+    breaks: ({ slack }) => Object.assign(slack.world.channels.get(channel) ?? {}, { archived: true }),
+    reason: 'channel-archived',
+    mends: ({ slack }) => Object.assign(slack.world.channels.get(channel) ?? {}, { archived: false }),
+  },
+  {
+    why: 'its owner was deactivated',
+    async breaks({ keyStore, watches }) {
+      await keyStore.forget(alice);
+      await watches.pauseFor({ person: alice, tenant: 'T0ACME000' });
+    },
+    reason: 'owner-gone',
+  },
+  {
+    why: 'its owner was deactivated, and the event of it was lost',
+    breaks: ({ slack }) => Object.assign(slack.world.person(alice.userId) ?? {}, { deactivated: true }),
+    reason: 'owner-gone',
+  },
+];
+
+test.each(pauses)(
+  '$why: it pauses, says so once, and runs on with the key of who takes it over',
+  async (one) => {
+    await using harness = await open();
+    await harness.keyStore.link(bob, new Secret(harness.cdn.restrictedKey));
+    const watch = await harness.createWatch();
+    await harness.look();
+    await one.breaks(harness);
+    harness.setEnabled(0, false);
+    await harness.look(4);
+    const paused = await harness.find(watch);
+    expect(paused.paused?.reason).toBe(one.reason);
+    const notices = harness.slack.as(
+      one.mends ? alice.userId : bob.userId,
+      one.mends ? 'DU0ALICE00' : channel,
+    );
+    expect(notices.messages().filter(({ reads }) => reads.includes(watch.id))).toHaveLength(1);
+
+    await one.mends?.(harness);
+    await harness.watches.takeOver(paused, bob);
+    const asked = harness.cdn.requests.length;
+    await harness.look(2);
+    const requests = harness.cdn.requests.slice(asked);
+    expect(new Set(requests.map((request) => request.key))).toEqual(new Set(['restricted']));
+    const still = (await harness.incidents()).filter(({ closedAt }) => closedAt === undefined);
+    expect(still).toHaveLength(1);
+    expect(readIncidents(harness).filter((text) => text.startsWith(':rotating_light:'))).toHaveLength(1);
+  },
+);
+
+test('an incident whose message a person deleted ends all the same, and is not posted again', async () => {
+  await using harness = await open();
+  const watch: Watch = await harness.createWatch();
+  harness.setEnabled(0, false);
+  await harness.look();
+  harness.slack.script.fail('chat.update', 'message_not_found', 99);
+  harness.setEnabled(1, false);
+  await harness.look(2);
+  harness.setEnabled(0, true);
+  harness.setEnabled(1, true);
+  await harness.look(4);
+  const [incident, ...others] = await harness.incidents();
+  expect(others).toEqual([]);
+  expect(incident?.closedAt).toBeInstanceOf(Date);
+  expect(readIncidents(harness)).toHaveLength(1);
+  expect((await harness.find(watch)).paused).toBeUndefined();
+});
+
+test('a watch that was moved before its message was refused speaks in the other channel, and is not paused', async () => {
+  await using harness = await open();
+  const watch = await harness.createWatch();
+  harness.slack.script.rateLimit('chat.postMessage', 10 * 60);
+  harness.setEnabled(0, false);
+  await harness.look();
+  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
+  const found = await harness.find(watch);
+  await harness.watches.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
+  await harness.look(4);
+  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect(harness.readChannel('C0DEPLOY0')).toHaveLength(1);
+});

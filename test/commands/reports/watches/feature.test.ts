@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { connect, startBot } from '../../../support/bot.ts';
+import { readStable } from '../../../support/words.ts';
+
+const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
+
+test('a watch is made, tells its channel, is acknowledged, snoozed and explained', async () => {
+  const bot = await startBot({ zones: 4 });
+  try {
+    await connect(bot, alice, ops);
+    for (const zone of bot.cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
+    const owner = bot.slack.as(alice, ops);
+    await owner.slash('watch new disabled');
+    const form = await owner.waitForModal('watches:submit');
+    expect(readStable(form)).toMatchSnapshot('form');
+    const wrong = await owner.submit({ hours: 'sometimes' });
+    expect(Object.keys(wrong.errors ?? {})).toEqual(['hours']);
+    await owner.submit({ hours: '', people: [bob] });
+    const saved = await owner.waitForModal('watches:done');
+    const id = /(?<=Watch )\w{5}/u.exec(saved.reads)?.[0] ?? '';
+    expect(readStable(saved, { id })).toMatchSnapshot('saved');
+    await owner.closeModal();
+
+    const [zone] = bot.cdn.data.zones;
+    if (zone) zone.Enabled = false;
+    await owner.slash(`watch look ${id}`);
+    const onCall = bot.slack.as(bob, ops);
+    const incident = await onCall.waitForMessage(({ reads }) => reads.startsWith(':rotating_light:'));
+    expect(readStable(incident, { id })).toMatchSnapshot('incident');
+
+    await onCall.press('watches:acknowledge', { ts: incident.ts });
+    const current = () => onCall.messages().find(({ ts }) => ts === incident.ts)?.reads ?? '';
+    await expect.poll(current).toContain(':eyes:');
+    await onCall.slash(`watch snooze ${id} 2h`);
+    await expect.poll(current).toContain(':zzz:');
+    expect(readStable(current(), { id })).toMatchSnapshot('acknowledged and snoozed');
+
+    await onCall.slash(`watch pause ${id}`);
+    const refused = await onCall.waitForMessage(({ reads }) => reads.includes('whose watch this is'));
+    expect(readStable(refused, { id })).toMatchSnapshot('not his');
+    await owner.slash('watch list');
+    const list = await owner.waitForMessage(({ reads }) => reads.includes('requests of your account'));
+    expect(readStable(list, { id }).replace(/\d+ of 1,200/u, '<n> of 1,200')).toMatchSnapshot('list');
+    expect(bot.slack.problems).toEqual([]);
+  } finally {
+    await bot.stop();
+  }
+});
+
+test('another condition has other fields, and trying it shows the figures to its maker alone', async () => {
+  const bot = await startBot({ zones: 4 });
+  try {
+    await connect(bot, alice, ops);
+    const owner = bot.slack.as(alice, ops);
+    await owner.slash('watch new');
+    await owner.waitForModal('watches:submit');
+    await owner.choose('condition', 'errors-rise');
+    const rise = await owner.waitForModal(({ reads }) => reads.includes('of what is usual'));
+    // A window means something else in another condition.
+    expect(rise.reads).toContain('30 minutes');
+    await owner.choose('condition', 'zone-limit');
+    const limit = await owner.waitForModal(({ blocks }) =>
+      JSON.stringify(blocks).includes('threshold:zone-limit'),
+    );
+    expect(readStable(limit)).toMatchSnapshot('form');
+    await owner.press('watches:try');
+    const tried = await owner.waitForModal('watches:tried');
+    expect(readStable(tried)).toMatchSnapshot('tried');
+    expect(bot.slack.problems).toEqual([]);
+  } finally {
+    await bot.stop();
+  }
+});
+
+test.each(['watch errors', 'watch nonsense', 'watch pause', 'watch pause zzzzz', 'watch snooze zzzzz soon'])(
+  'what cannot be done says what can: %s',
+  async (words) => {
+    const bot = await startBot({ zones: 2 });
+    try {
+      await connect(bot, alice, ops);
+      const owner = bot.slack.as(alice, ops);
+      const before = owner.messages().length;
+      await owner.slash(words);
+      await expect.poll(() => owner.messages().length).toBeGreaterThan(before);
+      expect(readStable(owner.messages().at(-1)?.reads ?? '')).toMatchSnapshot();
+    } finally {
+      await bot.stop();
+    }
+  },
+);

@@ -1,0 +1,226 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Attention } from '../../../../src/api/zones/summary.ts';
+import type { Comparison } from '../../../../src/commands/reports/digests/figures.ts';
+import { digestKindNames } from '../../../../src/commands/reports/digests/kinds/list.ts';
+import {
+  type Collected,
+  storedVersion,
+  type Threshold,
+} from '../../../../src/commands/reports/digests/model.ts';
+import type { NamedGroup } from '../../../../src/commands/reports/digests/names.ts';
+import { shrinkFigures } from '../../../../src/commands/reports/digests/prepare.ts';
+import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+import { renderDigest } from '../../../../src/views/reports/digests/post.ts';
+import { findChartProblems, findMessageProblems } from '../../../support/slack-limits.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '<!channel>',
+    '&amp;',
+    '`',
+    '*bold*',
+    'a\nb',
+    '&'.repeat(60),
+    '<'.repeat(60),
+    '😀'.repeat(30),
+  ),
+);
+const id = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String);
+const amount = fc.oneof(fc.nat(), fc.double({ min: 0, max: 1e18, noNaN: true }), fc.constantFrom(0, 1, 1e15));
+const iso = fc
+  .date({ min: new Date('2020-01-01'), max: new Date('2035-01-01'), noInvalidDate: true })
+  .map((at) => at.toISOString());
+const list = <T>(of: fc.Arbitrary<T>, most: number) =>
+  fc.oneof(fc.array(of, { maxLength: 3 }), fc.array(of, { maxLength: most, size: 'max' }));
+
+/** Members that are undefined are left out, as they are in JSON. */
+function arbitraryFigures<T extends object>(
+  members: { [Name in keyof T]-?: fc.Arbitrary<T[Name] | undefined> },
+): fc.Arbitrary<T> {
+  return fc.record(members as Record<string, fc.Arbitrary<unknown>>).map((all) => {
+    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
+  });
+}
+const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
+
+const compared = arbitraryFigures<Comparison>({
+  now: amount,
+  before: maybe(amount),
+  weekBefore: maybe(amount),
+  usual: maybe(amount),
+});
+const named = fc.record({ id, name: text });
+const some: fc.Arbitrary<NamedGroup> = fc.record({ count: fc.nat(), first: list(named, 10) });
+const states = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<Record<Attention, T>> =>
+  fc.record({ disabled: of, suspended: of, 'near-limit': of, 'no-certificate': of });
+const points = list(fc.tuple(fc.nat({ max: 2e12 }), amount), 30);
+
+const zones = arbitraryFigures<NonNullable<Collected['zones']>>({
+  scope: fc.constantFrom('', '1001 1002'),
+  since: maybe(iso),
+  zones: fc.nat(),
+  skipped: fc.nat({ max: 3 }),
+  used: maybe(amount),
+  charges: maybe(amount),
+  attention: fc.nat(),
+  chargesBefore: maybe(amount),
+  perDay: maybe(compared),
+  chargesPerDay: maybe(compared),
+  busiest: list(
+    arbitraryFigures<{ id: string; name: string; used: number; limit?: number; perDay: Comparison }>({
+      id,
+      name: text,
+      used: amount,
+      limit: maybe(amount),
+      perDay: compared,
+    }),
+    30,
+  ),
+  limits: list(
+    fc.record({ id, name: text, used: amount, limit: amount, reaches: iso, isNew: fc.boolean() }),
+    10,
+  ),
+  troubled: list(
+    arbitraryFigures<{ id: string; name: string; flags: number; used?: number; limit?: number }>({
+      id,
+      name: text,
+      flags: fc.nat({ max: 63 }),
+      used: maybe(amount),
+      limit: maybe(amount),
+    }),
+    40,
+  ),
+  missing: list(id, 20),
+  news: maybe(fc.record({ joined: some, left: some, became: states(some), recovered: states(some) })),
+  trend: points,
+});
+
+const errors = arbitraryFigures<NonNullable<Collected['errors']>>({
+  scope: fc.constant(''),
+  since: maybe(iso),
+  from: iso,
+  total: fc.nat(),
+  perDay: compared,
+  read: fc.nat({ max: 25 }),
+  asked: fc.nat({ max: 25 }),
+  of: fc.nat(),
+  zones: list(
+    arbitraryFigures<{ id: string; name: string; total: number; perDay: Comparison; mostly?: string }>({
+      id,
+      name: text,
+      total: fc.nat(),
+      perDay: compared,
+      mostly: maybe(text),
+    }),
+    25,
+  ),
+  codes: list(fc.tuple(text, fc.nat()), 12),
+  fresh: list(fc.record({ code: text, count: fc.nat(), zones: some }), 10),
+  prefixes: list(fc.tuple(text, fc.nat()), 5),
+  hours: list(fc.nat(), 169),
+  firstHour: fc.nat({ max: 2e12 }),
+});
+
+const scan = arbitraryFigures<NonNullable<Collected['scanning']>[number]>({
+  id,
+  since: maybe(iso),
+  last: maybe(fc.constantFrom('2026-11-03', '2024-02-29')),
+  days: fc.integer({ min: 1, max: 7 }),
+  scanned: maybe(amount),
+  blocked: maybe(amount),
+  perDay: maybe(compared),
+  share: maybe(compared),
+  trend: list(fc.tuple(fc.constantFrom('2026-11-03', '2024-02-29'), maybeNull(fc.nat())), 14),
+});
+
+function maybeNull<T>(inner: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
+  return fc.option(inner);
+}
+
+const app = arbitraryFigures<NonNullable<Collected['apps']>['apps'][number]>({
+  id: text.filter((word) => word !== ''),
+  since: maybe(iso),
+  status: maybe(text),
+  wasStatus: maybe(text),
+  latency: maybe(compared),
+  average: maybe(compared),
+  cost: maybe(compared),
+  volumes: maybe(compared),
+  trend: points,
+});
+
+const collected: fc.Arbitrary<Collected> = arbitraryFigures<Collected>({
+  version: fc.constant(storedVersion),
+  at: iso,
+  zones: maybe(zones),
+  errors: maybe(errors),
+  scanning: maybe(list(scan, 20)),
+  apps: maybe(fc.record({ apps: list(app, 20), more: fc.nat() })),
+  settings: maybe(
+    arbitraryFigures<NonNullable<Collected['settings']>>({
+      since: maybe(iso),
+      zones: fc.nat(),
+      first: fc.nat(),
+      total: fc.nat(),
+      changes: list(
+        fc.record({
+          zoneId: id,
+          zone: text,
+          setting: text,
+          change: fc.string({ unit: 'binary', maxLength: 250 }),
+          at: iso,
+        }),
+        40,
+      ),
+      missing: list(id, 40),
+    }),
+  ),
+  unread: list(
+    arbitraryFigures<Collected['unread'][number]>({
+      kind: fc.constantFrom(...digestKindNames),
+      what: maybe(text),
+      message: fc.constantFrom('The CDN did not answer.', 'It said: “&lt;b&gt;”.'),
+      reference: maybe(text),
+      more: fc.nat(),
+    }),
+    12,
+  ),
+});
+const only: fc.Arbitrary<Threshold> = fc.oneof(
+  fc.constantFrom('always', 'changed', 'new'),
+  fc.record({ above: fc.nat() }),
+);
+
+test('any figures are a few lines and a thread that Slack takes, and fit where they are kept', () => {
+  fc.assert(
+    fc.property(collected, only, fc.constantFrom('UTC', 'Pacific/Apia'), (found, only, timeZone) => {
+      const kept = shrinkFigures(found);
+      expect(JSON.stringify(kept).length).toBeLessThan(65_536);
+      // What is stored is what is drawn.
+      expect(JSON.parse(JSON.stringify(kept))).toEqual(kept);
+      const subject = {
+        kinds: digestKindNames,
+        targets: { zones: [], shieldZones: [], apps: [] },
+        only,
+        timeZone,
+      };
+      const { top, thread } = renderDigest(kept, subject);
+      expect(top.text.split('\n').length).toBeLessThanOrEqual(6);
+      expect(top.blocks?.length).toBeLessThanOrEqual(4);
+      expect(thread.length).toBeLessThanOrEqual(6);
+      for (const message of [top, ...thread]) {
+        expect(findMessageProblems(message)).toEqual([]);
+        const charts = message.blocks?.filter(isChart) ?? [];
+        expect(charts.length).toBeLessThanOrEqual(1);
+        expect(charts.flatMap(findChartProblems)).toEqual([]);
+        const inWords = { ...message, blocks: replaceNativeBlocks(message.blocks ?? []) };
+        expect(findMessageProblems(inWords)).toEqual([]);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
