@@ -1,5 +1,7 @@
 import { createCache } from '../lib/cache.ts';
+import { looksLikeId, toNameKey } from '../lib/names.ts';
 import { hourMs } from '../lib/time.ts';
+import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
 import { type Person, personKey, tenantId } from './identity.ts';
@@ -15,6 +17,14 @@ export interface Named {
   readonly name: string;
   /** A user id. */
   readonly by: string;
+}
+
+/** `name` is undefined to remove it. `asAdmin`: may change what others gave. */
+export interface NameChange {
+  readonly kind: NamedKind;
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly asAdmin?: boolean;
 }
 
 /** The zone that a channel is about. */
@@ -63,18 +73,30 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     return rows.map(({ id }) => id);
   };
 
+  const wasUsed = async (tenant: string, kind: NamedKind, id: string): Promise<boolean> => {
+    const rows = db.selectFrom('recent_ids').select('id').where('tenant', '=', tenant);
+    return (await rows.where('kind', '=', kind).where('id', '=', id).executeTakeFirst()) !== undefined;
+  };
+
   return {
     list,
-    /** The name of an id; undefined if it has none. */
-    async find(person: Person, kind: NamedKind, id: string): Promise<string | undefined> {
+    /** The name of an id and who gave it; undefined if it has none. */
+    async find(person: Person, kind: NamedKind, id: string): Promise<Named | undefined> {
       const all = await list(tenantId(person));
-      return all.find((one) => one.kind === kind && one.id === id)?.name;
+      return all.find((one) => one.kind === kind && one.id === id);
     },
-    /** The id that a typed word names, else the word itself. */
+    /**
+     * The id that a typed word names, else the word itself. An id wins over a name: what looks like one, was given a name,
+     * or was used before is never looked up as a name.
+     */
     async resolve(person: Person, kind: NamedKind, typed: string): Promise<string> {
-      const wanted = typed.toLowerCase();
-      const all = await list(tenantId(person));
-      return all.find((one) => one.kind === kind && one.name.toLowerCase() === wanted)?.id ?? typed;
+      if (looksLikeId(typed)) return typed;
+      const tenant = tenantId(person);
+      const wanted = toNameKey(typed);
+      const all = (await list(tenant)).filter((one) => one.kind === kind);
+      if (all.some(({ id }) => id === typed)) return typed;
+      const found = all.find(({ name }) => toNameKey(name) === wanted);
+      return found && !(await wasUsed(tenant, kind, typed)) ? found.id : typed;
     },
     /** Ids with a name, and those that the person used last: the newest first, then by name. */
     async known(person: Person, kind: NamedKind): Promise<{ id: string; name: string | undefined }[]> {
@@ -83,24 +105,32 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       return [...new Set([...ids, ...names.keys()])].map((id) => ({ id, name: names.get(id) }));
     },
     /**
-     * Gives an id a name, or takes it away, with its audit record. `taken`: the id that has this name already; `full`:
-     * there are too many.
+     * Gives an id a name, or removes it, with its audit record. Only the person who gave a name, or an admin, changes it.
+     * `givenBy`: the person who gave the present one; `taken`: the id that has this name; `isId`: the name is an id that is
+     * known here; `isName`: the id is a name here; `full`: there are too many.
      */
     async give(
       person: Person,
-      {
-        kind,
-        id,
-        name,
-      }: { readonly kind: NamedKind; readonly id: string; readonly name: string | undefined },
-    ): Promise<'done' | 'full' | { readonly taken: string }> {
+      { kind, id, name, asAdmin = false }: NameChange,
+    ): Promise<
+      'done' | 'full' | 'isId' | 'isName' | { readonly taken: string } | { readonly givenBy: string }
+    > {
       const tenant = tenantId(person);
+      const wanted = name === undefined ? undefined : toNameKey(name);
+      if (name !== undefined && (looksLikeId(name) || (await wasUsed(tenant, kind, name)))) return 'isId';
       const outcome = await db.transaction().execute(async (trx) => {
+        // One at a time, since the database compares names only by their letters.
+        await takeLock(trx, `names/${tenant}`);
         const all = await trx.selectFrom('names').selectAll().where('tenant', '=', tenant).execute();
-        const others = all.filter((one) => one.kind !== kind || one.id !== id);
-        const wanted = name?.toLowerCase();
-        const same = others.find((one) => one.kind === kind && one.name.toLowerCase() === wanted);
+        const present = all.find((one) => one.kind === kind && one.id === id);
+        if (present && present.named_by !== person.userId && !asAdmin) return { givenBy: present.named_by };
+        const others = all.filter((one) => one !== present);
+        const ofKind = others.filter((one) => one.kind === kind);
+        const same = ofKind.find((one) => toNameKey(one.name) === wanted);
         if (same) return { taken: same.id };
+        if (ofKind.some((one) => toNameKey(one.id) === wanted)) return 'isId';
+        if (wanted !== undefined && ofKind.some((one) => toNameKey(one.name) === toNameKey(id)))
+          return 'isName';
         if (others.length >= maxNames && name !== undefined) return 'full';
         await trx
           .deleteFrom('names')

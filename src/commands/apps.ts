@@ -69,12 +69,20 @@ async function showApp(
   hasValues = false,
 ): Promise<Message> {
   const client = await context.cdn();
-  const [app, name] = await Promise.all([
+  const [app, named] = await Promise.all([
     client.apps.summary(id),
     context.names.find(context.person, 'app', id),
   ]);
   await rememberUse('app', id, context);
   // Shown only if cached: it is not worth reading every zone.
   const zones = findKnownZones(context)?.zones.filter(({ appId }) => appId === id);
-  return views.renderApp({ id, name, app, zones, hasValues, panel: context.panel, asOf: context.now() });
+  return views.renderApp({
+    id,
+    name: named?.name,
+    app,
+    zones,
+    hasValues,
+    panel: context.panel,
+    asOf: context.now(),
+  });
 }

@@ -1,13 +1,18 @@
 import { z } from 'zod';
+import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import { type NamedKind, namedKinds } from '../auth/names.ts';
+import { assertKnown } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
+import { cleanName, looksLikeId, mixesAlphabets } from '../lib/names.ts';
 import { hasSecret } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/names.ts';
 import { type Command, type Context, defineForm, type Feature, type Picker, type With } from './define.ts';
 import type { Words } from './words.ts';
+
+const looksLikeIdError = 'This name looks like an ID. Add a word, so that nobody takes it for one.';
 
 const nameCommand: Command<'names'> = {
   name: 'name',
@@ -51,38 +56,62 @@ const fields = z
   .object({
     kind: z.enum(namedKinds, { error: 'Pick what it is.' }),
     id: z
-      .string({ error: 'Type its id.' })
+      .string({ error: 'Type its ID.' })
       .trim()
-      .regex(/^[^\s/\\]{1,75}$/u, { error: 'An id has no spaces or slashes in it.' })
-      .refine((id) => !hasSecret(id), { error: 'That looks like a key. A name is given to an id.' }),
+      .regex(/^[^\s/\\]{1,75}$/u, { error: 'An ID has no spaces or slashes in it.' })
+      .refine((id) => id === cleanName(id), {
+        error: 'This ID has invisible characters in it. Type it again.',
+      })
+      .refine((id) => !hasSecret(id), { error: 'That looks like a key. Give a name to an ID.' }),
     name: z
       .string()
-      .trim()
-      .max(views.maxNameLength, { error: `A name has at most ${views.maxNameLength} characters.` })
-      .refine((name) => !/^\d+$/u.test(name), {
-        error: 'A name is not a number: it could be taken for an id.',
+      .refine((name) => name.trim() === '' || cleanName(name) !== '', {
+        error: 'A name needs characters that people can see.',
       })
-      .refine((name) => !/\p{Cc}/u.test(name), { error: 'A name is one line.' })
+      .transform(cleanName)
+      .refine((name) => name.length <= views.maxNameLength, {
+        error: `A name has at most ${views.maxNameLength} characters.`,
+      })
+      .refine((name) => !looksLikeId(name), { error: looksLikeIdError })
+      .refine((name) => !mixesAlphabets(name), {
+        error: 'Write each word of a name in one alphabet: some letters of two alphabets look the same.',
+      })
       .refine((name) => !hasSecret(name), { error: 'That looks like a key. Everybody here would see it.' })
       .optional(),
   })
   .refine(({ kind, id }) => kind === 'app' || /^\d{1,19}$/u.test(id), {
     path: ['id'],
-    error: 'This id is a whole number, such as 501.',
+    error: 'This ID is a whole number, such as 501.',
   });
 
 async function giveName(
   { kind, id, name }: z.output<typeof fields>,
-  { names, person }: Context & With<'names'>,
+  context: Context & With<'names'>,
 ): Promise<Message> {
+  const { names, person } = context;
   const given = { kind, id, name: name || undefined };
-  const outcome = await names.give(person, given);
+  if (kind === 'app' && given.name !== undefined && (await isAppId(given.name, context)))
+    throw new UserError(`${formatCode(given.name, 60)} is the ID of an app.`, 'Choose another name.');
+  let outcome = await names.give(person, given);
+  if (typeof outcome === 'object' && 'givenBy' in outcome) {
+    if (!assertKnown(await context.decide('admin', { fresh: true })).allowed)
+      throw new UserError(
+        `<@${outcome.givenBy}> named this ID. Only they or an admin can change the name.`,
+        'See `/cdn name list`.',
+      );
+    outcome = await names.give(person, { ...given, asAdmin: true });
+  }
   if (outcome === 'done') return views.renderNamed(given);
   if (outcome === 'full')
-    throw new UserError('There are too many names here.', 'Take one away first: `/cdn name list`.');
+    throw new UserError('There are too many names here.', 'Remove one first: `/cdn name list`.');
+  if (outcome === 'isId')
+    throw new UserError('This name is an ID that is used here.', 'Choose another name.');
+  if (outcome === 'isName')
+    throw new UserError(`${formatCode(id, 60)} is a name here.`, 'Type the ID it stands for.');
+  const owner = 'taken' in outcome ? formatCode(outcome.taken, 60) : 'Another ID';
   throw new UserError(
-    `${formatCode(outcome.taken, 60)} has this name already.`,
-    'Take another name, or take it away there: `/cdn name`.',
+    `${owner} already has this name.`,
+    'Choose another name, or remove that one: `/cdn name`.',
   );
 }
 
@@ -110,13 +139,37 @@ export function withKnownIds<Needs extends 'names' | 'zoneCache'>(
   };
 }
 
-/** The id that was typed, by itself or by its name: the words after it are of the command. */
+/** The ID that was typed, or whose name was typed; the words after it belong to the command. */
 export function resolveId(
   kind: NamedKind,
   { list }: Words,
   { names, person }: With<'names'>,
 ): Promise<string> {
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
+}
+
+/**
+ * The app that a deletion means. A word that is a name here is taken for one only if the CDN knows no app with that ID,
+ * so that no name leads a deletion to another app.
+ */
+export async function resolveAppToDelete(typed: string, context: With<'names'>): Promise<string> {
+  const id = await context.names.resolve(context.person, 'app', typed);
+  return id === typed || !(await isAppId(typed, context)) ? id : typed;
+}
+
+/** Whether the CDN knows an app with this ID. Throws where it does not say. */
+async function isAppId(typed: string, context: Context): Promise<boolean> {
+  if (!/^[^\s/\\]+$/u.test(typed)) return false;
+  const { apps } = await context.cdn();
+  try {
+    await apps.summary(typed);
+    return true;
+  } catch (error) {
+    // A UserError says that no ID is written like this.
+    if (error instanceof UserError) return false;
+    if (error instanceof ApiError && ['not_found', 'refused'].includes(error.code)) return false;
+    throw error;
+  }
 }
 
 /** Remembers an id for the menus. The answer does not depend on it. */

@@ -72,10 +72,10 @@ async function showMetrics(
   context: With<'names'>,
 ): Promise<Message> {
   const { uploadScanning } = await context.cdn();
-  const [metrics, name] = await Promise.all([
+  const [metrics, named] = await Promise.all([
     uploadScanning.metrics(id),
     context.names.find(context.person, 'shield', id),
   ]);
   await rememberUse('shield', id, context);
-  return views.renderScanning({ id, name, metrics, picture, asOf: context.now() });
+  return views.renderScanning({ id, name: named?.name, metrics, picture, asOf: context.now() });
 }

@@ -1,5 +1,6 @@
 import type { ModalView, Option, PlainTextOption } from '@slack/types';
 import type { ChannelZone, Named, NamedKind } from '../auth/names.ts';
+import { toNameKey } from '../lib/names.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { type Message, say } from './blocks/blocks.ts';
 import { commandButton } from './blocks/buttons.ts';
@@ -32,8 +33,8 @@ export function matchesKnown(
   { id, name = '' }: { id: string; name: string | undefined },
   typed: string,
 ): boolean {
-  const wanted = typed.trim().toLowerCase();
-  return id.toLowerCase().includes(wanted) || name.toLowerCase().includes(wanted);
+  const wanted = toNameKey(typed);
+  return toNameKey(id).includes(wanted) || toNameKey(name).includes(wanted);
 }
 
 /** The ids with a name first, then the others of the menu. */

@@ -28,20 +28,85 @@ describe.each(engines.both)('names on $name', ({ skip, emptyDatabase }) => {
       expect(await names.resolve(bob, 'app', 'Checkout')).toBe('app1');
       expect(await names.resolve(bob, 'script', 'checkout')).toBe('checkout');
       expect(await names.resolve(stranger, 'app', 'checkout')).toBe('checkout');
-      expect(await names.find(bob, 'app', 'app1')).toBe('checkout');
+      expect(await names.find(bob, 'app', 'app1')).toEqual({ ...checkout, by: 'U0ALICE00' });
 
-      expect(await names.give(bob, { ...checkout, name: 'pay' })).toBe('done');
-      expect(await names.list('T0ACME000')).toEqual([{ ...checkout, name: 'pay', by: 'U0BOB0000' }]);
-      expect(await names.give(bob, { ...checkout, name: undefined })).toBe('done');
+      expect(await names.give(alice, { ...checkout, name: 'pay' })).toBe('done');
+      expect(await names.list('T0ACME000')).toEqual([{ ...checkout, name: 'pay', by: 'U0ALICE00' }]);
+      expect(await names.give(alice, { ...checkout, name: undefined })).toBe('done');
       expect(await names.list('T0ACME000')).toEqual([]);
       expect(await events()).toEqual(['name-removed app1', 'name-given app1', 'name-given app1']);
     });
 
-    test('a name that another id of the kind has is refused, whatever its case', async () => {
+    test('only the giver of a name or an admin changes or removes it', async () => {
       const { names } = setUp(await emptyDatabase());
       await names.give(alice, checkout);
-      expect(await names.give(bob, { kind: 'app', id: 'app2', name: 'CHECKOUT' })).toEqual({ taken: 'app1' });
-      expect(await names.give(bob, { kind: 'shield', id: '501', name: 'checkout' })).toBe('done');
+      for (const name of ['pay', undefined])
+        expect(await names.give(bob, { ...checkout, name })).toEqual({ givenBy: 'U0ALICE00' });
+      expect(await names.list('T0ACME000')).toEqual([{ ...checkout, by: 'U0ALICE00' }]);
+      expect(await names.give(bob, { ...checkout, name: 'pay', asAdmin: true })).toBe('done');
+      expect(await names.list('T0ACME000')).toEqual([{ ...checkout, name: 'pay', by: 'U0BOB0000' }]);
+    });
+
+    test.each([
+      'CHECKOUT ÉU',
+      'checkout E\u0301u',
+      'check\u200bout \u202eéu\u2069',
+      'checkout\u00a0 éu',
+      'ｃheckout éu',
+      '\u3164checkout\u00ad éu\ufe0f',
+    ])('%j is the same name as checkout éu: refused for another id, found when typed', async (spelling) => {
+      const { names } = setUp(await emptyDatabase());
+      await names.give(alice, { ...checkout, name: 'checkout éu' });
+      expect(await names.give(alice, { kind: 'app', id: 'app2', name: spelling })).toEqual({ taken: 'app1' });
+      expect(await names.resolve(bob, 'app', spelling)).toBe('app1');
+      expect(await names.give(bob, { kind: 'shield', id: '501', name: spelling })).toBe('done');
+    });
+
+    test('two people who give one name in two spellings at once: one of them gets it', async () => {
+      const { names } = setUp(await emptyDatabase());
+      const outcomes = await Promise.all([
+        names.give(alice, { ...checkout, name: 'é' }),
+        names.give(bob, { kind: 'app', id: 'app2', name: 'E\u0301' }),
+      ]);
+      expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+      expect(await names.list('T0ACME000')).toHaveLength(1);
+    });
+
+    test.each([
+      'app0worker00002',
+      'APP0WORKER00002',
+      'app0\u200bworker00002',
+      'ａpp0worker00002',
+      '501',
+      '#501',
+      '５０１',
+      '٥٠١',
+    ])('%j looks like an id: refused as a name, and never looked up as one', async (name) => {
+      const { names, db } = setUp(await emptyDatabase());
+      expect(await names.give(alice, { ...checkout, name })).toBe('isId');
+      // As an older version stored it.
+      const given = { named_by: 'U0ALICE00', named_at: new Date() };
+      await db
+        .insertInto('names')
+        .values({ tenant: 'T0ACME000', ...checkout, name, ...given })
+        .execute();
+      expect(await names.resolve(bob, 'app', name)).toBe(name);
+    });
+
+    test('an id that was named or used wins over a name, and is refused as a name', async () => {
+      const { names, db } = setUp(await emptyDatabase());
+      await names.give(alice, { kind: 'app', id: 'pay', name: 'billing' });
+      await names.use(bob, 'app', 'shop');
+      for (const name of ['pay', 'shop']) {
+        expect(await names.give(alice, { ...checkout, name })).toBe('isId');
+        const given = { named_by: 'U0ALICE00', named_at: new Date() };
+        await db
+          .insertInto('names')
+          .values({ tenant: 'T0ACME000', kind: 'app', id: `other-${name}`, name, ...given })
+          .execute();
+        expect(await names.resolve(alice, 'app', name)).toBe(name);
+      }
+      expect(await names.give(alice, { kind: 'app', id: 'billing', name: 'other' })).toBe('isName');
     });
 
     test('another process sees a name within seconds', async () => {
@@ -63,7 +128,7 @@ describe.each(engines.both)('names on $name', ({ skip, emptyDatabase }) => {
       }));
       await db.insertInto('names').values(rows).execute();
       expect(await names.give(alice, checkout)).toBe('full');
-      expect(await names.give(alice, { kind: 'script', id: '1', name: 'other' })).toBe('done');
+      expect(await names.give(bob, { kind: 'script', id: '1', name: 'other' })).toBe('done');
     });
   });
 
@@ -108,8 +173,9 @@ describe.each(engines.both)('names on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('at the end', () => {
     test('of a person their ids go and names stay; of a workspace everything goes, and nothing of others', async () => {
       const { names } = setUp(await emptyDatabase());
+      await names.give(alice, checkout);
+      await names.give(stranger, checkout);
       for (const person of [alice, bob, stranger]) {
-        await names.give(person, checkout);
         await names.use(person, 'shield', '501');
         await names.setChannelZone(person, 'C0OPS0000', { id: '1001', name: 'shop' });
       }

@@ -9,6 +9,8 @@ const ops = 'C0OPS0000';
 let bot: Bot;
 beforeAll(async () => {
   bot = await startBot({ zones: 12 });
+  // An ID that looks like a name.
+  bot.cdn.data.apps.push({ ...bot.cdn.data.apps[0]!, id: 'shop-app' });
   for (const person of ['U0ALICE00', 'U0BOB0000']) await connect(bot, person, ops);
 });
 afterAll(async () => bot.stop());
@@ -74,8 +76,35 @@ test('a shield zone that was looked at is offered, and a new one by its number',
   await bob.waitForMessage(({ text }) => text.includes('shop shield:'));
 });
 
+test('only the giver or an admin changes a name', async () => {
+  const [bob, alice] = ['U0BOB0000', 'U0ALICE00'].map((id) => bot.slack.as(id, ops)) as [Person, Person];
+  await ask(bob, `name app ${appIds.idle} spare`);
+  await ask(alice, `name app ${appIds.idle} idle`);
+  expect((await ask(bob, 'name list')).reads).toContain('idle');
+  expect(readStable(await ask(bob, `name app ${appIds.idle} mine`))).toMatchSnapshot('not the giver');
+  expect((await ask(bob, 'name list')).reads).not.toContain('mine');
+});
+
+test.each([
+  { name: appIds.worker.replace('w', '\u200bw') },
+  { name: '\u200b\u2060' },
+  { id: 'app0\u200bapi00000001', name: 'x' },
+  { id: 'app0\u202eapi00000001', name: 'x' },
+])('the form refuses %j', async (typed) => {
+  const alice = bot.slack.as('U0ALICE00', ops);
+  await alice.slash(`name app ${appIds.api}`);
+  await alice.waitForModal('names:submit');
+  const { errors } = await alice.submit({ kind: 'app', id: appIds.api, ...typed });
+  expect(errors).toMatchSnapshot();
+  await alice.closeModal();
+});
+
 test.each([
   'name zone 5 x',
+  `name app ${appIds.api} ${appIds.worker}`,
+  `name app ${appIds.api} ${appIds.worker.toUpperCase()}`,
+  `name app ${appIds.api} shop-app`,
+  `name app ${appIds.api} \u0441heckout`,
   'name script abc x',
   `name app ${appIds.api} 12345`,
   `name app ${appIds.api} ${'x'.repeat(41)}`,

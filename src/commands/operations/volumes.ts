@@ -9,6 +9,7 @@ import { renderProposed } from '../../views/operations/answers.ts';
 import { renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Command, defineForm, type Feature, type With } from '../define.ts';
+import { resolveAppToDelete } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
 import { findApprovalNeeds, proposeChange, reasonField } from './proposals.ts';
@@ -24,10 +25,11 @@ const volumeCommand: Command<'names' | 'zoneCache'> = {
   modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
   load: async (words, context) => {
     const [, typedApp, volumeId] = words.list;
-    const appId = typedApp && (await context.names.resolve(context.person, 'app', typedApp));
-    if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId });
+    const appId = typedApp && (await resolveAppToDelete(typedApp, context));
+    const named = appId ? await context.names.find(context.person, 'app', appId) : undefined;
+    if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId }, { named });
     const typed = { appId, volumeId };
-    return forms.renderVolumeForm(typed, await loadPreview(typed, context));
+    return forms.renderVolumeForm(typed, { named, preview: await loadPreview(typed, context) });
   },
   async run() {
     throw new UserError('With a volume the bot can do one thing: delete it.', 'Type `/cdn volume delete`.');
@@ -74,21 +76,22 @@ const fields = volumeIds
   });
 type Values = z.output<typeof fields>;
 
-async function submit(values: Values, context: With<'ledger' | 'zoneCache'>): Promise<FormResult> {
+async function submit(values: Values, context: With<'ledger' | 'names' | 'zoneCache'>): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
+  const named = await context.names.find(context.person, 'app', appId);
   let preview: Preview;
   try {
     preview = await loadPreview(values, context);
   } catch (error) {
     // The typed values stay in the form.
-    return addFailure(forms.renderVolumeForm(values), context.explain(error));
+    return addFailure(forms.renderVolumeForm(values, { named }), context.explain(error));
   }
   const seen = context.modal?.metadata;
   if (seen !== preview.note) {
     // Shown for the first time, or changed since it was shown: nothing is proposed before it is read.
     const changed = seen?.startsWith(`${contentHash([appId, volumeId])}:`) ?? false;
     return {
-      modal: forms.renderVolumeForm(values, { ...preview, changed }),
+      modal: forms.renderVolumeForm(values, { named, preview: { ...preview, changed } }),
       message: { text: 'Nothing was asked for: the form was closed before it was sent.' },
     };
   }

@@ -7,6 +7,7 @@ import { renderProposed } from '../../views/operations/answers.ts';
 import { renderStepRequest, type StepRequest } from '../../views/operations/step-request.ts';
 import { describeUnconfirmed } from '../../views/steps.ts';
 import type { Action, Feature, With } from '../define.ts';
+import { resolveAppToDelete } from '../names.ts';
 import { longestReason } from '../operations/decide.ts';
 import { proposeChange } from '../operations/proposals.ts';
 import { rejectStepRun } from '../operations/steps.ts';
@@ -47,7 +48,7 @@ export const deletionStep = defineStep({
     summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
   },
   async run({ app, volume, reason }, context: With<'ledger' | 'names' | 'zoneCache'>, run) {
-    const appId = await context.names.resolve(context.person, 'app', app);
+    const appId = await resolveAppToDelete(app, context);
     const ids = volumeIds.safeParse({ appId, volumeId: volume });
     if (!ids.success)
       throw new UserError(

@@ -5,7 +5,7 @@ import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';
 import { input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
-import { truncate } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, truncate } from '../blocks/text.ts';
 import {
   type ApprovalNeeds,
   describeRequest,
@@ -27,8 +27,20 @@ export interface VolumePreview {
   readonly changed?: boolean;
 }
 
-/** The form of a deletion. Only a form with the preview of its consequences proposes one. */
-export function renderVolumeForm(typed: VolumeInputs, preview?: VolumePreview): ModalView {
+/**
+ * The form of a deletion. Only a form with the preview of its consequences proposes one. `named`: the name that a person
+ * gave to the app, shown beside its ID.
+ */
+export function renderVolumeForm(
+  typed: VolumeInputs,
+  {
+    named,
+    preview,
+  }: {
+    readonly named?: { readonly id: string; readonly name: string; readonly by: string } | undefined;
+    readonly preview?: VolumePreview;
+  } = {},
+): ModalView {
   const proposes = (preview?.needs.needed ?? 0) > 0 ? 'Ask for approval' : 'Delete for good';
   const settings = {
     title: 'Delete a volume',
@@ -39,6 +51,10 @@ export function renderVolumeForm(typed: VolumeInputs, preview?: VolumePreview): 
   const { appId = '' } = typed;
   return modal(settings, [
     ...(preview ? renderPreview(preview) : [intro]),
+    named &&
+      section(
+        `App ${formatCode(named.id, 60)} is called *${escapeMrkdwn(named.name)}* here, by <@${named.by}>.`,
+      ),
     // An id too long for a menu's option has to be typed.
     appId.length > limits.option
       ? textInput('appId', 'App', { initial: appId, hint: 'About 15 letters and digits.' })

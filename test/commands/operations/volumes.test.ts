@@ -5,6 +5,7 @@ import { says } from './words.ts';
 import {
   type ApprovalWorkspace,
   alice,
+  bob,
   countDeleteRequests,
   ops,
   reason,
@@ -204,6 +205,33 @@ describe('a volume is deleted', () => {
     await team.carol.press('approvals:deny', { ts });
     await team.carol.waitForModal(says.notAnApprover);
     await team.carol.closeModal();
+  });
+
+  test('the id of an app wins over a name, which the form shows with its id', async () => {
+    const named = team.addVolume();
+    const [app, worker] = team.bot.cdn.data.apps;
+    if (!app || !worker) throw new Error('the CDN has too few apps');
+    await connect(team.bot, bob, ops);
+    await team.bob.slash(`name app ${named.appId} shop-app`);
+    await team.bob.waitForMessage(/shop-app/u);
+    await team.alice.slash(`volume delete shop-app ${named.volumeId}`);
+    const form = await team.alice.waitForModal('volumes:submit');
+    expect(form.reads).toMatch(new RegExp(`App ${named.appId} is called shop-app here, by @Bob`, 'u'));
+    await team.alice.closeModal();
+
+    // The name was given first; now the CDN has an app with this id.
+    team.bot.cdn.data.apps.push({
+      ...worker,
+      id: 'shop-app',
+      volumes: { 'vol-9': [{ id: 'vi-9', detached: true }] },
+    });
+    await requestDeletion(team, { appId: 'shop-app', volumeId: 'vol-9' });
+    const card = await team.bob.waitForMessage(says.asksToDelete('vol-9'));
+    expect(card.reads).toContain('shop-app');
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    await team.alice.waitForMessage(says.yourRequest('vol-9', says.done));
+    const [request] = team.bot.cdn.requests.filter(({ path }) => path.includes('vol-9'));
+    expect(request?.path).toBe('/mc/apps/shop-app/volumes/vol-9');
   });
 
   test('a request is cancelled from the menu of the list', async () => {

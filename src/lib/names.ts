@@ -1,0 +1,36 @@
+// Characters that nobody sees: controls, joiners, marks of direction, fillers. U+2800 is an empty Braille pattern.
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** A name as it is stored and shown: one line in composed Unicode, without invisible characters. */
+export function cleanName(typed: string): string {
+  return typed
+    .replace(/[\s\u0085]+/gu, ' ')
+    .replace(invisible, '')
+    .normalize('NFC')
+    .replace(/ +/gu, ' ')
+    .trim();
+}
+
+/** Two spellings with the same key are one name: case, width, composition and invisible characters do not matter. */
+export function toNameKey(name: string): string {
+  return cleanName(cleanName(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC'));
+}
+
+/** Letters of two alphabets in one word: one of them may stand for a look-alike (`сheckout` with a Cyrillic `с`). */
+export function mixesAlphabets(name: string): boolean {
+  return toNameKey(name)
+    .split(/[^\p{L}\p{M}]+/u)
+    .some((word) => alphabets.filter((alphabet) => alphabet.test(word)).length > 1);
+}
+
+const alphabets = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u];
+
+/** A number, a UUID, or letters and digits as in the ids that the CDN gives to apps. */
+export function looksLikeId(typed: string): boolean {
+  const key = toNameKey(typed);
+  return (
+    /^[#№]?\p{N}+$/u.test(key) ||
+    /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u.test(key) ||
+    (/^[\da-z]{12,20}$/u.test(key) && /\d/u.test(key) && /[a-z]/u.test(key))
+  );
+}
