@@ -10,7 +10,6 @@ import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 const appCommand: Command<'names' | 'zoneCache'> = {
   name: 'app',
   aliases: ['apps', 'container'],
-  keywords: { cost: 'app', costs: 'app' },
   usage: 'app <appId>',
   summary: 'Latency and cost of an app: now and on average, volume size, latency chart',
   examples: ['app', 'app app0api00000001'],

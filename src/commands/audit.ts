@@ -26,7 +26,6 @@ export const audit: Feature<'audit' | 'tempDirectory'> = {
     {
       name: 'audit',
       aliases: ['log', 'history'],
-      keywords: { logs: 'audit' },
       usage: 'audit [n] [@person] [kind]',
       summary: 'Who did what: keys, settings, approvals and refusals, as a table or file',
       examples: ['audit', 'audit 100', 'audit denied', 'audit 50 keys'],

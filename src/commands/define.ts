@@ -194,3 +194,12 @@ export function defineForm<Schema extends z.ZodType, Needs extends Service = nev
     run: (values, context) => run(values as z.output<Schema>, context),
   };
 }
+
+/** The complete answer, without those that it replaces. */
+export async function findLast(answer: Answer | undefined): Promise<Message> {
+  let last: Message = { text: '' };
+  const settled = (await answer) ?? last;
+  if (!(Symbol.asyncIterator in settled)) return settled;
+  for await (const message of settled) last = message;
+  return last;
+}

@@ -3,8 +3,13 @@ import { createCache } from '../lib/cache.ts';
 import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
-import type { Command, Feature, With } from './define.ts';
+import { quoteWord } from '../views/zones/rows.ts';
+import { findMeanings, findWordsFor } from './aliases.ts';
+import { type Command, type Feature, findLast, type With } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
+import { parseWords, withoutFirst } from './words.ts';
+import { zoneCommand } from './zones/details.ts';
+import { lookUpZone } from './zones/lookup.ts';
 
 const helpCommand: Command<'features'> = {
   name: 'help',
@@ -16,28 +21,57 @@ const helpCommand: Command<'features'> = {
   run: (words, context) => searchHelp(words.text, context),
 };
 
-/** Answers an unknown word with the nearest commands as buttons, which keep the words after it. */
-export const unknownCommand: Command<'features'> = {
+/**
+ * Answers what is not a command: with the zone of that name, else with the nearest commands and zones as buttons. The
+ * buttons keep the words that follow.
+ */
+export const unknownCommand: Command<'features' | 'zoneCache'> = {
   name: 'unknown',
   usage: 'help',
-  summary: 'Answers words that are no command',
+  summary: 'Answers words that are not a command',
   examples: [],
   needs: 'none',
-  run: ({ raw, list: [typed = '', ...rest], named }, { features }) => {
+  async run(words, context) {
+    const { raw, text, list } = words;
     // `findCommand` refuses keys; if one gets here, it is not shown.
-    const isKey = looksLikeKey(raw);
-    const following = [...rest, ...Object.entries(named).map(([name, value]) => `${name}:${value}`)];
-    const answers = findByKeyword(typed, features);
+    if (looksLikeKey(raw)) return views.renderUnknownCommand({ typed: undefined, near: [], zones: [] });
+    const [typed = ''] = list;
+    const following = withoutFirst(words)
+      .tokens.map(({ name, value }) => (name ? `${name}:${quoteWord(value)}` : quoteWord(value)))
+      .join(' ');
+    const meanings = findMeanings(typed);
     const near =
-      answers.length > 0 ? answers : findNearest(typed, features).map((name) => ({ name, words: name }));
-    const isName = /^[\w-]+(?:\.[\w-]+)*$/u.test(typed) && rest.length === 0;
+      meanings.length > 0 ? meanings : findNearest(typed, context.features).map((name) => `${name} …`);
+    const zones = meanings.length > 0 ? [] : await findZones(text, context);
+    const [zone] = zones ?? [];
+    const isMeant = zone && zones?.length === 1 && (near.length === 0 || isNameOf(zone, text));
+    if (isMeant && zoneCommand.run) return findLast(zoneCommand.run(parseWords(zone.id), context));
     return views.renderUnknownCommand({
-      typed: isKey ? undefined : typed,
-      near: near.map(({ name, words }) => ({ name, words: isKey ? name : joinTyped([words, ...following]) })),
-      zone: isName && !isKey ? typed : undefined,
+      typed,
+      near: near.map((words) => words.replace('…', following).trim().slice(0, 1000)),
+      zones: zones ?? [{ id: text, name: text }],
     });
   },
 };
+
+const mostZones = 3;
+
+/** The zones that a name may mean; undefined = this person's zones cannot be read. */
+async function findZones(text: string, context: With<'zoneCache'>) {
+  if (text.length > 100 || !(await context.decide('read')).allowed) return undefined;
+  try {
+    const found = await lookUpZone(text, context);
+    if (found.kind === 'one') return [found.zone];
+    return found.kind === 'none' ? [] : found.zones.slice(0, mostZones);
+  } catch (error) {
+    context.explain(error);
+    return undefined;
+  }
+}
+
+function isNameOf({ id, name }: views.NamedZone, text: string): boolean {
+  return name.toLowerCase() === text.toLowerCase() || id === text;
+}
 
 export const help: Feature<'features'> = {
   name: 'help',
@@ -103,23 +137,11 @@ function divide(judged: readonly views.JudgedCommand[]) {
 
 /** Whether every word of the search is in the texts of a command. */
 function matches(command: views.CommandSummary, feature: string, search: string): boolean {
-  const { name, aliases = [], keywords = {}, usage, summary, examples } = command;
-  const texts = [feature, name, ...aliases, ...Object.keys(keywords), usage, summary, ...examples]
+  const { name, aliases = [], usage, summary, examples } = command;
+  const texts = [feature, name, ...aliases, ...findWordsFor(name), usage, summary, ...examples]
     .join(' ')
     .toLowerCase();
   return search.split(/\s+/u).every((word) => texts.includes(word));
-}
-
-/** The commands that answer a common word, with what to type. */
-function findByKeyword(typed: string, features: readonly views.HelpGroup[]) {
-  const wanted = typed.toLowerCase();
-  return listCommands(features)
-    .flatMap(({ name, keywords = {} }) =>
-      Object.entries(keywords)
-        .filter(([word]) => word === wanted)
-        .map(([, words]) => ({ name, words })),
-    )
-    .slice(0, 3);
 }
 
 /** Names of the commands nearest to a word; an alias stands for its command. */
@@ -129,10 +151,4 @@ function findNearest(typed: string, features: readonly views.HelpGroup[]): strin
     commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),
   );
   return [...new Set(findClosest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
-}
-
-function joinTyped([words = '', ...following]: readonly string[]): string {
-  return [words, ...following.map((word) => (/\s/u.test(word) ? `"${word}"` : word))]
-    .join(' ')
-    .slice(0, 1000);
 }

@@ -1,5 +1,6 @@
 import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
+import { findMeanings, findSentence } from './aliases.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
@@ -23,7 +24,7 @@ import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { stepRequests } from './steps/deletion.ts';
 import { uploadScanning } from './upload-scanning.ts';
-import { type Words, withoutFirst } from './words.ts';
+import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
 import { changes } from './zones/changes.ts';
 import { compare } from './zones/compare.ts';
 import { zones } from './zones/list.ts';
@@ -66,25 +67,40 @@ export const findPicker = byRoute(features.flatMap(({ pickers = [] }) => pickers
 export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => shortcuts));
 
 /**
- * The typed command and the words after its name. Always finds one: an empty text is help, an unknown word gets
- * suggestions, and a key in the text is refused without passing the words on.
+ * The typed command and the words after its name. Always finds one: an empty text is help, a common word or sentence is the
+ * command that answers it, an unknown word gets suggestions, and a key in the text is refused without passing the words on.
  */
 export function findCommand(typed: Words): { readonly command: Command<Service>; readonly words: Words } {
-  const first = typed.list[0]?.toLowerCase() ?? 'help';
-  const command = commands.get(first);
+  const shared = splitTarget(typed);
+  const understood = understand(shared?.words ?? typed);
+  const words = understood ?? typed;
+  const command = commands.get(words.list[0]?.toLowerCase() ?? 'help');
   // A UUID after a command about the CDN may be an id; anywhere else it is more likely a key.
   const takesIds =
     command !== undefined && (!['none', 'admin'].includes(command.needs) || command.ids === true);
   if ((takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw)) || findSecretKinds(typed.raw).length > 0)
-    return { command: refusePastedKey, words: noWords };
+    return { command: refusePastedKey, words: parseWords('') };
   if (!command) return { command: unknownCommand, words: typed };
-  const shared = command.shares && splitTarget(typed.raw);
-  if (shared) {
-    const sharing =
-      command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
-    return { command: sharing, words: withoutFirst(shared.words) };
-  }
-  return { command, words: withoutFirst(typed) };
+  // A place is for the command itself: an export may go there.
+  if (!shared || !command.shares) return { command, words: withoutFirst(understand(typed) ?? typed) };
+  const sharing = command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
+  return { command: sharing, words: withoutFirst(understood ?? shared.words) };
+}
+
+/** Commands whose name also begins sentences: `why is shop failing`, `status shop`. */
+const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget'];
+
+/** The command that a sentence or a common word means, where that is clear. */
+function understand(words: Words): Words | undefined {
+  const first = words.list[0]?.toLowerCase() ?? '';
+  const isCommand = commands.has(first);
+  if (isCommand && !sentenceStarts.includes(first)) return undefined;
+  const sentence = findSentence(words.text);
+  if (sentence !== undefined) return parseWords(sentence);
+  const [meaning, ...others] = isCommand ? [] : findMeanings(first);
+  if (meaning === undefined || others.length > 0) return undefined;
+  const { tokens } = parseWords(meaning.replace(/ …$/u, ''));
+  return toWords(words.raw, [...tokens, ...(meaning.endsWith('…') ? withoutFirst(words).tokens : [])]);
 }
 
 /** Finds an entry by its id, also as `feature:verb:anything`, or by one of its fields. */
@@ -96,5 +112,3 @@ function byRoute<Entry extends { readonly id: string; readonly fields?: readonly
   );
   return (id) => routes.get(id.split(':', 2).join(':'));
 }
-
-const noWords: Words = { raw: '', list: [], named: {}, pairs: [], text: '' };

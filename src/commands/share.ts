@@ -4,10 +4,10 @@ import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
-import type { Answer, Command, Feature, With } from './define.ts';
+import { type Command, type Feature, findLast, type With } from './define.ts';
 import { assertAllowed } from './operations/proposals.ts';
 import type { Service } from './services.ts';
-import { parseWords, type Words } from './words.ts';
+import { toWords, type Words } from './words.ts';
 
 /** Where a typed command wants its answer shown: `errors shop in #ops`, `errors shop here`. */
 export interface ShareTarget {
@@ -22,35 +22,27 @@ export interface ShareTarget {
 }
 
 /** Splits the target from what was typed; undefined = there is none. */
-export function splitTarget(
-  raw: string,
-): { readonly words: Words; readonly target: ShareTarget } | undefined {
-  const pieces = raw.trim().split(/\s+/u);
-  const [shown] = takeLast(pieces, /^shown:(\w{1,20})$/u) ?? [];
-  const [typed] = takeLast(pieces, /^with:(csv|ndjson)$/iu) ?? [];
+export function splitTarget({
+  raw,
+  tokens,
+}: Words): { readonly words: Words; readonly target: ShareTarget } | undefined {
+  const left = [...tokens];
+  const takeLast = (shape: RegExp): (string | undefined)[] | undefined => {
+    const found = shape.exec(left.at(-1)?.typed ?? '');
+    if (found) left.pop();
+    return found?.slice(1);
+  };
+  const [shown] = takeLast(/^shown:(\w{1,20})$/u) ?? [];
+  const [typed] = takeLast(/^with:(csv|ndjson)$/iu) ?? [];
   const file = views.sharedFiles.find((one) => one === typed?.toLowerCase());
-  const named = takeLast(pieces, /^(?:<#([CG][A-Z0-9]+)(?:\|[^<>]*)?>|(#[^\s<>]+))$/u);
-  const isNamed = named !== undefined && takeLast(pieces, /^(?:in|to)$/iu) !== undefined;
-  if (!isNamed && (named !== undefined || takeLast(pieces, /^here$/iu) === undefined)) return undefined;
+  const named = takeLast(/^(?:<#([CG][A-Z0-9]+)(?:\|[^<>]*)?>|(#[^\s<>]+))$/u);
+  const isNamed = named !== undefined && takeLast(/^(?:in|to)$/iu) !== undefined;
+  if (!isNamed && (named !== undefined || takeLast(/^here$/iu) === undefined)) return undefined;
   const channel = named?.find((one) => one !== undefined);
   const written =
     channel === undefined ? 'here' : `in ${channel.startsWith('#') ? channel : `<#${channel}>`}`;
-  return {
-    words: parseWords(pieces.join(' ')),
-    target: {
-      channel,
-      shown,
-      file,
-      words: [written, file && `with:${file}`, shown && `shown:${shown}`].filter(Boolean).join(' '),
-    },
-  };
-}
-
-/** Takes the last piece away if it matches; what its groups hold. */
-function takeLast(pieces: string[], shape: RegExp): (string | undefined)[] | undefined {
-  const found = shape.exec(pieces.at(-1) ?? '');
-  if (found) pieces.pop();
-  return found?.slice(1);
+  const again = [written, file && `with:${file}`, shown && `shown:${shown}`].filter(Boolean).join(' ');
+  return { words: toWords(raw, left), target: { channel, shown, file, words: again } };
 }
 
 /** The same command, whose answer is shown to all who read the target. */
@@ -178,14 +170,6 @@ function explainUnposted(
     isOutside ? 'Type `/invite @cdn` there, then share again.' : 'Nothing was shown.',
     [{ label: 'Share again', types: again }],
   );
-}
-
-async function findLast(answer: Answer | undefined): Promise<Message> {
-  let last: Message = { text: '' };
-  const settled = (await answer) ?? last;
-  if (!(Symbol.asyncIterator in settled)) return settled;
-  for await (const message of settled) last = message;
-  return last;
 }
 
 /** *Share*: the typed command, with what was shown. Right, key and refusals are those of the command. */

@@ -2,6 +2,7 @@
 export interface Words {
   /** The original text. Never echoed or logged: it may hold anything. */
   readonly raw: string;
+  readonly tokens: readonly Token[];
   /** The plain words in order: `zones "my shop" sort:name` → `zones`, `my shop`. */
   readonly list: readonly string[];
   /** Named words: `sort:name` → `{ sort: 'name' }`. Names are lower case; of a repeated one the last counts. */
@@ -12,7 +13,20 @@ export interface Words {
   readonly text: string;
 }
 
+/** One word, quoted text, or named word. */
+export interface Token {
+  /** With Slack's markup: `<#C0OPS|ops>`. */
+  readonly typed: string;
+  /** Without markup and quotes; of a named word with its name: `sort:name`. */
+  readonly text: string;
+  /** Of a named word: its name in lower case. */
+  readonly name?: string;
+  /** The text; of a named word what stands behind its name. */
+  readonly value: string;
+}
+
 interface Piece {
+  readonly typed: string;
   readonly text: string;
   /** In quoted words neither a name nor a dash is special. */
   readonly quoted: boolean;
@@ -42,37 +56,54 @@ const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\u
  * `sort:bandwidth` or `--sort=bandwidth`. Never throws.
  */
 export function parseWords(raw: string): Words {
-  const list: string[] = [];
-  const pairs: [name: string, value: string][] = [];
-  const cleaned: string[] = [];
-  let waiting: string | undefined;
-  for (const piece of splitPieces(raw.slice(0, maxLength).replace(invisible, ''))) {
-    const text = piece.quoted ? piece.text : normalizeDashes(piece.text);
-    cleaned.push(text);
-    if (waiting !== undefined) {
-      pairs.push([waiting, text]);
-      waiting = undefined;
-      continue;
-    }
-    const name = piece.quoted ? undefined : /^(?:--)?([a-z][a-z-]*)(?::(?!\/\/)|=)(.*)$/iu.exec(text);
-    const key = name?.[1]?.toLowerCase();
-    if (key === undefined) list.push(text);
-    // Autocorrection turns `sort:name` into `sort: name`.
-    else if (name?.[2] === '') waiting = key;
-    else pairs.push([key, stripQuotes(name?.[2] ?? '')]);
-  }
-  if (waiting !== undefined) pairs.push([waiting, '']);
-  return { raw, list, named: Object.fromEntries(pairs), pairs, text: cleaned.join(' ') };
+  return toWords(raw, readTokens(splitPieces(raw.slice(0, maxLength).replace(invisible, ''))));
+}
+
+/** The words that these tokens stand for. */
+export function toWords(raw: string, tokens: readonly Token[]): Words {
+  const pairs = tokens.flatMap(({ name, value }) => (name === undefined ? [] : [[name, value] as const]));
+  return {
+    raw,
+    tokens,
+    list: tokens.filter(({ name }) => name === undefined).map(({ value }) => value),
+    named: Object.fromEntries(pairs),
+    pairs,
+    text: tokens.map(({ text }) => text).join(' '),
+  };
 }
 
 /** The words without the first plain one, which named the command. */
-export function withoutFirst(words: Words): Words {
-  const [first = '', ...list] = words.list;
-  const at = words.text.indexOf(first);
-  const text = `${words.text.slice(0, at)}${words.text.slice(at + first.length)}`
-    .replace(/\s+/gu, ' ')
-    .trim();
-  return { ...words, list, text };
+export function withoutFirst({ raw, tokens }: Words): Words {
+  const first = tokens.findIndex(({ name }) => name === undefined);
+  return toWords(
+    raw,
+    tokens.filter((_, at) => at !== first),
+  );
+}
+
+function readTokens(pieces: readonly Piece[]): Token[] {
+  const tokens: Token[] = [];
+  let waiting: Token | undefined;
+  for (const { typed, text: written, quoted } of pieces) {
+    const text = quoted ? written : normalizeDashes(written);
+    if (waiting) {
+      tokens.push({
+        ...waiting,
+        typed: `${waiting.typed} ${typed}`,
+        text: `${waiting.text} ${text}`,
+        value: text,
+      });
+      waiting = undefined;
+      continue;
+    }
+    const [, key, value = ''] = (!quoted && /^(?:--)?([a-z][a-z-]*)(?::(?!\/\/)|=)(.*)$/iu.exec(text)) || [];
+    const name = key?.toLowerCase();
+    if (name === undefined) tokens.push({ typed, text, value: text });
+    // Autocorrection turns `sort:name` into `sort: name`.
+    else if (value === '') waiting = { typed, text, name, value };
+    else tokens.push({ typed, text, name, value: stripQuotes(value) });
+  }
+  return waiting ? [...tokens, waiting] : tokens;
 }
 
 function splitPieces(text: string): Piece[] {
@@ -86,12 +117,13 @@ function splitPieces(text: string): Piece[] {
     }
     const end = findClosingQuote(text, at);
     if (end !== undefined) {
-      found.push({ text: decodeMarkup(text.slice(at + 1, end)), quoted: true });
+      const typed = text.slice(at + 1, end);
+      found.push({ typed, text: decodeMarkup(typed), quoted: true });
       at = end + 1;
       continue;
     }
     const word = readWord(text, at);
-    found.push({ text: decodeMarkup(word), quoted: false });
+    found.push({ typed: word, text: decodeMarkup(word), quoted: false });
     at += word.length;
   }
   return found.filter((piece) => piece.quoted || piece.text !== '');

@@ -22,8 +22,6 @@ export interface CommandSummary {
   /** The word after `/cdn`. */
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** Common words that it answers, each with what to type for it. */
-  readonly keywords?: Readonly<Record<string, string>>;
   /** Without the slash word: `zone <id|name|hostname>`. */
   readonly usage: string;
   /** What stands before a colon is enough in a table: `Why a zone’s origin fails: errors by code and address`. */
@@ -188,21 +186,25 @@ export function renderNoHelp(search: string, near: readonly string[]): Message {
   ]);
 }
 
-/** An unknown word. `near` are the commands it may stand for, with the words to run. */
+export type NamedZone = { readonly id: string; readonly name: string };
+
+/** An unknown word. `near` are the words of commands that it may stand for, `zones` those whose name it may be. */
 export function renderUnknownCommand(unknown: {
   readonly typed: string | undefined;
-  readonly near: readonly { readonly name: string; readonly words: string }[];
-  readonly zone: string | undefined;
+  readonly near: readonly string[];
+  readonly zones: readonly NamedZone[];
 }): Message {
-  const { typed, near, zone } = unknown;
+  const { typed, near, zones } = unknown;
   const text = typed === undefined ? 'That is not a command.' : `${formatCode(typed, 40)} is not a command.`;
-  const isZone = zone !== undefined && near.length === 0;
-  const meant = near.length > 0 ? ` Did you mean ${near.map(({ name }) => name).join(' or ')}?` : '';
+  const meant =
+    near.length > 0 ? ` Did you mean ${near.map((words) => words.split(' ')[0]).join(' or ')}?` : '';
   return message(`${text}${meant}`, [
     section(`${text}${near.length > 0 ? ' Did you mean:' : ' These may help:'}`),
     actions(
-      ...near.map(({ words }, nth) => commandButton(`/cdn ${truncate(words, 60)}`, words, nth)),
-      isZone && commandButton(`Find the zone ${truncate(zone, 50)}`, `zone ${zone}`, 8),
+      ...near.map((words, nth) => commandButton(`/cdn ${truncate(words, 60)}`, words, nth)),
+      ...zones.map(({ id, name }, nth) =>
+        commandButton(`Find the zone ${truncate(name, 50)}`, `zone ${id}`, near.length + nth),
+      ),
       allCommands,
     ),
   ]);

@@ -94,22 +94,29 @@ test('an unknown word offers the nearest commands with the words after it', asyn
 
 test.each([
   ['cost', ['/cdn zones sort:charges', '/cdn app']],
-  ['Billing', ['/cdn zones sort:charges']],
-  ['top', ['/cdn zones sort:bandwidth']],
   ['certificate', ['/cdn zones only:no-certificate', '/cdn zone']],
-  ['logs shop', ['/cdn zone shop', '/cdn errors shop', '/cdn audit shop']],
-  ['constructor', ['Find the zone constructor']],
-])('the common word %s leads to %j', async (typed, offered) => {
+  ['logs shop', ['/cdn zone shop', '/cdn errors shop', '/cdn audit']],
+  ['logs 501', ['/cdn zone 501', '/cdn errors 501', '/cdn audit']],
+  ['constructor', []],
+])('%s, which may mean several things, offers %j', async (typed, offered) => {
   await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run(typed);
   expect([...buttons(answer).keys()]).toEqual([...offered, 'All commands']);
 });
 
-test('an unknown word that could be a zone offers to look for it', async () => {
+test('the name of a zone alone is the zone', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
-  const [answer] = await harness.person().run('cdn.example.com');
+  const person = harness.person();
+  const [whole] = await person.run('zone shop');
+  // Near to the alias `show`, and a zone all the same.
+  for (const typed of ['shop', 'Shop', '“shop”']) expect(await person.run(typed)).toEqual([whole]);
+});
+
+test('without a key a name that could be a zone is offered', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const [answer] = await harness.person(alice, 'none').run('cdn.example.com');
   expect(buttons(answer).get('Find the zone cdn.example.com')).toEqual([
-    'help:run:8',
+    'help:run:0',
     'zone cdn.example.com',
   ]);
 });

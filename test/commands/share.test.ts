@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
 import { splitTarget } from '../../src/commands/share.ts';
+import { parseWords } from '../../src/commands/words.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import { says } from '../slack/words.ts';
 import { type Bot, connect, startBot } from '../support/bot.ts';
@@ -26,7 +27,7 @@ describe('the target of typed words', () => {
     ['zones "my shop" in #deploy-eu', 'zones my shop', '#deploy-eu'],
     ['errors shop in #größe', 'errors shop', '#größe'],
   ])('%s', (typed, words, channel) => {
-    const found = splitTarget(typed);
+    const found = splitTarget(parseWords(typed));
     expect(found?.words.text).toBe(words);
     expect(found?.target.channel).toBe(channel);
   });
@@ -39,11 +40,13 @@ describe('the target of typed words', () => {
     'errors here today',
     'zones #ops',
   ])('%s has none', (typed) => {
-    expect(splitTarget(typed)).toBeUndefined();
+    expect(splitTarget(parseWords(typed))).toBeUndefined();
   });
 
   test('a file and what was shown come behind it', () => {
-    expect(splitTarget('errors 1001 today in <#C0OPS0000|ops> with:CSV shown:ab12')?.target).toEqual({
+    expect(
+      splitTarget(parseWords('errors 1001 today in <#C0OPS0000|ops> with:CSV shown:ab12'))?.target,
+    ).toEqual({
       channel: ops,
       file: 'csv',
       shown: 'ab12',
@@ -52,7 +55,7 @@ describe('the target of typed words', () => {
   });
 
   test('long words are split at once', () => {
-    expect(splitTarget(`zones ${'a '.repeat(1000)}${'b'.repeat(2000)}`)).toBeUndefined();
+    expect(splitTarget(parseWords(`zones ${'a '.repeat(1000)}${'b'.repeat(2000)}`))).toBeUndefined();
   });
 });
 

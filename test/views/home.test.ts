@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadHome } from '../../src/commands/home.ts';
 import { features, findCommand } from '../../src/commands/registry.ts';
+import { parseWords } from '../../src/commands/words.ts';
 import { renderHome as drawn, renderMenu } from '../../src/views/home.ts';
 import { alice, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
@@ -57,7 +58,7 @@ test.each([0, 1, 5, 30, 150])(
   async (many) => {
     const list = <T>(make: (index: number) => T): T[] =>
       Array.from({ length: many }, (_, index) => make(index));
-    const { command } = findCommand({ raw: 'zones', text: 'zones', list: ['zones'], named: {}, pairs: [] });
+    const { command } = findCommand(parseWords('zones'));
     const long = '<&"'.repeat(40);
     const named = list((index) => ({ ...command, name: `${long}${index}` }));
     const groups = named.length > 0 ? [{ title: 'Look', commands: named }] : [];

@@ -27,7 +27,6 @@ import { readRequestedPeriod } from './period.ts';
 const errorsCommand: Command<'names' | 'tempDirectory' | 'zoneCache'> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
-  keywords: { logs: 'errors' },
   usage:
     'errors [<zone>|all] [today|2026-11-20|2026-11-18..20|last 3 days|24h|90m|10:00..11:00] ' +
     '[code:… status:… path:… in:…]',

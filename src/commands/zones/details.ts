@@ -15,7 +15,6 @@ import { defineZonePicker } from './pickers.ts';
 export const zoneCommand: Command<'zoneCache'> = {
   name: 'zone',
   aliases: ['show'],
-  keywords: { logs: 'zone', logging: 'zone', certificate: 'zone', certificates: 'zone' },
   usage: `zone <id|name|hostname> [${zoneParts.join('|')}]`,
   summary: 'One zone, or a part of it: hostnames, caching, security, edge rules, optimizer, logging',
   label: 'Find a zone',

@@ -16,20 +16,6 @@ import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZon
 const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',
   aliases: ['ls', 'list'],
-  keywords: {
-    cost: 'zones sort:charges',
-    costs: 'zones sort:charges',
-    billing: 'zones sort:charges',
-    charges: 'zones sort:charges',
-    top: 'zones sort:bandwidth',
-    traffic: 'zones sort:bandwidth',
-    usage: 'zones sort:bandwidth',
-    bandwidth: 'zones sort:bandwidth',
-    certificate: 'zones only:no-certificate',
-    certificates: 'zones only:no-certificate',
-    tls: 'zones only:old-tls',
-    limit: 'zones only:above-80',
-  },
   usage:
     'zones [search] [only:attention|disabled|suspended|above-80|no-certificate|old-tls|no-logging] ' +
     '[origin:… host:… script:… app:… storage:…] [sort:bandwidth|charges|name]',

@@ -1,0 +1,107 @@
+/*
+ * What people type that is not the name of a command. Names and short forms of a command stand with the command
+ * (`aliases`); here are common words and whole sentences, each with the command that answers it.
+ */
+
+/**
+ * Common words and the commands that answer them. `…` is what was typed after the word. One meaning runs at once; several are
+ * offered as buttons.
+ */
+const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
+  ['billing charges money', 'zones sort:charges …'],
+  ['cost costs', 'zones sort:charges …', 'app …'],
+  ['top traffic usage bandwidth', 'zones sort:bandwidth …'],
+  ['attention problems problem trouble', 'zones only:attention …'],
+  ['certificate certificates cert certs ssl https', 'zones only:no-certificate …', 'zone …'],
+  ['tls', 'zones only:old-tls …'],
+  ['limit limits quota', 'zones only:above-80 …'],
+  ['suspended', 'zones only:suspended …'],
+  ['disabled', 'zones only:disabled …'],
+  ['hostname hostnames domain domains origin', 'zone …'],
+  ['logs', 'zone …', 'errors …', 'audit'],
+  ['logging', 'zone …'],
+  ['fails failing failed failure failures broken down outage 5xx 502 503 504', 'errors …'],
+  ['alerts alert alarm alarms incident incidents', 'watch'],
+  ['schedule schedules summary report reports', 'digest'],
+  ['shield waf firewall ddos bots attacks csv', 'export …'],
+  ['malware virus viruses uploads', 'scanning'],
+  ['cpu memory latency instances replicas', 'app …'],
+  ['set env environment feature flag', 'variable …'],
+  ['undo revert rollback', 'variable undo'],
+  ['delete remove', 'volume delete'],
+  ['approve deny waiting pending request', 'approvals'],
+  ['rights permissions permission roles role', 'whoami'],
+  ['allowed', 'why'],
+  ['operators approvers admins people caps', 'settings'],
+  ['key token apikey', 'connect', 'whoami', 'keys'],
+];
+
+const failing =
+  '(?:failing|fails?|failed|down|broken|breaking|dead|erroring|throwing errors|(?:having|getting) (?:errors|problems)|not working|so slow|slow)';
+
+/** Sentences with the command that they mean: `$1` is what they are about. The first that fits counts. */
+const sentences: readonly (readonly [said: string, command: string])[] = [
+  [
+    `(?:why|how come)(?: is| are| does| do| did)? (?:the )?(?:zone )?(.+?)(?: is| are)? ${failing}( .*)?`,
+    'errors $1$2',
+  ],
+  [`(?:is|are) (?:the )?(?:zone )?(.+?) ${failing}( .*)?`, 'errors $1$2'],
+  ["what(?:’s| is|'s) (?:wrong|up|going on) (?:with|in|at) (?:the )?(?:zone )?(.+)", 'errors $1'],
+  [
+    `(?!(?:what|which|who|why|may|can|status|show|list|zones?)\\b)(\\S+) (?:is |are )?(?:${failing}|errors?|errs)`,
+    'errors $1',
+  ],
+  [`(?:what|which zones?|who)(?:’s| is| are)? ${failing}`, 'errors'],
+  ['(?:status|state|health)(?: of| for)? (?:the )?(?:zone )?(.+)', 'zone $1'],
+  ["(?:how is|how’s|how's) (?:the )?(?:zone )?(.+?)(?: doing)?", 'zone $1'],
+  ['(?:show me |list |all )(?:all |the |my )*zones', 'zones'],
+  ['show me (?:the )?(?:zone )?(?!(?:zones|errors)\\b)(.+)', 'zone $1'],
+  ['what changed(?: (?:in|on|for|at|with))? (?:the )?(?:zone )?(.+)', 'changes $1'],
+  ['(?:what(?:’s| has|) changed|what is new)', 'changes'],
+  ['who changed (?:the )?(?:zone )?(.+)', 'changes $1'],
+  ['(?:what|which zones?) needs? attention', 'zones only:attention'],
+  ['undo (?:that|this|it|(?:the |my )?last(?: change)?)', 'variable undo'],
+  [
+    '(?:set|change|update|flip|toggle) (?:the )?(?:variable )?([A-Za-z_]\\w*)(?:(?: to| =|=|:)? .*)?',
+    'variable $1',
+  ],
+  ['(?:turn|switch) (?:on|off) (?:the )?(?:variable )?(\\w+)', 'variable $1'],
+  ['(?:turn|switch) (?:the )?(?:variable )?(\\w+) (?:on|off)', 'variable $1'],
+  ['(?:enable|disable) ([A-Z][A-Z0-9_]+)', 'variable $1'],
+  ['(?:delete|remove) (?:the )?volume (\\S+) (?:of|from|in) (?:the )?(?:app )?(\\S+)', 'volume delete $2 $1'],
+  ['(?:delete|remove) (?:a |the )?volumes?', 'volume delete'],
+  ['(?:delete|remove) (?:a |the )?volume (\\S+)', 'volume delete'],
+  ['who am i', 'whoami'],
+  ['what (?:can|may|am) i(?: allowed to)?(?: do| run)?(?: here)?', 'help'],
+  ['my (?:permissions|rights|roles?|key)', 'whoami'],
+  ['check a permission', 'why'],
+  ['my (?:requests|approvals)', 'approvals'],
+  ['(?:what|anything) (?:is )?(?:waits|waiting)(?: for me)?', 'approvals'],
+  ['(?:forget|remove|delete) my key', 'disconnect'],
+];
+
+const shapes = sentences.map(([said, command]) => [new RegExp(`^${said}[.?!]*$`, 'iu'), command] as const);
+const meant = new Map(
+  meanings.flatMap(([said, ...commands]) => said.split(' ').map((word) => [word, commands])),
+);
+
+/** The command that a sentence means, in typed words; undefined = it is none of ours. */
+export function findSentence(text: string): string | undefined {
+  for (const [shape, command] of shapes) {
+    const found = shape.exec(text);
+    if (found) return command.replaceAll(/\$(\d)/gu, (_, at: string) => found[Number(at)] ?? '');
+  }
+  return undefined;
+}
+
+/** The commands that a common word stands for, the likeliest first. */
+export function findMeanings(word: string): readonly string[] {
+  return meant.get(word.toLowerCase()) ?? [];
+}
+
+/** The common words that lead to a command, for the search of help. */
+export function findWordsFor(name: string): string[] {
+  return [...meant].flatMap(([word, commands]) =>
+    commands.some((one) => one.split(' ')[0] === name) ? [word] : [],
+  );
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { findCommand } from '../../src/commands/registry.ts';
+import { parseWords } from '../../src/commands/words.ts';
+
+test.each([
+  // What an on-call engineer types at night.
+  ['why is shop failing', 'errors', 'shop'],
+  ['Why is shop failing?', 'errors', 'shop'],
+  ['why is the zone shop failing since yesterday', 'errors', 'shop since yesterday'],
+  ['why does checkout fail', 'errors', 'checkout'],
+  ['why are images down', 'errors', 'images'],
+  ['why is shop not working', 'errors', 'shop'],
+  ['is shop down?', 'errors', 'shop'],
+  ['what is wrong with shop', 'errors', 'shop'],
+  ['what’s wrong with shop', 'errors', 'shop'],
+  ['shop is down', 'errors', 'shop'],
+  ['shop errors', 'errors', 'shop'],
+  ['shop failing', 'errors', 'shop'],
+  ['what is failing', 'errors', ''],
+  ['which zones are failing?', 'errors', ''],
+  ['failing', 'errors', ''],
+  ['502 shop', 'errors', 'shop'],
+  // One zone, all zones.
+  ['status shop', 'zone', 'shop'],
+  ['status of shop', 'zone', 'shop'],
+  ['how is shop doing', 'zone', 'shop'],
+  ['show me shop', 'zone', 'shop'],
+  ['show me all zones', 'zones', ''],
+  ['list zones', 'zones', ''],
+  ['what changed', 'changes', ''],
+  ['what changed in shop', 'changes', 'shop'],
+  ['who changed shop', 'changes', 'shop'],
+  ['what needs attention', 'zones', 'only:attention'],
+  ['problems', 'zones', 'only:attention'],
+  ['billing shop', 'zones', 'sort:charges shop'],
+  ['limits', 'zones', 'only:above-80'],
+  ['tls', 'zones', 'only:old-tls'],
+  // Changes.
+  ['set FEATURE_X on', 'variable', 'FEATURE_X'],
+  ['set variable FEATURE_X to off', 'variable', 'FEATURE_X'],
+  ['turn on FEATURE_X', 'variable', 'FEATURE_X'],
+  ['disable FEATURE_X', 'variable', 'FEATURE_X'],
+  ['undo', 'variable', 'undo'],
+  ['undo my last change', 'variable', 'undo'],
+  ['delete volume data of app a1b2c3', 'volume', 'delete a1b2c3 data'],
+  ['delete a volume', 'volume', 'delete'],
+  ['pending', 'approvals', ''],
+  ['my requests', 'approvals', ''],
+  // Reports, exports, rights.
+  ['alerts', 'watch', ''],
+  ['incidents', 'watch', ''],
+  ['schedule', 'digest', ''],
+  ['shield', 'export', ''],
+  ['shield in #ops', 'export', 'in #ops'],
+  ['malware', 'scanning', ''],
+  ['who am i', 'whoami', ''],
+  ['what may I do here', 'help', ''],
+  ['My permissions', 'whoami', ''],
+  ['forget my key', 'disconnect', ''],
+])('“%s” runs %s with “%s”', (typed, name, text) => {
+  const found = findCommand(parseWords(typed));
+  expect([found.command.name, found.words.text]).toEqual([name, text]);
+});
+
+test.each([
+  // The name of a command comes before a sentence.
+  ['why errors', 'why'],
+  ['status', 'whoami'],
+  ['can volume delete', 'why'],
+  ['help failing', 'help'],
+  ['audit errors', 'audit'],
+  ['zone errors', 'zone'],
+  // Several meanings are offered.
+  ['cert', 'unknown'],
+  ['logs', 'unknown'],
+])('“%s” stays %s', (typed, name) => {
+  expect(findCommand(parseWords(typed)).command.name).toBe(name);
+});
+
+test('a sentence that names a channel is shown there', () => {
+  const { command, words } = findCommand(parseWords('why is shop failing in <#C0OPS0000|ops>'));
+  expect([command.name, command.showsOthers, words.text]).toEqual(['errors', true, 'shop']);
+});
