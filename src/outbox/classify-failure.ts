@@ -41,12 +41,28 @@ const appCodes = new Set([
   'team_access_not_granted',
 ]);
 
+// Slack did nothing, and the same call may work later.
+// https://docs.slack.dev/reference/methods/chat.postMessage#errors
+const passingCodes = new Set([
+  'ratelimited',
+  'rate_limited',
+  'message_limit_exceeded',
+  'team_added_to_org',
+  'org_login_required',
+  'accesslimited',
+]);
+
+/** Whether Slack's word is about the channel or person that was written to. */
+export function isPlaceCode(code: string | undefined): boolean {
+  return code !== undefined && placeCodes.has(code);
+}
+
 export function classifySlackFailure(error: unknown): FailureClass {
   // Before anything was sent: no installation, no token.
   if (error instanceof UserError) return { kind: 'app-gone', code: 'not_installed' };
   if (!(error instanceof SlackFailure)) return { kind: 'not-sent', code: 'not_sent' };
   const { code, outcome, reference } = error;
-  if (code === 'ratelimited') {
+  if (passingCodes.has(code)) {
     const afterMs = Math.max(1, error.retryAfterSeconds ?? 30) * 1000;
     return { kind: 'retry', code, afterMs: Math.min(longestPauseMs, afterMs) };
   }

@@ -23,6 +23,8 @@ const lostMs = 20_000;
 /** A process that was frozen for longer between claiming and posting does not post: another may have looked already. */
 const freshMs = 5_000;
 const mostLooks = 8;
+/** Posts into one place of a message that is better read twice than never. */
+const mostUncertainPosts = 3;
 
 /** The job that brings rows of the outbox to Slack, one at a time per row. */
 export function createDeliverJob<Ports extends DeliverPorts>(
@@ -180,6 +182,20 @@ async function refuse(
   await tryAgain(delivery, context.now(), { ...released, ...next });
 }
 
+/** Posts a message again that has not arrived, or may not have; after several posts without an answer into the next place. */
+async function postAgain(delivery: Delivery): Promise<void> {
+  const { row, context, place } = delivery;
+  const looks = row.looks + 1;
+  if (row.doubt !== 'retry' || looks < mostUncertainPosts)
+    return tryAgain(delivery, context.now(), { ...released, looks });
+  context.log.warn({ message: row.id, place }, 'unknown whether message was posted');
+  const places = JSON.parse(row.places) as string[];
+  if (row.place + 1 >= places.length)
+    return end(delivery, { state: 'unknown', code: row.code ?? 'no_answer' });
+  const next = { place: row.place + 1, first_at: null, looks: 0, code: row.code ?? 'no_answer' };
+  await tryAgain(delivery, context.now(), { ...released, ...next });
+}
+
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */
 async function lookForMessage(delivery: Delivery): Promise<void> {
   const { row, context, slack, place, thread } = delivery;
@@ -199,11 +215,12 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
     return tryAgain(delivery, new Date(now().getTime() + afterMs), looked);
   }
   if (found) return end(delivery, { state: 'sent', ...found });
-  await tryAgain(delivery, now(), { ...released, ...looked });
+  await postAgain(delivery);
 }
 
 async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   const { row, context, place } = delivery;
+  if (row.doubt === 'retry') return postAgain(delivery);
   if (row.doubt === 'once') return end(delivery, { state: 'sent', channel: place, code });
   context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');
   await end(delivery, { state: 'unknown', code });

@@ -22,7 +22,8 @@ import type { Posted } from './slack-port.ts';
  * 3. A message is rendered when it is sent, and each edit when it is shown. Edits in between are never shown.
  * 4. Each post reserves the next free moment of its channel and of its workspace (`pace.ts`).
  * 5. A row that is `sending` for 20 s (a killed process, a lost answer) is looked for by its marker before it is posted
- *    again. Where the bot may not look, `doubt` decides: `look` ends as `unknown`, `once` is taken as sent.
+ *    again. Where the bot may not look, `doubt` decides: `look` ends as `unknown`, `once` is taken as sent, `retry` is
+ *    posted again: three times in a place, then in the next.
  * 6. A reply waits for its parent and for earlier replies to that parent, and goes where the parent went.
  * 7. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.
  *
@@ -53,8 +54,11 @@ export interface NewMessage<About> {
   readonly to: { readonly places: readonly string[] } | { readonly parent: string };
   /** Content to send instead of the one its kind renders. Without files: bytes are not stored. */
   readonly body?: Message | undefined;
-  /** What an arrival is taken for that the bot may not look for: `look` ends as `unknown`, `once` is taken as sent. */
-  readonly doubt: 'look' | 'once';
+  /**
+   * What follows where the bot may not look whether a message arrived: `look` ends as `unknown`, `once` is taken as sent,
+   * `retry` is posted again, since twice is better than never.
+   */
+  readonly doubt: 'look' | 'once' | 'retry';
   readonly notBefore?: Date | undefined;
   /** Not sent after this; a day from now unless told otherwise. */
   readonly expiresAt?: Date | undefined;

@@ -13,7 +13,7 @@ import { scaleIndexes } from './schema/scale.ts';
 import { settingsTables } from './schema/settings.ts';
 import { slackTables } from './schema/slack.ts';
 import { closedSteps, stepTables } from './schema/steps.ts';
-import { watchTables } from './schema/watches.ts';
+import { incidentMessages, watchTables } from './schema/watches.ts';
 import { zoneSettingsTables } from './schema/zone-settings.ts';
 
 type Tables = typeof authTables.tables &
@@ -34,13 +34,14 @@ interface Narrowed {
   audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
   audit_checkpoints: { state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken' };
   pending_policies: { state: 'waiting' | 'confirmed' | 'rejected' | 'void' };
-  outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' };
+  outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' | 'retry' };
 }
 
 /** Columns that a later migration added. */
 interface Added {
   keyring_keys: { canary: string | null };
   step_runs: { closed_at: Date | null };
+  watch_incidents: { message: string | null };
 }
 
 /** The tables as queries see them. */
@@ -68,6 +69,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
   '0013-closed-steps': closedSteps,
   '0014-scale': scaleIndexes,
   '0015-access-rounds': accessRoundTables,
+  '0016-incident-messages': incidentMessages,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

@@ -111,6 +111,11 @@ export function createMetrics() {
     'Messages whose charts or tables Slack refused, by the way they were sent',
     ['way'],
   );
+  const untold = counter(
+    'chatops_alerts_untold_total',
+    'Messages about an incident that no place took; the next check posts them again',
+    [],
+  );
   const transitions = counter(
     'chatops_operation_transitions_total',
     'What became of changes at the CDN, each step',
@@ -146,6 +151,7 @@ export function createMetrics() {
     slackCall: slack,
     /** `reason`: one of the policy's. */
     refused: (reason: string): void => refusals.inc({ reason }),
+    alertUntold: (): void => untold.inc(),
     /** `state`: one of the ledger's, or `approval`. */
     operationMoved: (state: string): void => transitions.inc({ state }),
     /** `way`: a Web API method, or `response_url`. */

@@ -50,6 +50,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     exportThread: options.exportThread,
     blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),
     refused: metrics.refused,
+    untold: metrics.alertUntold,
     people: (place) => people(workspaceOf(place)),
     isInstalled: (place) => access.isInstalled(workspaceOf(place)),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),

@@ -62,3 +62,6 @@ export const watchTables = defineTables(
     'create unique index watch_incidents_open on watch_incidents (watch_id, kind) where closed_at is null',
   ],
 );
+
+/** The outbox id of the newest message of an incident. Null in rows of before: `told` says whether there is one. */
+export const incidentMessages = defineTables({}, ['alter table watch_incidents add column message text']);

@@ -70,4 +70,6 @@ export interface SchedulePorts {
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Counts a refusal by the policy. */
   readonly refused: (reason: Reason) => void;
+  /** Counts a message about an incident that no place took. */
+  readonly untold: () => void;
 }

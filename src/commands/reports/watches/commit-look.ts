@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely';
-import { hourMs, minuteMs } from '../../../lib/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
 import type { Schema, Trx } from '../../../store/schema.ts';
 import { renderLifeSign } from '../../../views/reports/watches/life-sign.ts';
 import { renderChange, renderLooksAgain, renderResolved } from '../../../views/reports/watches/thread.ts';
@@ -8,9 +8,9 @@ import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { findNextLook } from './hours.ts';
 import { advance, type Step } from './incidents.ts';
-import { editIncident, postIncident, postLifeSign, replyToIncident } from './messages.ts';
+import { editIncident, postLifeSign, replyToIncident, showIncident } from './messages.ts';
 import type { Incident, IncidentFigures, Watch, WatchContext, WatchState } from './model.ts';
-import { findOpenIncidents, readIncident, watchTable } from './table.ts';
+import { findOpenIncidents, findUntoldIncidents, readIncident, watchTable } from './table.ts';
 
 /** Why a look failed, in words, with the reference that is in the log. */
 export type Failed = NonNullable<IncidentFigures['failure']>;
@@ -75,7 +75,7 @@ export function commitBlindLook(
     const isKnown = blind.looks >= looksUntilBlind || subject.every * minuteMs >= hourMs;
     if (!open.blind && isKnown) {
       await openIncident('blind', figures, commit, new Date(blind.since));
-      if (open.wrong?.told) await editIncident(trx, open.wrong.id, context.ports.outbox);
+      if (open.wrong) await editIncident(trx, open.wrong, context.ports.outbox);
     } else if (open.blind && open.blind.figures.failure?.message !== failure.message) {
       await store(open.blind, { figures: JSON.stringify(figures) }, commit);
       await show(open.blind, commit);
@@ -108,7 +108,10 @@ async function withLockedWatch(
     if (!row) return;
     const watch = watchTable.read(row);
     const isQuiet = watch.snoozed !== undefined && watch.snoozed.until > at;
-    const changes = await change({ trx, context, at, watch, isQuiet });
+    const commit = { trx, context, at, watch, isQuiet };
+    for (const incident of await findUntoldIncidents(trx, id, new Date(at.getTime() - dayMs)))
+      await show(incident, commit, { onlyUntold: true });
+    const changes = await change(commit);
     const next_due = findNextLook(watch.subject, at);
     await trx
       .updateTable('watches')
@@ -137,11 +140,11 @@ async function openIncident(
       kind,
       opened_at: openedAt,
       figures: JSON.stringify(figures),
-      told: !isQuiet,
+      told: false,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  if (!isQuiet) await postIncident(trx, readIncident(row), { outbox: context.ports.outbox, watch });
+  await showIncident(trx, readIncident(row), { outbox: context.ports.outbox, watch, isQuiet });
 }
 
 async function changeIncident(
@@ -153,9 +156,10 @@ async function changeIncident(
   const { figures = incident.figures, joined, left } = step;
   if (step.move === 'close') return closeIncident(incident, figures, commit);
   await store(incident, { figures: JSON.stringify(figures) }, commit);
-  await show(incident, commit);
+  const message = await show(incident, commit);
   const tells = joined.length > 0 || left.length > 0;
-  if (tells && incident.told && !redraw) {
+  // A message that is new says all of it itself.
+  if (tells && message === incident.message && !redraw) {
     const { watch, at } = commit;
     await reply(incident, renderChange({ joined, left, figures, at }, watch), commit);
   }
@@ -164,26 +168,21 @@ async function changeIncident(
 async function closeIncident(incident: Incident, figures: IncidentFigures, commit: Commit): Promise<void> {
   const { at, watch } = commit;
   await store(incident, { figures: JSON.stringify(figures), closed_at: at }, commit);
-  if (!incident.told) return;
-  await editIncident(commit.trx, incident.id, commit.context.ports.outbox);
   const closed: Incident = { ...incident, figures, closedAt: at };
+  const message = await show(closed, commit);
+  if (message === undefined || message !== incident.message) return;
   const { isEvent = false } = findCondition(watch.subject.condition);
   if (incident.kind === 'blind') await reply(incident, renderLooksAgain(closed), commit);
   else if (!isEvent) await reply(incident, renderResolved(closed, watch), commit);
 }
 
-/** Has it drawn anew; posted first, where it began in a snooze that is over. */
-async function show(
+function show(
   incident: Incident,
-  commit: Commit,
+  { trx, context, watch, isQuiet }: Commit,
   { onlyUntold = false }: { readonly onlyUntold?: boolean } = {},
-): Promise<void> {
-  const { trx, context, watch, isQuiet } = commit;
+): Promise<string | undefined> {
   const { outbox } = context.ports;
-  if (incident.told) return onlyUntold ? undefined : editIncident(trx, incident.id, outbox);
-  if (isQuiet) return;
-  await store(incident, { told: true }, commit);
-  await postIncident(trx, incident, { outbox, watch });
+  return showIncident(trx, incident, { outbox, watch, isQuiet, onlyUntold });
 }
 
 async function reply(
@@ -195,12 +194,12 @@ async function reply(
   if (isQuiet) return;
   const nth = incident.replies + 1;
   await store(incident, { replies: nth }, commit);
-  await replyToIncident(trx, { id: incident.id, nth, body }, { outbox: context.ports.outbox, watch });
+  await replyToIncident(trx, { incident, nth, body }, { outbox: context.ports.outbox, watch });
 }
 
 async function store(
   { id }: Incident,
-  changes: { figures?: string; closed_at?: Date; told?: boolean; replies?: number },
+  changes: { figures?: string; closed_at?: Date; replies?: number },
   { trx }: Commit,
 ): Promise<void> {
   await trx.updateTable('watch_incidents').set(changes).where('id', '=', id).execute();

@@ -1,39 +1,94 @@
+import { sql } from 'kysely';
+import { minuteMs } from '../../../lib/time.ts';
+import { isPlaceCode } from '../../../outbox/classify-failure.ts';
 import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
 import type { Trx } from '../../../store/schema.ts';
-import type { Message } from '../../../views/blocks/blocks.ts';
+import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { renderIncident } from '../../../views/reports/watches/incident.ts';
 import { toPlaceReason } from '../schedules/failures.ts';
 import { findScheduled } from '../schedules/rows.ts';
 import type { Incident, IncidentFigures, Watch, WatchContext } from './model.ts';
+import { enqueueNextLook } from './queue.ts';
 import { findIncident, findOpenIncidents, watchPauses, watchTable } from './table.ts';
 
-type AboutIncident = { readonly incidentId: string; readonly watchId: string };
+type AboutIncident = {
+  readonly incidentId: string;
+  readonly watchId: string;
+  /** The first place it went to; missing in rows of before. */
+  readonly channel?: string;
+};
+
+/** How soon a message that no place took is posted again. */
+const soonMs = 5 * minuteMs;
+/** Messages of an incident after which it waits for the next check as planned. */
+const mostHastyPosts = 3;
 
 /** The one message of an incident, drawn from its row whenever it is shown. */
 const incidentMessage = defineMessage({
   kind: 'watch-incident',
-  async render({ incidentId, watchId }: AboutIncident, { db, now }: WatchContext) {
-    const [watch, incident] = await Promise.all([
-      findScheduled(db, watchTable, watchId),
-      findIncident(db, incidentId),
-    ]);
-    if (!watch || !incident) return undefined;
-    const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, watchId) : {};
-    return renderIncident(incident, watch, { now: now(), blindSince: blind?.openedAt });
+  render: (about: AboutIncident, context: WatchContext) => renderMessage(about, context),
+  async renderInstead(about, _refusal, context) {
+    const whole = await renderMessage(about, context);
+    return whole && say(whole.text);
   },
-  async ended(trx, { about, place, reason, code }, { ports, now }: WatchContext) {
-    if (reason !== 'app-gone' && reason !== 'place-gone') return;
-    const at = now();
-    const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
-    const watch = await findScheduled(trx, watchTable, about.watchId);
-    // One that was moved meanwhile speaks elsewhere.
-    if (watch && (reason === 'app-gone' || watch.channel === place))
-      await watchPauses.pause(trx, { id: watch.id, revision: watch.revision }, { reason: pause, at }, ports);
-    // Nobody has read it: what still is wrong when the watch runs again opens another one, which is told.
-    const incident = trx.updateTable('watch_incidents').set({ closed_at: at, told: false });
-    await incident.where('id', '=', about.incidentId).where('closed_at', 'is', null).execute();
+  async ended(trx, { id, about, place, state, reason, code }, { ports, now, log }: WatchContext) {
+    const isAppGone = reason === 'app-gone';
+    // The code is the first place's: that the owner's conversation took the message does not make the channel well.
+    if (isAppGone || isPlaceCode(code)) {
+      const at = now();
+      const watch = await findScheduled(trx, watchTable, about.watchId);
+      // One that was moved meanwhile posts elsewhere.
+      if (watch && (isAppGone || watch.channel === (about.channel ?? place)))
+        await watchPauses.pause(
+          trx,
+          { id: watch.id, revision: watch.revision },
+          { reason: isAppGone ? 'uninstalled' : toPlaceReason(code), at },
+          ports,
+        );
+      // Its channel has not read it: what still is wrong when the watch runs again opens another one, which is posted.
+      const incident = trx.updateTable('watch_incidents');
+      await incident
+        .set({ closed_at: at, told: false, message: null })
+        .where('id', '=', about.incidentId)
+        .where('closed_at', 'is', null)
+        .execute();
+      return;
+    }
+    if (state === 'sent' || reason === 'withdrawn') return;
+    ports.untold();
+    log.error({ message: id, incident: about.incidentId, state, code }, 'alert could not be posted');
+    if (countPosts(id) > mostHastyPosts) return;
+    await checkSoon(trx, about.watchId, { ports, now });
   },
 });
+
+async function renderMessage({ incidentId, watchId }: AboutIncident, { db, now }: WatchContext) {
+  const [watch, incident] = await Promise.all([
+    findScheduled(db, watchTable, watchId),
+    findIncident(db, incidentId),
+  ]);
+  if (!watch || !incident) return undefined;
+  const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, watchId) : {};
+  return renderIncident(incident, watch, { now: now(), blindSince: blind?.openedAt });
+}
+
+/** The next check posts what was not told: a daily one comes in five minutes for that, three times. */
+async function checkSoon(
+  trx: Trx,
+  id: string,
+  { ports, now }: Pick<WatchContext, 'ports' | 'now'>,
+): Promise<void> {
+  const row = await trx
+    .updateTable('watches')
+    .set({ next_due: sql`least(next_due, ${new Date(now().getTime() + soonMs)}::timestamptz)` })
+    .where('id', '=', id)
+    .where('next_due', 'is not', null)
+    .where('paused', 'is', null)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (row) await enqueueNextLook(ports.enqueue, watchTable.read(row), trx);
+}
 
 /** A change of an incident in its thread, a sign of life. */
 const watchReply = defineMessage({ kind: 'watch-reply' });
@@ -44,38 +99,74 @@ interface Posting {
   readonly watch: Watch;
 }
 
-/** Posts an incident that nobody has been told of. */
-export async function postIncident(trx: Trx, { id }: Incident, { outbox, watch }: Posting): Promise<void> {
+/**
+ * Has an incident shown as its row is now: by its message, or, where there is none yet or no place took it, by a new one.
+ * Returns the id of that message; undefined where there is none.
+ */
+export async function showIncident(
+  trx: Trx,
+  { id, message, closedAt }: Incident,
+  {
+    outbox,
+    watch,
+    isQuiet,
+    onlyUntold,
+  }: Posting & { readonly isQuiet: boolean; readonly onlyUntold?: boolean },
+): Promise<string | undefined> {
+  if (message !== undefined && !(await isUntold(trx, message, outbox))) {
+    if (!onlyUntold) await outbox.edit(trx, message);
+    return message;
+  }
+  if (isQuiet || (closedAt !== undefined && message === undefined)) return message;
+  const next = message === undefined ? `watch:${id}` : `watch:${id}:again:${countPosts(message) + 1}`;
   await outbox.put(trx, {
-    id: idOf(id),
+    id: next,
     kind: incidentMessage,
-    about: { incidentId: id, watchId: watch.id },
+    about: { incidentId: id, watchId: watch.id, channel: watch.channel },
     installation: watch.owner,
-    to: { places: [watch.channel] },
-    doubt: 'look',
+    to: { places: [...new Set([watch.channel, watch.owner.userId])] },
+    doubt: 'retry',
   });
+  await trx.updateTable('watch_incidents').set({ message: next, told: true }).where('id', '=', id).execute();
+  return next;
+}
+
+/** Whether no place took the message; one that may have arrived is put again a few times, and not for ever. */
+async function isUntold(trx: Trx, message: string, outbox: Outbox): Promise<boolean> {
+  const state = (await outbox.find(trx, message))?.state;
+  return state === 'dead' || (state === 'unknown' && countPosts(message) < mostHastyPosts);
+}
+
+/** The number of the message, among those of its incident. */
+function countPosts(message: string): number {
+  return Number(/(?<=:again:)\d+$/u.exec(message)?.[0] ?? 1);
 }
 
 /** Tells a change in the thread of an incident. `nth`: counted by its row, so that a change is told once. */
 export async function replyToIncident(
   trx: Trx,
-  { id, nth, body }: { readonly id: string; readonly nth: number; readonly body: Message },
+  {
+    incident: { id, message },
+    nth,
+    body,
+  }: { readonly incident: Incident; readonly nth: number; readonly body: Message },
   { outbox, watch }: Posting,
 ): Promise<void> {
+  if (message === undefined) return;
   await outbox.put(trx, {
-    id: `${idOf(id)}:${nth}`,
+    id: `watch:${id}:${nth}`,
     kind: watchReply,
     about: {},
     installation: watch.owner,
-    to: { parent: idOf(id) },
+    to: { parent: message },
     body,
     doubt: 'once',
   });
 }
 
 /** Has the message of an incident drawn anew. */
-export async function editIncident(trx: Trx, id: string, outbox: Outbox): Promise<void> {
-  await outbox.edit(trx, idOf(id));
+export async function editIncident(trx: Trx, { message }: Incident, outbox: Outbox): Promise<void> {
+  if (message !== undefined) await outbox.edit(trx, message);
 }
 
 /** Leaves what is open, for a watch that looks no more, or for something else: whether it is over stays unknown. */
@@ -89,14 +180,14 @@ export async function leaveOpenIncidents(
     const figures = JSON.stringify({ ...incident.figures, left } satisfies IncidentFigures);
     const row = trx.updateTable('watch_incidents').set({ closed_at: now, figures });
     await row.where('id', '=', id).execute();
-    await editIncident(trx, id, outbox);
+    await editIncident(trx, incident, outbox);
   }
 }
 
 /** Has the messages of open incidents drawn anew: what they say of their watch has changed. */
 export async function editOpenIncidents(trx: Trx, watchId: string, outbox: Outbox): Promise<void> {
-  for (const { id } of Object.values(await findOpenIncidents(trx, watchId)))
-    await editIncident(trx, id, outbox);
+  for (const incident of Object.values(await findOpenIncidents(trx, watchId)))
+    await editIncident(trx, incident, outbox);
 }
 
 /** Posts that a watch looks and what it found, once for that day. */
@@ -110,10 +201,6 @@ export async function postLifeSign(trx: Trx, day: string, body: Message, { outbo
     body,
     doubt: 'once',
   });
-}
-
-function idOf(incidentId: string): string {
-  return `watch:${incidentId}`;
 }
 
 /** Every kind of message that watches put into the outbox. */

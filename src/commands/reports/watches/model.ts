@@ -58,7 +58,8 @@ export interface Incident {
   readonly figures: IncidentFigures;
   /** Messages put into its thread. */
   readonly replies: number;
-  readonly told: boolean;
+  /** The outbox id of its newest message; undefined where none was put yet. */
+  readonly message: string | undefined;
   readonly acknowledged: { readonly by: string; readonly at: Date } | undefined;
 }
 

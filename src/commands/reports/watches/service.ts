@@ -68,7 +68,7 @@ export function createWatchService(options: CustodyOptions) {
         const detail = { incident: incident.id };
         const record = { tenant: watch.tenant, actor: by.userId, event: 'watch-acknowledged' } as const;
         await audit.record({ ...record, subject: watch.id, detail }, trx);
-        await editIncident(trx, incident.id, outbox);
+        await editIncident(trx, incident, outbox);
         return readIncident(row);
       }),
     /** Keeps it quiet until then; `undefined` = it speaks again. It looks on, and tells afterwards what still is wrong. */

@@ -38,7 +38,8 @@ export function readIncident(row: Selectable<Schema['watch_incidents']>): Incide
     closedAt: row.closed_at ?? undefined,
     figures: JSON.parse(row.figures) as IncidentFigures,
     replies: row.replies,
-    told: row.told,
+    // Rows of before have no id: the one message they may have put is called after them.
+    message: row.message ?? (row.told ? `watch:${row.id}` : undefined),
     acknowledged:
       row.acknowledged_by === null || row.acknowledged_at === null
         ? undefined
@@ -63,4 +64,17 @@ export async function findOpenIncidents(
     .where('closed_at', 'is', null)
     .execute();
   return Object.fromEntries(rows.map((row) => [row.kind, readIncident(row)]));
+}
+
+/** Incidents that ended after this moment while their message was on its way, and that nobody has read. */
+export async function findUntoldIncidents(db: Db, watchId: string, since: Date): Promise<Incident[]> {
+  const rows = await db
+    .selectFrom('watch_incidents')
+    .innerJoin('outbox', 'outbox.id', 'watch_incidents.message')
+    .selectAll('watch_incidents')
+    .where('watch_id', '=', watchId)
+    .where('closed_at', '>', since)
+    .where('outbox.state', 'in', ['dead', 'unknown'])
+    .execute();
+  return rows.map(readIncident);
 }

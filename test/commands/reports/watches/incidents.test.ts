@@ -92,7 +92,7 @@ test('an incident that ends while its watch is snoozed is never told', async () 
   harness.setEnabled(0, true);
   await harness.look(40);
   expect(readAll(harness)).toEqual([]);
-  expect((await harness.incidents()).map(({ told }) => told)).toEqual([false]);
+  expect((await harness.incidents()).map(({ message }) => message)).toEqual([undefined]);
 });
 
 test('a CDN that does not answer is told once, and silence in between is not health', async () => {

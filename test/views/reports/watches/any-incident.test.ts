@@ -91,7 +91,7 @@ test('whatever looks find becomes messages that Slack takes', () => {
         const watch = toWatch(subject, seen, nth);
         const closedAt = step.move === 'close' ? at : undefined;
         const incident = { id: 'i', watchId: watch.id, kind: 'wrong', openedAt: new Date(start) } as const;
-        const wrong = { ...incident, closedAt, figures: open, replies: 0, told: true } as Incident;
+        const wrong = { ...incident, closedAt, figures: open, replies: 0, message: undefined } as Incident;
         const blind = {
           ...wrong,
           kind: 'blind',
