@@ -61,16 +61,7 @@ async function bundle(directory: string): Promise<void> {
   const { output } = await program.generate({ format: 'esm', keepNames: true, comments: false });
   await program.close();
   for (const file of output)
-    if (file.type === 'chunk') await writeFile(join(directory, file.fileName), escapeText(file.code));
-}
-
-const notAscii = /[^\0-\x7f]/g;
-
-/** In ASCII: V8 keeps the text of each file in memory, with two bytes a character where a single one needs them. */
-function escapeText(code: string): string {
-  const afterBackslash = /\\[^\0-\x7f]/u.exec(code);
-  if (afterBackslash) throw new Error(`cannot be written in ASCII: ${afterBackslash[0]}`);
-  return code.replace(notAscii, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    if (file.type === 'chunk') await writeFile(join(directory, file.fileName), file.code);
 }
 
 async function createDatabase(directory: string): Promise<void> {

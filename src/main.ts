@@ -1,41 +1,43 @@
 import type { Role } from './app/config.ts';
 import type { ChatApp } from './app/lifecycle.ts';
-import { findOwnNode } from './app/own-node.ts';
+import type { Word } from './cli/words.ts';
 import { UserError } from './errors.ts';
 
-// The same process goes on with the machine's own Node: same id, flags, words and environment.
-const ownNode = findOwnNode({ execPath: process.execPath, path: process.env['PATH'] });
-if (ownNode !== undefined)
-  process.execve?.(ownNode, [ownNode, ...process.execArgv, ...process.argv.slice(1)], process.env);
+// The only file that reads the environment, ends the process and listens to its signals. It imports on demand what a word needs,
+// and nothing before it knows that this Node can run it.
 
-// The only file that reads the environment, ends the process and listens to its signals. It imports on demand what a word needs.
+/** `engines` in package.json. */
+const oldestNode = [24, 12] as const;
 
-const usage =
-  'Usage: node dist/bot/main.js web | worker | all | migrate | keys | audit | db | tenant | smoke | doctor';
+const commands: Readonly<Record<Word, (words: readonly string[]) => Promise<void>>> = {
+  all: () => serve('all'),
+  web: () => serve('web'),
+  worker: () => serve('worker'),
+  migrate,
+  keys,
+  audit,
+  db,
+  tenant,
+  smoke,
+  doctor,
+};
 
 async function main(word: string, rest: readonly string[]): Promise<void> {
-  switch (word) {
-    case 'web':
-    case 'worker':
-    case 'all':
-      return serve(word);
-    case 'migrate':
-      return migrate();
-    case 'keys':
-      return keys(rest);
-    case 'audit':
-      return audit(rest);
-    case 'db':
-      return db(rest);
-    case 'tenant':
-      return tenant(rest);
-    case 'smoke':
-      return smoke(rest);
-    case 'doctor':
-      return doctor(rest);
-    default:
-      throw new UserError(`There is no “${word}”.`, usage);
-  }
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
+    throw new UserError(
+      `This is Node ${process.versions.node}, and the bot needs ${oldestNode.join('.')} or newer: https://nodejs.org/en/download`,
+    );
+  const { describeUsage, usages } = await import('./cli/words.ts');
+  const isKnown = (given: string): given is Word => Object.hasOwn(usages, given);
+  if (word === 'help' || isHelp(word)) return console.log(describeUsage());
+  if (!isKnown(word)) throw new UserError(`There is no “${word}”.`, describeUsage());
+  if (rest.some(isHelp)) return console.log(describeUsage(word));
+  await commands[word](rest);
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h';
 }
 
 async function serve(role: Role): Promise<void> {
@@ -49,7 +51,7 @@ async function serve(role: Role): Promise<void> {
 
   const app = await buildApp({ config, log, role });
   onSignals(app, () => log.info({}, 'stopping'));
-  // It could only refuse from then on. Those who wait are told, and a supervisor starts it again.
+  // Without its database it could only refuse. It stops, and a supervisor starts it again.
   void app.ended?.then((error) => app.stop().finally(() => fail(error)));
   try {
     await app.start();
@@ -63,7 +65,7 @@ async function serve(role: Role): Promise<void> {
 const echoMs = 2_000;
 
 /** The first signal stops gracefully, a second one at once. */
-function onSignals(app: ChatApp, stopping: () => void): void {
+function onSignals(app: ChatApp, onStop: () => void): void {
   let askedAt: number | undefined;
   const stop = (): void => {
     if (askedAt !== undefined) {
@@ -71,7 +73,7 @@ function onSignals(app: ChatApp, stopping: () => void): void {
       return;
     }
     askedAt = performance.now();
-    stopping();
+    onStop();
     app.stop().then(() => process.exit(0), fail);
   };
   process.on('SIGTERM', stop);
@@ -93,7 +95,8 @@ async function migrate(): Promise<void> {
   }
 }
 
-// Prints its own lines in the terminal, and warnings and errors of the log.
+// The commands below print their own lines, and warnings and errors of the log.
+
 async function keys(words: readonly string[]): Promise<void> {
   const { readStoreConfig } = await import('./app/config.ts');
   const { createLogger } = await import('./telemetry/log.ts');
@@ -108,8 +111,7 @@ async function audit(words: readonly string[]): Promise<void> {
   const { auditCommand } = await import('./cli/audit.ts');
   const config = () => readStoreConfig(process.env, { needsKeyring: false });
   const options = { config, log: createLogger('warn'), print: console.log };
-  const verdict = await auditCommand(words, options).catch((error: unknown) => fail(error, 2));
-  process.exitCode = verdict === 'whole' ? 0 : 1;
+  await exitWith(async () => (await auditCommand(words, options)) === 'whole');
 }
 
 /** Exit code 0 where it is done, 1 where what was imported has faults, 2 where it is refused. */
@@ -118,10 +120,10 @@ async function db(words: readonly string[]): Promise<void> {
   const { createLogger } = await import('./telemetry/log.ts');
   const { dbCommand } = await import('./cli/db.ts');
   const options = { log: createLogger('warn'), print: console.log };
-  const run = async () =>
-    dbCommand(words, { ...options, config: readStoreConfig(process.env, { needsKeyring: false }) });
-  const verdict = await run().catch((error: unknown) => fail(error, 2));
-  process.exitCode = verdict === 'done' ? 0 : 1;
+  await exitWith(async () => {
+    const config = readStoreConfig(process.env, { needsKeyring: false });
+    return (await dbCommand(words, { ...options, config })) === 'done';
+  });
 }
 
 async function tenant(words: readonly string[]): Promise<void> {
@@ -143,9 +145,10 @@ async function smoke(words: readonly string[]): Promise<void> {
   const { readCdnConfig } = await import('./app/config.ts');
   const { smokeCommand } = await import('./cli/smoke.ts');
   const options = { fetch, now: () => new Date(), print: console.log };
-  const run = async () => smokeCommand(words, { ...options, cdn: readCdnConfig(process.env) });
-  const verdict = await run().catch((error: unknown) => fail(error, 2));
-  process.exitCode = verdict === 'as specified' ? 0 : 1;
+  await exitWith(
+    async () =>
+      (await smokeCommand(words, { ...options, cdn: readCdnConfig(process.env) })) === 'as specified',
+  );
 }
 
 /** Exit code 0 where nothing is wrong, 1 where something is, 2 where it cannot look. */
@@ -154,9 +157,13 @@ async function doctor(words: readonly string[]): Promise<void> {
   const { createLogger } = await import('./telemetry/log.ts');
   const { doctorCommand } = await import('./cli/doctor.ts');
   const options = { fetch, now: () => new Date(), log: createLogger('error'), print: console.log };
-  const run = async () => doctorCommand(words, { ...options, config: readConfig(process.env) });
-  const verdict = await run().catch((error: unknown) => fail(error, 2));
-  process.exitCode = verdict === 'healthy' ? 0 : 1;
+  await exitWith(
+    async () => (await doctorCommand(words, { ...options, config: readConfig(process.env) })) === 'healthy',
+  );
+}
+
+async function exitWith(isGood: () => Promise<boolean>): Promise<void> {
+  process.exitCode = (await isGood().catch((error: unknown) => fail(error, 2))) ? 0 : 1;
 }
 
 function fail(error: unknown, code = 1): never {

@@ -70,7 +70,8 @@ export async function readBotCommand(
     scripts: Record<typeof script, string>;
   };
   const role = script === 'start' ? 'all' : script;
-  const [, set = '', words] = /^((?:\w+=\S+ )*)exec node (.*?) \|\|/.exec(scripts[script]) ?? [];
+  // Older checkouts set variables, and replace the shell.
+  const [, set = '', words] = /^((?:\w+=\S+ )*)(?:exec )?node (.*?)(?: \|\||$)/.exec(scripts[script]) ?? [];
   const environment = [...set.matchAll(/(\w+)=(\S+) /gu)].map(([, name, value]) => [name, value]);
   return {
     args: words?.split(' ') ?? ['dist/bot/main.js', role],

@@ -64,11 +64,6 @@ export async function openKeyringService(config: StoreConfig, database: Database
     findProblem: () => findCanaryProblem(db, watch.keyring),
     /** Reports to other processes which keys this one knows. */
     start: () => watch.start(),
-    /** Runs `npm run keys -- …` in this process. */
-    run: async (words: readonly string[], print: (line: string) => void): Promise<void> => {
-      await runKeysOn(database, source, words, print);
-      await watch.refresh();
-    },
     /** Call before the database is closed. */
     async stop(): Promise<void> {
       await watch.stop();

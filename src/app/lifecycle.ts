@@ -1,7 +1,6 @@
 import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
 import type { Role } from './config.ts';
-import { serveControl } from './control-socket.ts';
 import type { Edges } from './edges.ts';
 import type { Features } from './features.ts';
 import { jobs, repairSchedules } from './jobs.ts';
@@ -31,10 +30,9 @@ export function createLifecycle(
 ): ChatApp {
   const { database, queue, keyring } = stages.stores;
   const { access, inFlight, zoneCache } = stages.services;
-  const { doctor, ports } = stages.features;
+  const { ports } = stages.features;
   const { bolt, receiver, web, transport, endpointsNeeded } = stages.edges;
   let port: number | undefined;
-  let closeControl: (() => Promise<void>) | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
   const runsJobs = role !== 'web';
@@ -50,7 +48,6 @@ export function createLifecycle(
     await web.close(Promise.all([inFlight.drain(graceMs), zoneCache.stop()]));
     await queue.stop();
     await ports.accounts.stop();
-    await closeControl?.();
     await keyring.stop();
     await database.close();
     await release();
@@ -60,8 +57,6 @@ export function createLifecycle(
     ended: database.native.kind === 'embedded' ? database.native.ended : undefined,
     async start() {
       await keyring.start();
-      const commands = { keys: keyring.run, doctor: doctor.runAll };
-      closeControl = await serveControl(config.store, commands, log);
       if (answersSlack) {
         await access.verify();
         await bolt.init();

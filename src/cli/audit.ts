@@ -20,12 +20,9 @@ import type { Log } from '../telemetry/log.ts';
 import { describeBroken } from '../views/audit/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
+import { describeUsage } from './words.ts';
 
-const usage = [
-  'Usage: npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',
-  '                               [--checkpoint <text or file>]… [--key <public key or file>]',
-  '       npm run audit:verify -- --public-key',
-].join('\n');
+const usage = describeUsage('audit');
 
 /** `broken`: a fault was found and printed. A record that cannot be checked throws. */
 export type AuditVerdict = 'whole' | 'broken';

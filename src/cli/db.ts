@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { StoreConfig } from '../app/config.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
 import { checkDatabase } from '../auth/audit/verify.ts';
@@ -14,8 +13,7 @@ import { importDatabase } from '../store/move/import.ts';
 import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
-
-const usage = 'Usage: npm run db -- export <file>\n       npm run db -- import <file>';
+import { describeUsage, parseWords } from './words.ts';
 
 interface Options {
   readonly config: StoreConfig;
@@ -30,20 +28,12 @@ interface Options {
  * @throws UserError where it is refused; then nothing was changed.
  */
 export async function dbCommand(words: readonly string[], options: Options): Promise<'done' | 'faults'> {
-  const [verb, file, ...more] = readWords(words);
+  const [verb, file, ...more] = parseWords('db', words, {}, true).positionals;
   if (file === undefined || more.length > 0)
-    throw new UserError('Say what to do, and with which file.', usage);
+    throw new UserError('Say what to do, and with which file.', describeUsage('db'));
   if (verb === 'export') return exportTo(file, options);
   if (verb === 'import') return importFrom(file, options);
-  throw new UserError(`There is no “${verb}”.`, usage);
-}
-
-function readWords(words: readonly string[]): string[] {
-  try {
-    return parseArgs({ args: [...words], allowPositionals: true, options: {} }).positionals;
-  } catch (error) {
-    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
-  }
+  throw new UserError(`There is no “${verb}”.`, describeUsage('db'));
 }
 
 async function exportTo(file: string, { config, log, print }: Options): Promise<'done'> {

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createCdn } from '../api/cdn.ts';
 import type { Config } from '../app/config.ts';
-import { requestControl } from '../app/control-socket.ts';
 import { type AskedFor, checkDeployment } from '../app/doctor/deployment.ts';
 import { checkKey } from '../app/doctor/network.ts';
 import { checkRoom, checkStores } from '../app/doctor/stores.ts';
@@ -13,8 +11,7 @@ import { type Database, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Finding } from '../views/doctor.ts';
 import { readKeyFile } from './key-file.ts';
-
-const usage = 'Usage: npm run doctor -- [--json] [--key-file <file>] [--team <id>] [--probe <user id>]';
+import { parseWords } from './words.ts';
 
 interface Options {
   readonly config: Config;
@@ -26,36 +23,30 @@ interface Options {
 
 /**
  * `npm run doctor`: looks at everything that the bot needs and prints what it found with the fix for each fault. Changes
- * nothing; `--probe` posts a chart and a table to a person and takes them back. The bot that runs on the embedded database,
- * which serves one process, is asked to look itself.
+ * nothing; `--probe` posts a chart and a table to a person and takes them back.
  *
  * @throws UserError for words or a key file that cannot be read.
  */
 export async function doctorCommand(words: readonly string[], options: Options): Promise<'healthy' | 'ill'> {
-  const { json, probe, team, 'key-file': keyFile } = parseWords(words);
+  const {
+    json,
+    probe,
+    team,
+    'key-file': keyFile,
+  } = parseWords('doctor', words, {
+    json: { type: 'boolean', default: false },
+    'key-file': { type: 'string' },
+    probe: { type: 'string' },
+    team: { type: 'string' },
+  }).values;
   const { config, fetch, print } = options;
   const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
-  const findings =
-    (await askRunningBot(config, { probe, team })) ?? (await examine(options, { probe, team }));
+  const findings = await examine(options, { probe, team });
   // The key stays in this process.
   if (key) findings.push(await checkKey(createCdn({ ...config.cdn, fetch }), key));
   if (json) print(JSON.stringify(findings, undefined, 2));
   else for (const finding of findings) printFinding(finding, print);
   return findings.some(({ state }) => state === 'failed') ? 'ill' : 'healthy';
-}
-
-/** Undefined where none runs on this embedded database. */
-async function askRunningBot(
-  config: Config,
-  { probe = '', team = '' }: AskedFor,
-): Promise<Finding[] | undefined> {
-  const lines: string[] = [];
-  const isRunning = await requestControl(
-    config.store,
-    ['doctor', probe, team],
-    (line) => void lines.push(line),
-  );
-  return isRunning ? (JSON.parse(lines.join('')) as Finding[]) : undefined;
 }
 
 async function examine(options: Options, about: AskedFor): Promise<Finding[]> {
@@ -96,26 +87,16 @@ async function openStores({ config, log }: Options): Promise<{ database?: Databa
   } catch (error) {
     await database?.close();
     if (!(error instanceof UserError)) throw error;
-    // The embedded database serves one process, which did not answer.
-    const state = databaseUrl ? 'failed' : 'skipped';
     const says = error.message;
-    return {
-      found: [...room, { check: 'database', state, says, ...(error.hint ? { fix: error.hint } : {}) }],
-    };
-  }
-}
-
-function parseWords(words: readonly string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    const options = {
-      json: { type: 'boolean', default: false },
-      'key-file': text,
-      probe: text,
-      team: text,
-    } as const;
-    return parseArgs({ args: [...words], options }).values;
-  } catch (error) {
-    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
+    // The embedded database serves one process.
+    const finding: Finding = databaseUrl
+      ? { check: 'database', state: 'failed', says, ...(error.hint ? { fix: error.hint } : {}) }
+      : {
+          check: 'database',
+          state: 'skipped',
+          says,
+          fix: 'Ask /cdn doctor in Slack, or stop the bot first.',
+        };
+    return { found: [...room, finding] };
   }
 }

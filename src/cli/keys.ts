@@ -1,12 +1,11 @@
 import type { StoreConfig } from '../app/config.ts';
-import { requestControl } from '../app/control-socket.ts';
 import { keyringSource, runKeysOn } from '../app/keyring-service.ts';
 import { removeGoneMembers } from '../auth/keyring/watch.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openExisting } from './open-existing.ts';
 
 /**
- * `npm run keys -- …` beside running processes. With the embedded database the running process executes it.
+ * `npm run keys -- …` beside running processes.
  *
  * @throws UserError where it is refused.
  */
@@ -16,7 +15,6 @@ export async function keysCommand(
   log: Log,
   print: (line: string) => void,
 ): Promise<void> {
-  if (await requestControl(config.store, ['keys', ...words], print)) return;
   const database = await openExisting(config, log, { taken: 'stop the bot, and type it again' });
   try {
     await database.migrate();

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { type CdnClient, createCdn } from '../api/cdn.ts';
 import { ApiError } from '../api/http/errors.ts';
 import type { Drift } from '../api/http/request.ts';
@@ -7,9 +6,7 @@ import { UserError } from '../errors.ts';
 import { hourMs, toUtcDay } from '../lib/time.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { readKeyFile } from './key-file.ts';
-
-const usage =
-  'Usage: npm run smoke -- --key-file <file> [--zone <pull zone id>] [--app <app id>] [--shield-zone <id>]';
+import { describeUsage, parseWords } from './words.ts';
 
 interface Options {
   readonly cdn: CdnConfig;
@@ -28,7 +25,18 @@ export type SmokeVerdict = 'as specified' | 'differs';
  * @throws UserError where it cannot begin.
  */
 export async function smokeCommand(words: readonly string[], options: Options): Promise<SmokeVerdict> {
-  const given = parseWords(words);
+  const text = { type: 'string' } as const;
+  const given = parseWords('smoke', words, {
+    'key-file': text,
+    zone: text,
+    app: text,
+    'shield-zone': text,
+  }).values;
+  if (given['key-file'] === undefined)
+    throw new UserError(
+      'Name the file that holds the key: a key in the command line is seen by others.',
+      describeUsage('smoke'),
+    );
   const key = await readKeyFile(given['key-file']);
   const drifts: Drift[] = [];
   const fetch = readOnly(options.fetch);
@@ -134,22 +142,6 @@ function readOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
     if (request.method !== 'GET' && !isExport) throw new Error('the smoke run sends nothing that writes');
     return fetch(request);
   };
-}
-
-function parseWords(words: readonly string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    const options = { 'key-file': text, zone: text, app: text, 'shield-zone': text };
-    const { values } = parseArgs({ args: [...words], options });
-    const { 'key-file': keyFile, ...ids } = values;
-    if (keyFile !== undefined) return { ...ids, 'key-file': keyFile };
-  } catch (error) {
-    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
-  }
-  throw new UserError(
-    'Name the file that holds the key: a key in the command line is seen by others.',
-    usage,
-  );
 }
 
 function describeFailure(error: unknown): { readonly failure: string } {

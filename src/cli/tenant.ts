@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Config, StoreConfig } from '../app/config.ts';
 import { uninstall } from '../app/uninstall.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
@@ -13,12 +12,7 @@ import { countTenantRows, findTenants, findTenantTables } from '../store/tenant/
 import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
-
-const usage = [
-  'Usage: npm run tenant -- list',
-  '       npm run tenant -- export <tenant> <file>',
-  '       npm run tenant -- erase <tenant> --yes <tenant> [--uninstall]',
-].join('\n');
+import { describeUsage, parseWords } from './words.ts';
 
 interface Options {
   readonly config: StoreConfig;
@@ -36,11 +30,19 @@ interface Options {
  * @throws UserError where it is refused, with what is erased already.
  */
 export async function tenantCommand(words: readonly string[], options: Options): Promise<void> {
-  const { positionals, values } = readWords(words);
+  const { positionals, values } = parseWords(
+    'tenant',
+    words,
+    {
+      yes: { type: 'string' },
+      uninstall: { type: 'boolean', default: false },
+    },
+    true,
+  );
   const [verb, tenant, file, ...more] = positionals;
   const arity = { list: 1, export: 3, erase: 2 }[verb ?? ''];
   if (arity !== positionals.length || more.length > 0)
-    throw new UserError('Say what to do, and with what.', usage);
+    throw new UserError('Say what to do, and with what.', describeUsage('tenant'));
   const database = await openExisting(options.config, options.log, {
     taken: 'stop the bot, type the same again, start it',
   });
@@ -57,18 +59,6 @@ export async function tenantCommand(words: readonly string[], options: Options):
     await erase(database, tenant, counts, { ...options, ...values });
   } finally {
     await database.close();
-  }
-}
-
-function readWords(words: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...words],
-      allowPositionals: true,
-      options: { yes: { type: 'string' }, uninstall: { type: 'boolean', default: false } },
-    });
-  } catch (error) {
-    throw new UserError(error instanceof Error ? error.message : 'These words cannot be read.', usage);
   }
 }
 

@@ -9,11 +9,10 @@ const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const readJson = (path: string): unknown => JSON.parse(read(path));
 
-/** Names that the bot reads, Node and the C library. */
+/** Names that the bot and Node read. */
 const variables = new Set([
   ...[...read('src/app/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gmu)].map(([, name]) => name),
   'NODE_ENV',
-  'GLIBC_TUNABLES',
 ]);
 const { scripts, engines } = readJson('package.json') as {
   scripts: Record<string, string>;

@@ -1,12 +1,8 @@
 import { tenantId } from '../../auth/identity.ts';
 import type { Doctor } from '../../commands/services.ts';
-import { version } from '../../lib/version.ts';
 import { workspaceOf } from '../../slack/sender.ts';
-import type { Finding } from '../../views/doctor.ts';
-import type { RunCommand } from '../control-socket.ts';
 import type { Services } from '../services.ts';
 import type { Base, Stores } from '../stores.ts';
-import { checkDeployment } from './deployment.ts';
 import { checkAddresses, checkHosts, checkKey } from './network.ts';
 import { checkConnection, checkWorkspace } from './slack.ts';
 import { checkStores, findChannels } from './stores.ts';
@@ -17,17 +13,9 @@ import { checkStores, findChannels } from './stores.ts';
  */
 export function createDoctor(
   base: Base,
-  { database, installations, keyStore, nativeSupport }: Stores,
+  { database, keyStore, nativeSupport }: Stores,
   services: Services,
-): Doctor & {
-  /**
-   * `npm run doctor` beside the bot, for the control socket: prints the findings as one line of JSON. Its words are the
-   * id of the person to probe and of the workspace to look at, each or both empty.
-   *
-   * @throws UserError where they do not fit this bot.
-   */
-  runAll: RunCommand;
-} {
+): Doctor {
   const { config, fetch, now } = base;
   const { access, cdn, slackFetch } = services;
   return {
@@ -48,18 +36,6 @@ export function createDoctor(
         checkHosts(base),
       ]);
       return [...found.flat(), ...(linked ? [await checkKey(cdn, linked.key)] : [])];
-    },
-    async runAll([probe = '', team = ''], print) {
-      const about = { probe: probe || undefined, team: team || undefined };
-      const options = { ...base, slackFetch, database, installations };
-      const rest = await checkDeployment(options, about);
-      const says = `runs version ${version}, and looked itself, with the variables that it was started with`;
-      const found: Finding[] = [
-        { check: 'bot', state: 'ok', says },
-        ...(await checkStores(database, config)),
-        ...rest,
-      ];
-      print(JSON.stringify(found));
     },
   };
 

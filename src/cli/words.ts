@@ -1,0 +1,53 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { UserError } from '../errors.ts';
+
+/** What each word of the terminal takes. `npm run doctor -- --help` prints its lines. */
+export const usages = {
+  all: ['npm start                     answers Slack and runs jobs, in one process'],
+  web: ['npm run web                   answers Slack'],
+  worker: ['npm run worker                runs jobs'],
+  migrate: ['npm run migrate               creates or updates the tables that this version needs'],
+  keys: ['npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]'],
+  audit: [
+    'npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',
+    '                        [--checkpoint <text or file>]… [--key <public key or file>]',
+    'npm run audit:verify -- --public-key',
+  ],
+  db: ['npm run db -- export <file>', 'npm run db -- import <file>'],
+  tenant: [
+    'npm run tenant -- list',
+    'npm run tenant -- export <tenant> <file>',
+    'npm run tenant -- erase <tenant> --yes <tenant> [--uninstall]',
+  ],
+  smoke: ['npm run smoke -- --key-file <file> [--zone <pull zone id>] [--app <app id>] [--shield-zone <id>]'],
+  doctor: ['npm run doctor -- [--json] [--key-file <file>] [--team <id>] [--probe <user id>]'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Word = keyof typeof usages;
+
+/** `Usage:` with the lines of one word, or of all. */
+export function describeUsage(word?: Word): string {
+  const lines = word ? usages[word] : Object.values(usages).flat();
+  return lines.map((line, index) => `${index === 0 ? 'Usage:' : '      '} ${line}`).join('\n');
+}
+
+/**
+ * Reads the words that follow a word of the terminal.
+ *
+ * @throws UserError with its usage where there is an option that it does not know.
+ */
+export function parseWords<Options extends NonNullable<ParseArgsConfig['options']>>(
+  word: Word,
+  words: readonly string[],
+  options: Options,
+  allowPositionals = false,
+) {
+  try {
+    return parseArgs({ args: [...words], allowPositionals, options });
+  } catch (error) {
+    throw new UserError(
+      error instanceof Error ? error.message : 'These words cannot be read.',
+      describeUsage(word),
+    );
+  }
+}
