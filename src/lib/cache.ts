@@ -10,6 +10,18 @@ export interface CacheOptions<V> {
   readonly ttlMs?: number | ((value: V) => number);
 }
 
+export interface LoadOptions<V> {
+  readonly fresh?: boolean;
+  readonly isStale?: (known: V) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Load<V> {
+  readonly result: Promise<V>;
+  readonly controller: AbortController;
+  callers: number;
+}
+
 export type Cache<V extends object | string | number | boolean> = ReturnType<typeof createCache<V>>;
 
 /** A bounded cache in this process; the least recently used entry is evicted first. */
@@ -24,7 +36,7 @@ export function createCache<V extends object | string | number | boolean>(option
     ttlResolution: 0,
     perf: { now: () => now().getTime() },
   });
-  const loads = new Map<string, Promise<V>>();
+  const loads = new Map<string, Load<V>>();
 
   const set = (key: string, value: V): void => {
     // Large expired values must not stay in memory until the next lookup.
@@ -34,33 +46,62 @@ export function createCache<V extends object | string | number | boolean>(option
     values.set(key, value, ttl === undefined ? {} : { ttl: Math.max(1, ttl - 1) });
   };
 
+  const begin = (key: string, load: (signal: AbortSignal) => Promise<V>): Load<V> => {
+    const controller = new AbortController();
+    const result = load(controller.signal)
+      .then((value) => {
+        if (loads.get(key) === started) set(key, value);
+        return value;
+      })
+      .finally(() => {
+        if (loads.get(key) === started) loads.delete(key);
+      });
+    const started: Load<V> = { result, controller, callers: 0 };
+    loads.set(key, started);
+    return started;
+  };
+
+  /** The result of a load for a caller who may give up. When the last one does, the load is aborted. */
+  const join = async (key: string, load: Load<V>, signal: AbortSignal): Promise<V> => {
+    load.callers += 1;
+    // Every caller may have given up when it fails.
+    load.result.catch(() => undefined);
+    const stop = Promise.withResolvers<never>();
+    const abort = (): void => stop.reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    try {
+      return await Promise.race([load.result, stop.promise]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      load.callers -= 1;
+      if (load.callers === 0) {
+        if (loads.get(key) === load) loads.delete(key);
+        load.controller.abort(signal.reason);
+      }
+    }
+  };
+
   return {
     get: (key: string): V | undefined => values.get(key),
     set,
     /**
      * The cached value, else the one that `load` brings. Concurrent callers share one load; a failed one is not cached.
      * `fresh` starts a new load: one that is under way may have read an older state. A value that `isStale` is loaded
-     * again, and that load is shared.
+     * again, and that load is shared. A caller with a `signal` may give up: it gets the signal's reason, and the load goes
+     * on for the others; its own signal aborts when the last caller has given up.
      */
     load(
       key: string,
-      load: () => Promise<V>,
-      { fresh = false, isStale }: { readonly fresh?: boolean; readonly isStale?: (known: V) => boolean } = {},
+      load: (signal: AbortSignal) => Promise<V>,
+      { fresh = false, isStale, signal }: LoadOptions<V> = {},
     ): Promise<V> {
       const value = values.get(key);
-      const isUsable = value !== undefined && !isStale?.(value);
-      const known = fresh ? undefined : isUsable ? value : loads.get(key);
-      if (known !== undefined) return Promise.resolve(known);
-      const started: Promise<V> = load()
-        .then((value) => {
-          if (loads.get(key) === started) set(key, value);
-          return value;
-        })
-        .finally(() => {
-          if (loads.get(key) === started) loads.delete(key);
-        });
-      loads.set(key, started);
-      return started;
+      if (value !== undefined && !fresh && !isStale?.(value)) return Promise.resolve(value);
+      const running = (fresh ? undefined : loads.get(key)) ?? begin(key, load);
+      if (signal) return join(key, running, signal);
+      running.callers = Number.POSITIVE_INFINITY;
+      return running.result;
     },
     /** Forgets these entries. Loads under way for them still answer their callers, but are not cached. */
     drop(which: string | ((key: string) => boolean)): void {

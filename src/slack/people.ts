@@ -3,6 +3,7 @@ import { WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import type { Group, MissingScope, People, Profile } from '../auth/identity.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { minuteMs } from '../lib/time.ts';
+import { readTimeZone } from '../lib/time-zone.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
 import { tenantIdOfWorkspace, type Workspace } from './sender.ts';
@@ -193,6 +194,6 @@ function toProfile(user: User, workspace: Workspace): Profile {
     admin: isAdmin && !deleted && !foreign && !user.is_bot,
     foreign,
     deleted,
-    timeZone: user.tz || undefined,
+    timeZone: readTimeZone(user.tz, user.tz_offset),
   };
 }

@@ -1,8 +1,8 @@
-import { tzOffset } from '@date-fns/tz/tzOffset';
 import { isExists } from 'date-fns/isExists';
 import { findOldestEnd } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
-import { hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
+import { hourMs, minuteMs, shiftDay } from '../../lib/time.ts';
+import { findMoment, toLocalTime } from '../../lib/time-zone.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 
 export type Window = { readonly from: Date; readonly to: Date };
@@ -63,7 +63,7 @@ function readRange(words: string, now: Date, zone: string): TypedWindow | undefi
   const [first = '', second, ...more] = words.split(/\.\.| (?:to|until|till) /u);
   const start = readMoment(first, now, zone);
   if (!start || more.length > 0) return undefined;
-  const from = instant(start.day, start.time ?? 0, zone);
+  const from = findMoment(zone, start.day, start.time, { skipped: 'later' });
   // A bare time has no end.
   if (second === undefined) return start.time === undefined ? { from, to: endOf(start, zone) } : undefined;
   const end = second === 'now' ? undefined : readMoment(second, now, zone, start.day);
@@ -80,7 +80,7 @@ function readRange(words: string, now: Date, zone: string): TypedWindow | undefi
 
 /** The same time a day earlier. */
 function dayBefore({ day, time = 0 }: Moment, zone: string): Date {
-  return instant(shiftDay(day, -1), time, zone);
+  return findMoment(zone, shiftDay(day, -1), time, { skipped: 'later' });
 }
 
 /** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
@@ -116,7 +116,7 @@ function readMoment(words: string, now: Date, zone: string, sameDay?: string): M
   const [, word, year, month = '', date = '', hours, minutes] = found;
   // `10` alone is ambiguous.
   if (hours !== undefined && minutes === undefined) return undefined;
-  const today = toUtcDay(new Date(now.getTime() + offset(now.getTime(), zone)));
+  const today = toLocalTime(zone, now).day;
   const time = hours === undefined ? undefined : Number(hours) * 60 + Number(minutes);
   // 24:00 is the end of a day.
   if (time !== undefined && (time > 24 * 60 || Number(minutes) > 59)) return undefined;
@@ -128,19 +128,9 @@ function readMoment(words: string, now: Date, zone: string, sameDay?: string): M
 
 /** A day alone lasts until the next one begins. */
 function endOf({ day, time }: Moment, zone: string): Date {
-  return time === undefined ? instant(shiftDay(day, 1), 0, zone) : instant(day, time, zone);
-}
-
-/** The moment of a local time; a time that a clock change skips is an hour later. */
-function instant(day: string, minutes: number, zone: string): Date {
-  const wall = startOfDay(day) + minutes * minuteMs;
-  const guess = wall - offset(wall, zone);
-  return new Date(wall - offset(guess, zone));
-}
-
-/** A zone's offset from UTC at a moment, ms. */
-function offset(at: number, zone: string): number {
-  return tzOffset(zone, new Date(at)) * minuteMs;
+  return time === undefined
+    ? findMoment(zone, shiftDay(day, 1))
+    : findMoment(zone, day, time, { twice: 'second', skipped: 'later' });
 }
 
 /** Date-time pickers have whole minutes. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTimeZone } from '../../../lib/time-zone.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import {
   type FormValues,
@@ -8,7 +9,7 @@ import {
   weekdayChoices,
 } from '../../../views/reports/digests/form.ts';
 import type { Fields } from '../../define.ts';
-import { isTimeZone, type Schedule } from '../schedules/schedule.ts';
+import type { Schedule } from '../schedules/schedule.ts';
 import { type Targets, type TargetType, targetTypes } from './kinds/kind.ts';
 import { digestKindNames, findDigestKind } from './kinds/list.ts';
 import type { DigestOrder } from './model.ts';

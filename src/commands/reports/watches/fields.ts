@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTimeZone } from '../../../lib/time-zone.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
 import {
   everyChoices,
@@ -9,7 +10,6 @@ import {
 } from '../../../views/reports/watches/form.ts';
 import { describeHours } from '../../../views/reports/watches/words.ts';
 import type { Fields } from '../../define.ts';
-import { isTimeZone } from '../schedules/schedule.ts';
 import { conditionNames, findCondition } from './conditions/list.ts';
 import type { WatchOrder } from './model.ts';
 import { parseHours } from './typed-hours.ts';

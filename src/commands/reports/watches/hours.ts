@@ -1,5 +1,5 @@
-import { tzOffset } from '@date-fns/tz/tzOffset';
 import { minuteMs } from '../../../lib/time.ts';
+import { toLocalTime, toMinutes } from '../../../lib/time-zone.ts';
 import { findNextRun } from '../schedules/schedule.ts';
 
 /** Hours of the week by the wall clock of a zone. */
@@ -33,16 +33,9 @@ export function findNextLook({ every, hours, timeZone }: Plan, after: Date): Dat
 
 /** Whether a moment lies in those hours. */
 export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
-  const local = new Date(at.getTime() + tzOffset(timeZone, at) * minuteMs);
-  const minute = local.getUTCHours() * 60 + local.getUTCMinutes();
-  const today = local.getUTCDay() || 7;
+  const { minutes: minute, weekday: today } = toLocalTime(timeZone, at);
   const yesterday = today === 1 ? 7 : today - 1;
-  const [start, end] = [toMinute(from), toMinute(until)];
+  const [start, end] = [toMinutes(from), toMinutes(until)];
   if (start < end) return weekdays.includes(today) && minute >= start && minute < end;
   return (weekdays.includes(today) && minute >= start) || (weekdays.includes(yesterday) && minute < end);
-}
-
-function toMinute(time: string): number {
-  const [hours = 0, minutes = 0] = time.split(':').map(Number);
-  return hours * 60 + minutes;
 }

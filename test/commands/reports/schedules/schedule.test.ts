@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import {
   findNextRun,
   findNextRuns,
-  isTimeZone,
   type Schedule,
 } from '../../../../src/commands/reports/schedules/schedule.ts';
+import { isTimeZone } from '../../../../src/lib/time-zone.ts';
 import {
   describeNextRuns,
   describeSchedule,
