@@ -147,12 +147,15 @@ export async function decideSharing(authorizer: Authorizer, channel: string): Pr
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }
 
-// A group may hold the whole company: upper bound of people who are looked up, in the order of the settings. Half of what
-// Slack answers a minute.
-const mostCandidates = 50;
+/** Profiles that are read together. Slack answers some hundred a minute. */
+const profilesAtOnce = 40;
+
+// A group may hold the whole company: as soon as so many of it may approve, nobody else is looked up.
+const enoughApprovers = 20;
 
 /**
- * The people whom the policy names as approvers, themselves or by a group. Deactivated ones are left out.
+ * The people whom the policy names as approvers, themselves or by a group, in the order of the settings. Deactivated ones
+ * are left out. Ends with the first ones whom Slack does not tell of.
  *
  * @throws RolesUnknown where Slack does not tell who is in a group.
  */
@@ -161,25 +164,36 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   const members = await Promise.all(approverGroups.map((id) => people.members(id, { fresh: true })));
   if (members.includes(undefined)) throw new RolesUnknown();
   const ids = [...new Set([...approvers, ...members.flatMap((found) => found ?? [])])];
-  const found = await Promise.all(
-    ids.slice(0, mostCandidates).map(async (userId): Promise<Actor[]> => {
-      const { deleted = false, foreign = false, admin = false } = (await people.profile(userId)) ?? {};
-      const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
-      // Approving needs no key.
-      return deleted ? [] : [{ userId, foreign, admin, linked: false, groups }];
-    }),
-  );
-  return found.flat();
+  const found: Actor[] = [];
+  for (const some of chunk(ids, profilesAtOnce)) {
+    const read = await Promise.all(
+      some.map(async (userId): Promise<Actor[]> => {
+        const {
+          deleted = false,
+          foreign = false,
+          admin = false,
+          unread,
+        } = (await people.profile(userId)) ?? {};
+        const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
+        // Approving needs no key.
+        const actor = { userId, foreign, admin, linked: false, groups };
+        return deleted ? [] : [unread ? { ...actor, unread: ['person'] } : actor];
+      }),
+    );
+    found.push(...read.flat());
+    if (found.some(isUnread) || findAble(policy, found, []).length >= enoughApprovers) break;
+  }
+  return found;
 }
 
-// Upper bound of profiles that are read for it.
-const mostKnown = 40;
+// Upper bound of profiles that one question reads. What was read is known for minutes, so the next try reads others.
+const mostProfiles = 400;
 
 /**
- * The admins beside `author`, of those named in the configuration and those whom the bot has met, by their profiles of now.
- * Slack has no method that lists admins without listing everybody.
+ * The admins beside `author`, of those named in the configuration and those whom the bot has met, by their profiles of now:
+ * all whom it finds together with the first. Slack has no method that lists admins without listing everybody.
  *
- * @throws RolesUnknown where it finds none and Slack did not answer.
+ * @throws RolesUnknown where it finds none before Slack stops to answer, or before everybody was read.
  */
 export async function findOtherAdmins(
   people: People,
@@ -188,24 +202,44 @@ export async function findOtherAdmins(
   { fresh = true }: ReadOptions = {},
 ): Promise<string[]> {
   const candidates = [...new Set([...people.configuredAdmins, ...known])].filter((id) => id !== author);
-  const found = await Promise.all(
-    candidates.slice(0, mostKnown).map(async (id) => ({ id, profile: await people.profile(id, { fresh }) })),
-  );
-  const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');
-  const admins = found.filter(({ id, profile }) => {
-    if (!people.configuredAdmins.includes(id)) return profile?.admin === true;
-    // A configured id without a profile is nobody's, unless Slack gives none at all.
-    return profile ? !profile.unread && !profile.deleted && !profile.foreign : !givesProfiles;
-  });
-  if (admins.length === 0 && found.some(({ profile }) => profile?.unread)) throw new RolesUnknown();
-  return admins.map(({ id }) => id);
+  for (const ids of chunk(candidates.slice(0, mostProfiles), profilesAtOnce)) {
+    const found = await Promise.all(
+      ids.map(async (id) => ({ id, profile: await people.profile(id, { fresh }) })),
+    );
+    const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');
+    const admins = found.filter(({ id, profile }) => {
+      if (!people.configuredAdmins.includes(id)) return profile?.admin === true;
+      // A configured id without a profile is nobody's, unless Slack gives none at all.
+      return profile ? !profile.unread && !profile.deleted && !profile.foreign : !givesProfiles;
+    });
+    if (admins.length > 0) return admins.map(({ id }) => id);
+    if (found.some(({ profile }) => profile?.unread)) throw new RolesUnknown();
+  }
+  // Who was not read may be an admin.
+  if (candidates.length > mostProfiles) throw new RolesUnknown();
+  return [];
 }
 
-/** The approvals that a request needs, and who could give them. Not `reachable`: it could only expire. */
+function chunk<T>(all: readonly T[], size: number): T[][] {
+  const count = Math.ceil(all.length / size);
+  return Array.from({ length: count }, (_, nth) => all.slice(nth * size, (nth + 1) * size));
+}
+
+function isUnread({ unread = [] }: Actor): boolean {
+  return unread.length > 0;
+}
+
+/**
+ * The approvals that a request needs, and who could give them. Not `reachable`: it could only expire.
+ *
+ * @throws RolesUnknown where those are too few whom Slack told of.
+ */
 export function computeQuorum(policy: Policy, needs: Right, candidates: readonly Actor[], requester: string) {
   const needed = countRequiredApprovals(policy, needs);
   const able = findAble(policy, candidates, [requester]);
-  return { needed, able, reachable: able.length >= needed };
+  const reachable = able.length >= needed;
+  if (!reachable && candidates.some(isUnread)) throw new RolesUnknown();
+  return { needed, able, reachable };
 }
 
 /** User ids of the candidates who may approve now, without those in `except`. */
