@@ -1,56 +1,49 @@
 import { createCdn } from '../src/api/cdn.ts';
+import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
+import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
+import { shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
 import { Secret } from '../src/secrets/secret.ts';
 
-// Reads one whole list in a heap of its own and prints how long it took and how far the memory grew.
-//   node bench/list-reader.ts bot | pages | body
-const [way] = process.argv.slice(2);
-const url = process.env['CDN_API_URL'] ?? '';
-const key = process.env['CDN_KEY'] ?? '';
+// Reads one list in a heap of its own and prints how many elements it had, how long it took and how far the memory grew.
+//   node bench/list-reader.ts zones|errors bot|floor
+const [what = '', way = ''] = process.argv.slice(2);
+const { CDN_API_URL: apiUrl = '', CDN_ORIGIN_LOGGING_URL: logUrl = '', CDN_KEY: key = '' } = process.env;
+const cdn = createCdn({ apiUrl, originLoggingUrl: logUrl }).withKey(new Secret(key));
+const headers = { AccessKey: key, Accept: 'application/json' };
+const zone = '1001';
+const day = shiftDay(toUtcDay(new Date()), -1);
+const [year, month, date] = day.split('-');
 
-const cdn = createCdn({ apiUrl: url, originLoggingUrl: url }).withKey(new Secret(key));
-
-interface Page {
-  readonly Items: readonly unknown[];
-  readonly HasMoreItems: boolean;
-}
-
-/** A floor: the same pages, one after the other, each downloaded and parsed whole. */
-async function parsePages(search = ''): Promise<number> {
-  let count = 0;
-  for (let page = 1; ; page += 1) {
-    const response = await fetch(`${url}/pullzone?page=${page}&perPage=1000${search}`, {
-      headers: { AccessKey: key, Accept: 'application/json' },
-    });
-    const body = JSON.parse(await response.text()) as Page;
-    count += body.Items.length;
-    if (!body.HasMoreItems) return count;
-  }
-}
-
-/** The other floor: everything in one body, as the service answers a request without a page. */
-async function parseBody(): Promise<number> {
-  const response = await fetch(`${url}/pullzone`, {
-    headers: { AccessKey: key, Accept: 'application/json' },
-  });
-  return (JSON.parse(await response.text()) as unknown[]).length;
-}
-
-const ways: Readonly<Record<string, () => Promise<number>>> = {
-  bot: async () => (await cdn.pullZones.all({ expected: total })).zones.length,
-  pages: () => parsePages(),
-  body: parseBody,
-};
-const read = ways[way ?? ''];
-if (!read) throw new Error('Which way? bot, pages or body');
-
-// One connection and the code itself are warm in a bot that runs; a list is not. The first answer has told how many there are.
 const { total } = await cdn.pullZones.firstPage();
-await parsePages('&search=checkout-partner-1');
+const reads: Readonly<Record<string, () => Promise<number>>> = {
+  'zones bot': async () => (await cdn.pullZones.all({ expected: total })).zones.length,
+  'zones floor': async () => {
+    const response = await fetch(`${apiUrl}/pullzone`, { headers });
+    return (JSON.parse(await response.text()) as unknown[]).length;
+  },
+  // As `/cdn errors` counts a day: kinds, addresses, hours, samples, each entry once.
+  'errors bot': async () => {
+    const counter = createOriginErrorCounter({ start: startOfDay(day), hours: 24 });
+    const ids = createSeenIds();
+    await cdn.originErrors.forEach(zone, day, (entry) => {
+      if (ids.isNew(entry.id)) counter.add(entry);
+    });
+    return counter.result().total;
+  },
+  'errors floor': async () => {
+    const response = await fetch(`${logUrl}/${zone}/${month}-${date}-${year}`, { headers });
+    return (JSON.parse(await response.text()) as { logs: unknown[] }).logs.length;
+  },
+};
+const read = reads[`${what} ${way}`];
+if (!read) throw new Error('usage: zones|errors bot|floor');
+// The connection and the code are warm in a bot that runs: an unknown zone's log is empty.
+await cdn.originErrors.forEach('1', day, () => undefined);
 
 const before = process.memoryUsage.rss();
 const began = performance.now();
-const zones = await read();
+const count = await read();
 const ms = performance.now() - began;
 const grown = process.resourceUsage().maxRSS * 1024 - before;
-process.stdout.write(`${JSON.stringify({ zones, ms, grown })}\n`);
+process.stdout.write(`${JSON.stringify({ count, ms, grown })}\n`);
 process.exit(0);

@@ -41,10 +41,10 @@ await withTempDirectory(async (kept) => {
       met: reading <= goal * taken.bolt,
     });
   row('start to ready, embedded database', taken.later, 3);
-  row('start to ready, embedded, the very first start', taken.first, 8);
+  row('start to ready, embedded, the very first start', taken.first, 6);
   if (typeof postgres === 'string') logProgress(`PostgreSQL left out: ${postgres}`);
   else {
-    row('start to ready, PostgreSQL', taken.shared, 2);
+    row('start to ready, PostgreSQL', taken.shared, 3);
     await postgres.stop();
   }
   await slack.close();

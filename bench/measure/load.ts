@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { watchEventLoop } from './metrics.ts';
 
 /** One kept-alive HTTP connection that carries one request at a time. */
 interface HttpConnection {
@@ -85,15 +84,13 @@ export async function requestAnswer(port: number, request: Buffer): Promise<{ ms
 /** Sends all at the same moment, each over a connection of its own that is open already; ms of each. */
 export async function sendAtOnce(port: number, requests: readonly Buffer[]): Promise<number[]> {
   const lines = await Promise.all(requests.map(() => openConnection(port)));
-  const taken = await watchEventLoop(port, () => {
-    const began = performance.now();
-    return Promise.all(
-      requests.map(async (request, n) => {
-        await lines[n]?.post(request);
-        return performance.now() - began;
-      }),
-    );
-  });
+  const began = performance.now();
+  const taken = await Promise.all(
+    requests.map(async (request, n) => {
+      await lines[n]?.post(request);
+      return performance.now() - began;
+    }),
+  );
   for (const line of lines) line.close();
   return taken;
 }
@@ -105,20 +102,17 @@ export async function measureThroughput(
   options: { atOnce: number; forMs: number },
 ): Promise<number> {
   const lines = await Promise.all(Array.from({ length: options.atOnce }, () => openConnection(port)));
-  const perSecond = await watchEventLoop(port, async () => {
-    const began = performance.now();
-    const end = began + options.forMs;
-    let acknowledged = 0;
-    await Promise.all(
-      lines.map(async (line) => {
-        while (performance.now() < end) {
-          await line.post(next());
-          acknowledged += 1;
-        }
-      }),
-    );
-    return (acknowledged * 1000) / (performance.now() - began);
-  });
+  const began = performance.now();
+  let acknowledged = 0;
+  await Promise.all(
+    lines.map(async (line) => {
+      while (performance.now() < began + options.forMs) {
+        await line.post(next());
+        acknowledged += 1;
+      }
+    }),
+  );
+  const perSecond = (acknowledged * 1000) / (performance.now() - began);
   for (const line of lines) line.close();
   return perSecond;
 }
@@ -127,21 +121,31 @@ export async function measureThroughput(
 export async function sendAtRate(
   port: number,
   next: () => Buffer,
-  options: { perSecond: number; until: (sent: number) => boolean },
+  options: { perSecond: number; until: (sent: number) => boolean; connections?: number },
 ): Promise<number[]> {
-  const free: HttpConnection[] = await Promise.all(Array.from({ length: 8 }, () => openConnection(port)));
+  const most = options.connections ?? Number.POSITIVE_INFINITY;
+  const first = Math.min(most, 8);
+  const free: HttpConnection[] = await Promise.all(Array.from({ length: first }, () => openConnection(port)));
+  const waiting: ((line: HttpConnection) => void)[] = [];
   const all = [...free];
+  let opened = all.length;
   const send = async (): Promise<number> => {
     const due = performance.now();
     // The longest idle first: a server closes what stays idle for some seconds.
     let line = free.shift();
-    if (!line) all.push((line = await openConnection(port)));
+    if (!line && opened >= most) line = await new Promise<HttpConnection>((resolve) => waiting.push(resolve));
+    if (!line) {
+      opened += 1;
+      all.push((line = await openConnection(port)));
+    }
     await line.post(next());
     const taken = performance.now() - due;
-    free.push(line);
+    const successor = waiting.shift();
+    if (successor) successor(line);
+    else free.push(line);
     return taken;
   };
-  const taken = await watchEventLoop(port, () => startAtRate(options.perSecond, options.until, send));
+  const taken = await startAtRate(options.perSecond, options.until, send);
   for (const line of all) line.close();
   return taken;
 }

@@ -1,5 +1,3 @@
-import { forgetEventLoop } from './metrics.ts';
-
 /** The middle of the readings; of an even count the upper one of the two. */
 export function median(readings: readonly number[]): number {
   return percentile(readings, 50);
@@ -20,7 +18,6 @@ export async function measureInTurns<Name extends string>(
   rounds: number,
   read: (name: Name) => Promise<number>,
 ): Promise<Record<Name, number>> {
-  forgetEventLoop();
   const readings = new Map<Name, number[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const name of names) readings.get(name)?.push(await read(name));
@@ -29,15 +26,4 @@ export async function measureInTurns<Name extends string>(
     Name,
     number
   >;
-}
-
-/** Growth of y for each unit of x, by least squares. NaN where there are fewer than two points. */
-export function fitSlope(points: readonly { readonly x: number; readonly y: number }[]): number {
-  const [middleX, middleY] = [mean(points.map(({ x }) => x)), mean(points.map(({ y }) => y))];
-  const covariance = mean(points.map(({ x, y }) => (x - middleX) * (y - middleY)));
-  return covariance / mean(points.map(({ x }) => (x - middleX) ** 2));
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from '../../build.ts';
 import { findOwnPostgres } from '../../test/support/postgres.ts';
-import { registerBot } from './metrics.ts';
+import { logProgress } from './report.ts';
 
 /** A program under measurement: a process of its own, so that its heap and its event loop are its own. */
 export interface Subject {
@@ -17,8 +17,6 @@ export interface Subject {
   /** From its start to the line that says it is ready, ms. */
   readonly readyMs: number;
   readonly stop: () => Promise<void>;
-  /** Ends it at once, as a machine that fails does. */
-  readonly kill: () => void;
 }
 
 interface Running {
@@ -35,58 +33,31 @@ const patienceMs = 30_000;
 export async function startSubject(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  directory?: string,
+  before: readonly string[] = [],
 ): Promise<Subject> {
-  const { child, line, afterMs, stop } = await start(pin(args), env, isReady, directory);
-  const kill = (): void => void child.kill('SIGKILL');
-  return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop, kill };
+  const { child, line, afterMs, stop } = await start([...before, process.execPath, ...args], env, isReady);
+  return { pid: child.pid ?? 0, port: Number(line['port'] ?? 0), readyMs: afterMs, stop };
 }
 
-/**
- * The whole bot, as `npm start` starts it, with its limits of the heap, of this checkout or of another one; or one of its
- * roles, as `npm run web` and `npm run worker` do.
- */
-export async function startBot(
-  env: Readonly<Record<string, string>>,
-  checkout = '.',
-  script: 'start' | 'web' | 'worker' = 'start',
-): Promise<Subject> {
-  const { args, environment } = await readBotCommand(checkout, script);
-  const bot = await startSubject(args, { ...environment, ...env }, checkout);
-  registerBot(bot.port);
-  return bot;
+/** The whole bot, with the flags that `npm start` gives to Node; on one core with `core`. */
+export async function startBot(env: Readonly<Record<string, string>>, core?: number): Promise<Subject> {
+  const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
+  return startSubject(await readBotCommand(), env, pinned);
 }
 
 let built: Promise<void> | undefined;
 
-/** What Node is started with there: flags, file and role; and what is set for it. */
-export async function readBotCommand(
-  checkout = '.',
-  script: 'start' | 'web' | 'worker' = 'start',
-): Promise<{ readonly args: readonly string[]; readonly environment: Readonly<Record<string, string>> }> {
-  // Another checkout was built when its packages were installed.
-  if (checkout === '.') await (built ??= build());
-  const { scripts } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8')) as {
-    scripts: Record<typeof script, string>;
-  };
-  const role = script === 'start' ? 'all' : script;
-  // Older checkouts set variables, and replace the shell.
-  const [, set = '', words] = /^((?:\w+=\S+ )*)(?:exec )?node (.*?)(?: \|\||$)/.exec(scripts[script]) ?? [];
-  const environment = [...set.matchAll(/(\w+)=(\S+) /gu)].map(([, name, value]) => [name, value]);
-  return {
-    args: words?.split(' ') ?? ['dist/bot/main.js', role],
-    environment: Object.fromEntries(environment),
-  };
+/** What Node is started with: flags, file and role. */
+export async function readBotCommand(): Promise<readonly string[]> {
+  await (built ??= build());
+  const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: { start: string } };
+  const words = /\bnode ((?:--\S+ )*dist\/bot\/main\.js \w+)/.exec(scripts.start)?.[1];
+  if (words === undefined) throw new Error(`npm start is not understood: ${scripts.start}`);
+  return words.split(' ');
 }
 
 function isReady(printed: Record<string, unknown>): boolean {
   return printed['msg'] === 'ready';
-}
-
-/** Where the exports of all programs under measurement are sent. */
-export async function startSink(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
-  const { line, stop } = await start([process.execPath, 'bench/export-sink.ts'], {}, isReady);
-  return { url: `http://127.0.0.1:${Number(line['port'])}/upload`, stop };
 }
 
 export interface Cdn {
@@ -119,7 +90,7 @@ export async function runToEnd(
   env: Readonly<Record<string, string>>,
 ): Promise<Record<string, unknown>> {
   let last: Record<string, unknown> = {};
-  const { child } = await start(pin(args), env, (printed) => {
+  const { child } = await start([process.execPath, ...args], env, (printed) => {
     last = printed;
     return true;
   });
@@ -127,21 +98,13 @@ export async function runToEnd(
   return last;
 }
 
-/** With a core of its own, as `npm run bench -- --pinned` wants it for what is measured. */
-function pin(args: readonly string[]): string[] {
-  const core = process.env['BENCH_CORE'];
-  return [...(core === undefined ? [] : ['taskset', '-c', core]), process.execPath, ...args];
-}
-
 async function start(
   [command = process.execPath, ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
   wanted: (printed: Record<string, unknown>) => boolean,
-  directory?: string,
 ): Promise<Running> {
   const began = performance.now();
   const child = spawn(command, args, {
-    cwd: directory,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -220,13 +183,6 @@ export async function processorTime(pid: number): Promise<number> {
   return nanoseconds / 1e6;
 }
 
-/** The same with the threads that have ended, in steps of 10 ms: man 5 proc. */
-export async function processorTimeOfAll(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
 /** Runs with an empty directory that is gone afterwards. */
 export async function withTempDirectory<T>(run: (path: string) => Promise<T>): Promise<T> {
   const path = await mkdtemp(join(tmpdir(), 'chatops-bench-'));
@@ -256,4 +212,22 @@ export async function startPostgres(): Promise<Postgres | string> {
     },
     stop: () => server.stop(),
   };
+}
+
+/** Runs with a bot on the embedded database, and then with one on PostgreSQL where this machine has it. */
+export async function withEachEngine(
+  env: Readonly<Record<string, string>>,
+  run: (engine: 'embedded' | 'PostgreSQL', bot: Subject, databaseUrl?: string) => Promise<void>,
+): Promise<void> {
+  await withTempDirectory(async (dataDir) => {
+    const bot = await startBot({ ...env, DATA_DIR: dataDir });
+    await run('embedded', bot);
+    await bot.stop();
+  });
+  const postgres = await startPostgres();
+  if (typeof postgres === 'string') return logProgress(`PostgreSQL left out: ${postgres}`);
+  const bot = await startBot({ ...env, ...postgres.environment });
+  await run('PostgreSQL', bot, postgres.environment['DATABASE_URL']);
+  await bot.stop();
+  await postgres.stop();
 }

@@ -20,8 +20,6 @@ export interface BenchSlack extends SlackRequests {
   readonly expiredTriggers: () => number;
   /** How many answers came to any response_url. */
   readonly answered: () => number;
-  /** How often a Web API method was called. */
-  readonly called: (method: string) => number;
   /** Resolves at the next call of a Web API method. */
   readonly nextCall: (method: string) => Promise<void>;
   readonly socket: SocketSide;
@@ -44,7 +42,6 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
   /** When each named trigger was handed out. */
   const triggers = new Map<string, number>();
   let expired = 0;
-  const calls = new Map<string, number>();
   const awaited = new Map<string, (() => void)[]>();
   let answered = 0;
   let base = '';
@@ -73,7 +70,6 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
       response
         .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(reply) })
         .end(reply);
-      calls.set(name, (calls.get(name) ?? 0) + 1);
       for (const resolve of awaited.get(name) ?? []) resolve();
       awaited.delete(name);
     });
@@ -136,7 +132,6 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
     },
     answered: () => answered,
     expiredTriggers: () => expired,
-    called: (method) => calls.get(method) ?? 0,
     nextCall: (method) =>
       new Promise((resolve) => {
         awaited.set(method, [...(awaited.get(method) ?? []), resolve]);
@@ -149,4 +144,13 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
       await closed;
     },
   };
+}
+
+/** Waits until no answer has come for a moment. */
+export async function waitUntilQuiet(slack: BenchSlack): Promise<void> {
+  let seen = -1;
+  while (seen !== slack.answered()) {
+    seen = slack.answered();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
 }

@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'vitest';
-import { fillDatabase } from '../../bench/measure/fill-database.ts';
 import { jobs } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import { enqueueNextRun } from '../../src/commands/reports/digests/schedule-runs.ts';
@@ -13,6 +12,7 @@ import { tableNames } from '../../src/store/schema.ts';
 import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
 import { ask, type Bot, connect, startBot } from '../support/bot.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { fillDatabase } from '../support/fill-database.ts';
 import { watchPlans } from '../support/plans.ts';
 
 const { postgres } = await prepareEngines();

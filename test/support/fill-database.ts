@@ -225,25 +225,3 @@ export async function fillDatabase(
   // Without figures the planner guesses, and a new database has none yet.
   await sql`analyze`.execute(db);
 }
-
-/**
- * What so many days add to a filled database, the days before `until`. A day: a run and a post for each digest, a
- * record in the audit for a tenth of the people; a week: an incident of each watch.
- */
-export async function addDays(
-  db: Db,
-  sizes: Sizes,
-  { days, until, first }: { readonly days: number; readonly until: Date; readonly first: number },
-): Promise<void> {
-  const add = (table: string, count: number, columns: Columns): Promise<unknown> =>
-    insertRows(db, table, count, columns, until);
-  await add('digest_runs', days * sizes.digests, runColumns(sizes, first));
-  await add('outbox', days * sizes.digests, outboxColumns(sizes, first));
-  await add('audit_records', Math.round((days * sizes.keys) / 10), auditColumns(sizes, first));
-  await add('watch_incidents', Math.round((days * sizes.watches) / 7), incidentColumns(sizes, first));
-  // Rows of the last day are all that stays of a week's.
-  await add('deliveries', sizes.keys, {
-    id: `'filled ' || ${first} || ' ' || n`,
-    seen_at: ago('n % 86400'),
-  });
-}
