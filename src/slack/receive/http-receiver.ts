@@ -5,8 +5,9 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import type { Egress } from '../send/egress.ts';
-import { readBody } from '../web/limits.ts';
+import { markVerified, readBody } from '../web/limits.ts';
 import { isAcknowledgedAtOnce, type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
+import { oncePerMinute } from './authorize.ts';
 
 // Bolt's own limit. A modal is at most 250 kB, an event far less.
 const maxBytes = 4 * 1024 * 1024;
@@ -32,12 +33,17 @@ export function createHttpReceiver(options: {
   const signingSecret = options.signingSecret.reveal();
   let app: App | undefined;
 
+  const shouldLog = oncePerMinute(now);
+
   const isFresh = ({ headers }: IncomingMessage): boolean => {
-    const timestamp = Number(headers['x-slack-request-timestamp']);
-    return Math.abs(timestamp - now().getTime() / 1000) <= clockSkewSeconds;
+    const timestamp = String(headers['x-slack-request-timestamp']);
+    // Slack sends decimal digits; Number() alone would also take 0x65 and 1e9.
+    return (
+      /^\d+$/u.test(timestamp) && Math.abs(Number(timestamp) - now().getTime() / 1000) <= clockSkewSeconds
+    );
   };
   const isGenuine = ({ headers }: IncomingMessage, body: string): boolean => {
-    const timestamp = Number(headers['x-slack-request-timestamp']);
+    const timestamp = String(headers['x-slack-request-timestamp']);
     const digest = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
     const expected = Buffer.from(`v0=${digest}`);
     const given = Buffer.from(String(headers['x-slack-signature']));
@@ -75,7 +81,7 @@ export function createHttpReceiver(options: {
     async handle(request, response) {
       const acknowledged = watchAcknowledgement(options.onAcknowledged, 'http');
       const isSigned = request.headers['x-slack-signature'] !== undefined && isFresh(request);
-      // Of strangers no more is read than the check of a certificate has.
+      // Unsigned requests: at most 1 kB, enough for Slack's ssl_check.
       const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
       if (!Buffer.isBuffer(read)) {
         const status = read === 'too-slow' ? 408 : 413;
@@ -86,9 +92,14 @@ export function createHttpReceiver(options: {
       const raw = read.toString('utf8');
       if (isCertificateCheck(request, raw)) return answer(response, 200);
       if (!isSigned || !isGenuine(request, raw)) {
-        log.warn({ status: 401 }, 'request refused: wrong signature, or a clock is off');
+        if (shouldLog('unsigned'))
+          log.warn(
+            { status: 401 },
+            'request refused: wrong signature, or a clock is off (logged once a minute)',
+          );
         return answer(response, 401);
       }
+      markVerified(request);
       const body = parseBody(request.headers['content-type'], raw);
       if (!body) return answer(response, 400);
       if (body['type'] === 'url_verification')

@@ -19,7 +19,7 @@ import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../v
 import * as views from '../../views/connect/page.ts';
 import { oncePerMinute, type SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
-import { createRateLimit, findVisitor } from './limits.ts';
+import { createRateLimit, findVisitor, markVerified } from './limits.ts';
 import * as pages from './page.ts';
 
 type Needed = 'audit' | 'cdn' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';
@@ -113,7 +113,9 @@ export function createConnectPage(options: ConnectPageOptions) {
   const readFields = async ({ token, request, form }: Visit): Promise<URLSearchParams | pages.Page> => {
     const fields = await pages.readPageForm(request, origin);
     if (typeof fields === 'string') return pages.refuse(fields, form);
-    return isFormToken(token, fields.get('formToken') ?? '') ? fields : pages.refuse('cross-site', form);
+    if (!isFormToken(token, fields.get('formToken') ?? '')) return pages.refuse('cross-site', form);
+    markVerified(request);
+    return fields;
   };
 
   const submit = async (here: Visit): Promise<pages.Page> => {

@@ -1,44 +1,63 @@
-import type { IncomingMessage } from 'node:http';
-import { isIPv6 } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isIPv6, type Socket } from 'node:net';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 
 const readMs = 10_000;
-/** Bytes of all bodies that are being read. Above it the largest of them is too large, so that small ones pass. */
-const maxBufferedBytes = 16 * 1024 * 1024;
+/** Bytes allocated for all bodies that are still arriving. */
+const maxAllocatedBytes = 16 * 1024 * 1024;
+const firstAllocation = 1024;
 
 type Body = Buffer | 'too-large' | 'too-slow';
 
-/** The bodies that are being read, in this process, and their bytes together. */
-const buffering = new Set<{ bytes: number; readonly end: (body: Body) => void }>();
-let buffered = 0;
+/** The bodies that are still arriving, the oldest first, and what is allocated for all of them. */
+const arriving = new Set<{ readonly end: (body: Body) => void }>();
+let allocatedBytes = 0;
 
-/** The body of a request, or why it was not read to its end. @throws if the client hung up. */
+/**
+ * Reads the body of a request into one buffer that doubles, so that tiny chunks cost no more memory than large ones.
+ * When all bodies together need too much, the one that has been arriving for longest ends: a body from Slack arrives
+ * within milliseconds, so unfinished bodies of strangers never displace it.
+ *
+ * @returns the body, or why it was not read to its end.
+ * @throws if the client hung up.
+ */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const take = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      own.bytes += chunk.length;
-      buffered += chunk.length;
-      if (own.bytes > maxBytes) own.end('too-large');
-      else refuseLargest();
+    let buffer = Buffer.alloc(0);
+    let length = 0;
+    const grow = (needed: number): void => {
+      const capacity = Math.max(needed, Math.min(maxBytes, buffer.length * 2), firstAllocation);
+      const larger = Buffer.allocUnsafeSlow(capacity);
+      buffer.copy(larger, 0, 0, length);
+      allocatedBytes += capacity - buffer.length;
+      buffer = larger;
+    };
+    const append = (chunk: Buffer): void => {
+      const needed = length + chunk.length;
+      if (needed > maxBytes) return own.end('too-large');
+      if (needed > buffer.length) grow(needed);
+      chunk.copy(buffer, length);
+      length = needed;
+      for (const oldest of arriving) {
+        if (allocatedBytes <= maxAllocatedBytes) break;
+        oldest.end('too-large');
+      }
     };
     const own = {
-      bytes: 0,
       end(body: Body): void {
         clearTimeout(timer);
-        if (buffering.delete(own)) buffered -= own.bytes;
-        request.off('data', take);
-        chunks.length = 0;
+        if (arriving.delete(own)) allocatedBytes -= buffer.length;
+        request.off('data', append);
+        buffer = Buffer.alloc(0);
         resolve(body);
       },
     };
     const timer = setTimeout(() => own.end('too-slow'), readMs);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) return own.end('too-large');
-    buffering.add(own);
-    request.on('data', take);
-    request.on('end', () => own.end(Buffer.concat(chunks)));
+    arriving.add(own);
+    request.on('data', append);
+    request.on('end', () => own.end(buffer.subarray(0, length)));
     request.on('error', reject);
     request.on('close', () => {
       if (!request.complete) reject(new Error('the client hung up'));
@@ -47,9 +66,76 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
   });
 }
 
-function refuseLargest(): void {
-  if (buffered <= maxBufferedBytes) return;
-  [...buffering].toSorted((one, other) => other.bytes - one.bytes)[0]?.end('too-large');
+/** Connections whose latest request was verified: it was signed by Slack, or came from the bot's own page. */
+const verified = new WeakSet<Socket>();
+
+/** Notes that a request is genuine, so that strangers cannot displace its connection. */
+export function markVerified({ socket }: IncomingMessage): void {
+  verified.add(socket);
+}
+
+/** A stranger's connection that is younger may still bring a genuine request. */
+const strangerMs = 1_000;
+
+/** Node's parser of a connection: `onIncoming` is called for each request, before anything is made for its answer. */
+interface Parser {
+  onIncoming: (request: IncomingMessage, ...rest: unknown[]) => number;
+}
+
+/**
+ * Keeps at most `max` connections of a server. To make room for one more it ends the stranger's connection that has been
+ * quiet for longest; verified ones only while they are idle. A request that arrives before the one before it was answered
+ * ends its connection: neither Slack nor proxies pipeline, and one piece of 64 kB can hold 3,000 requests.
+ */
+export function limitConnections(
+  server: Server,
+  { max, now = () => performance.now() }: { readonly max: number; readonly now?: () => number },
+): void {
+  /** Each connection with the time since when it has been quiet, the longest first. */
+  const quietSince = new Map<Socket, number>();
+  const busy = new Set<Socket>();
+
+  const close = (socket: Socket): void => {
+    quietSince.delete(socket);
+    socket.destroy();
+  };
+  const makeRoom = (newcomer: Socket): void => {
+    let stranger: Socket | undefined;
+    let idle: Socket | undefined;
+    for (const socket of quietSince.keys()) {
+      if (!verified.has(socket)) stranger ??= socket;
+      else if (!busy.has(socket)) idle ??= socket;
+      if (stranger && idle) break;
+    }
+    const isOld = stranger && now() - (quietSince.get(stranger) ?? 0) > strangerMs;
+    close((isOld ? stranger : (idle ?? stranger)) ?? newcomer);
+  };
+
+  server.on('connection', (socket: Socket & { parser?: Parser }) => {
+    if (quietSince.size >= max) makeRoom(socket);
+    const { parser } = socket;
+    if (!parser || socket.destroyed) return;
+    quietSince.set(socket, now());
+    socket.once('close', () => {
+      quietSince.delete(socket);
+      busy.delete(socket);
+    });
+    const begin = parser.onIncoming;
+    parser.onIncoming = (...args) => {
+      if (busy.has(socket)) close(socket);
+      // The parser goes on to the end of the piece that was read: what it finds there costs nothing more.
+      if (socket.destroyed) return 0;
+      busy.add(socket);
+      verified.delete(socket);
+      return begin(...args);
+    };
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    response.once('close', () => {
+      busy.delete(socket);
+      if (quietSince.delete(socket)) quietSince.set(socket, now());
+    });
+  });
 }
 
 export interface RateLimit {

@@ -8,6 +8,7 @@ import { withReference } from '../../telemetry/reference.ts';
 import type { Egress } from '../send/egress.ts';
 import type { ConnectPage } from './connect-page.ts';
 import type { InstallPages } from './install.ts';
+import { limitConnections } from './limits.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
@@ -45,6 +46,10 @@ interface Web extends Endpoint {
 const closeMs = 20_000;
 /** A visitor who sends slowly keeps a connection no longer. */
 const timeouts = { headersTimeout: 10_000, requestTimeout: 20_000, connectionsCheckingInterval: 5_000 };
+/** At 30 kB each they fit beside everything else. */
+const maxConnections = 2_000;
+/** Slack and the proxies before the bot send about thirty. */
+const maxHeaders = 100;
 
 /** The HTTP endpoints of the bot. */
 export function createWeb(options: WebOptions): Web {
@@ -137,6 +142,8 @@ function createEndpoint(
     };
     void work();
   });
+  limitConnections(server, { max: maxConnections });
+  server.maxHeadersCount = maxHeaders;
   // Longer than Slack keeps idle connections, so that it never uses one that is closing.
   server.keepAliveTimeout = 75_000;
 

@@ -8,6 +8,7 @@ import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
+import { commandForm, sign } from '../signed.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -23,21 +24,13 @@ describe('signed HTTP', () => {
     body: string,
     options: { at?: number; type?: string; secret?: string } = {},
   ): Promise<Response> => {
-    const timestamp = Math.floor((options.at ?? Date.now()) / 1000);
-    const signature = createHmac('sha256', options.secret ?? bot.slack.signingSecret)
-      .update(`v0:${timestamp}:${body}`)
-      .digest('hex');
     return fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
       method: 'POST',
-      headers: {
-        'content-type': options.type ?? 'application/x-www-form-urlencoded',
-        'x-slack-request-timestamp': String(timestamp),
-        'x-slack-signature': `v0=${signature}`,
-      },
+      headers: sign(body, options.secret ?? bot.slack.signingSecret, options),
       body,
     });
   };
-  const form = 'command=%2Fcdn&text=help&team_id=T0ACME000&user_id=U0ALICE00&trigger_id=1.2.';
+  const form = commandForm('1.2.');
 
   test('a form whose content type names a charset is accepted', async () => {
     const response = await post(`${form}a`, { type: 'application/x-www-form-urlencoded; charset=utf-8' });
@@ -50,6 +43,17 @@ describe('signed HTTP', () => {
     ['a foreign signature', { secret: 'not the secret' }],
   ])('%s is refused', async (_name, options) => {
     expect((await post(`${form}b`, options)).status).toBe(401);
+  });
+
+  test.each(['hexadecimal', 'exponential'])('a %s timestamp is refused', async (how) => {
+    const seconds = Math.floor(Date.now() / 1000);
+    const timestamp = how === 'hexadecimal' ? `0x${seconds.toString(16)}` : `${seconds}e0`;
+    const signature = createHmac('sha256', bot.slack.signingSecret)
+      .update(`v0:${seconds}:${form}`)
+      .digest('hex');
+    const headers = { 'x-slack-request-timestamp': timestamp, 'x-slack-signature': `v0=${signature}` };
+    const address = `http://127.0.0.1:${bot.app.port()}/slack/events`;
+    expect((await fetch(address, { method: 'POST', headers, body: form })).status).toBe(401);
   });
 
   test('a request without any signature is refused', async () => {

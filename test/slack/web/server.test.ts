@@ -1,36 +1,45 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../../simulator/free-port.ts';
 import { type Bot, createPublicUrl, startBot } from '../../support/bot.ts';
+import { commandForm, sign } from '../signed.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+function retainedBytes(): number {
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
 
 let bot: Bot | undefined;
 afterEach(() => bot?.stop());
 
 /** A visitor who sends these bytes and keeps the connection. */
-async function visit(port: number, head: string): Promise<Socket> {
+async function visit(port: number, text: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  socket.write(head);
+  socket.write(text);
   return socket;
 }
 
-const post = (length: number): string =>
-  [
-    'POST /slack/events HTTP/1.1',
-    'host: bot',
-    `content-length: ${length}`,
-    `x-slack-request-timestamp: ${Math.floor(Date.now() / 1000)}`,
-    'x-slack-signature: v0=guessed',
-    '\r\n',
-  ].join('\r\n');
+const post = (...headers: string[]): string =>
+  ['POST /slack/events HTTP/1.1', 'host: bot', ...headers, '\r\n'].join('\r\n');
+const madeUpSignature = (): string[] => [
+  `x-slack-request-timestamp: ${Math.floor(Date.now() / 1000)}`,
+  'x-slack-signature: v0=guessed',
+];
+const length = (bytes: number): string => `content-length: ${bytes}`;
 
 test('a stop does not wait for visitors who are still sending', { timeout: 10_000 }, async () => {
   bot = await startBot({ transport: 'http' });
   const port = bot.app.port() ?? 0;
   const visitors = [
-    await visit(port, `${post(1000)}half`),
+    await visit(port, `${post(length(1000), ...madeUpSignature())}half`),
     await visit(port, 'GET /healthz HTTP/1.1\r\nhost:'),
     await visit(port, ''),
   ];
@@ -40,25 +49,87 @@ test('a stop does not wait for visitors who are still sending', { timeout: 10_00
   for (const visitor of visitors) visitor.destroy();
 });
 
-test('bodies of strangers fill no more than a fixed memory, and Slack is answered meanwhile', async () => {
-  bot = await startBot({ transport: 'http' });
-  const port = bot.app.port() ?? 0;
-  const mebibyte = 1024 * 1024;
-  let refused = 0;
-  const visitors = await Promise.all(
-    Array.from({ length: 60 }, async () => {
-      const visitor = await visit(port, post(3 * mebibyte));
-      visitor.on('data', (answer: Buffer) => {
+describe('strangers', () => {
+  let shared: Bot;
+  let port: number;
+  let visitors: Socket[] = [];
+  beforeAll(async () => {
+    shared = await startBot({ transport: 'http' });
+    port = shared.app.port() ?? 0;
+  });
+  afterEach(() => {
+    for (const visitor of visitors) visitor.destroy();
+    visitors = [];
+  });
+  afterAll(() => shared.stop());
+
+  const come = async (count: number, text: string): Promise<void> => {
+    // Fewer at once than wait in the kernel to be accepted.
+    for (let left = count; left > 0; left -= 100) {
+      const arriving = Array.from({ length: Math.min(left, 100) }, () => visit(port, text));
+      visitors.push(...(await Promise.all(arriving)));
+    }
+  };
+  const sendCommand = (triggerId: string, text?: string): Promise<Response> => {
+    const body = commandForm(triggerId, text);
+    const headers = sign(body, shared.slack.signingSecret);
+    return fetch(`http://127.0.0.1:${port}/slack/events`, { method: 'POST', headers, body });
+  };
+  test.each([
+    { who: 'one connection with a made-up signature', count: 1, chunks: 1_500_000, headers: madeUpSignature },
+    { who: '1,500 connections without a signature', count: 1_500, chunks: 1_000, headers: () => [] },
+  ])('$who cannot fill the memory with chunks of one byte', async ({ count, chunks, headers }) => {
+    const before = retainedBytes();
+    await come(count, post('transfer-encoding: chunked', ...headers()));
+    for (const visitor of visitors) visitor.write('1\r\nx\r\n'.repeat(chunks));
+    await expect.poll(() => visitors.reduce((sum, { bufferSize }) => sum + bufferSize, 0)).toBe(0);
+    // The answer to a command that was sent later: everything before it was read.
+    expect((await sendCommand(`chunks.${count}`)).status).toBe(200);
+    expect(retainedBytes() - before).toBeLessThan(60e6);
+  });
+
+  test('hold at most 16 MiB of unfinished bodies, and forms of any size pass meanwhile', async () => {
+    let refused = 0;
+    await come(1_500, post(length(1_000_000), ...madeUpSignature()));
+    for (const visitor of visitors) {
+      visitor.once('data', (answer: Buffer) => {
         if (String(answer).startsWith('HTTP/1.1 413')) refused += 1;
       });
-      visitor.write(Buffer.alloc(2 * mebibyte));
-      return visitor;
-    }),
-  );
-  // 120 MiB were sent, and 32 may be kept.
-  await expect.poll(() => refused, { timeout: 8_000 }).toBeGreaterThanOrEqual(60 - 16);
-  expect(await bot.slack.as('U0ALICE00', 'C0OPS0000').slash('help')).toMatchObject({ status: 200 });
-  for (const visitor of visitors) visitor.destroy();
+      visitor.write(Buffer.alloc(15_000));
+    }
+    // 22 MB were sent.
+    await expect.poll(() => refused).toBeGreaterThan(300);
+    for (const size of [100, 20_000, 60_000, 250_000])
+      expect((await sendCommand(`form.${size}`, 'x'.repeat(size))).status).toBe(200);
+  });
+
+  test('hold at most 2,000 connections, and commands pass meanwhile', async () => {
+    let ended = 0;
+    await come(1_200, '');
+    for (const visitor of visitors) visitor.once('close', () => (ended += 1));
+    await come(1_200, 'GET /healthz HTTP/1.1\r\nhost:');
+    await expect.poll(() => ended).toBeGreaterThanOrEqual(400);
+    expect((await sendCommand('late')).status).toBe(200);
+  });
+
+  test.each([
+    'GET /readyz HTTP/1.1\r\nhost: bot\r\n\r\n',
+    'GET /connect/aaaa HTTP/1.1\r\nhost: bot\r\n\r\n',
+    'GET /readyz HTTP/1.1\r\n\r\n',
+    'GET /readyz HTTP/1.1\r\nhost: bot\r\nexpect: a miracle\r\n\r\n',
+    post(length(0)),
+  ])('do not get a second answer before the first: %j', async (pipelined) => {
+    await come(1, '');
+    const [visitor] = visitors;
+    let answers = 0;
+    visitor?.on('data', (piece: Buffer) => {
+      answers += String(piece).match(/HTTP\/1\.1 \d/gu)?.length ?? 0;
+    });
+    const closed = new Promise((resolve) => visitor?.once('close', resolve));
+    visitor?.write(pipelined.repeat(2_000));
+    await closed;
+    expect(answers).toBeLessThanOrEqual(1);
+  });
 });
 
 const statusOf = async (address: string): Promise<number> => (await fetch(address)).status;
