@@ -55,31 +55,10 @@ export const id = z.union([z.number().int(), z.string().regex(/^-?\d{1,20}$/)]).
 /** A reference to another resource; null, 0 and -1 mean none. */
 export const link = id.transform((value) => (/^[1-9]/.test(value) ? value : undefined)).nullish();
 
-/** `MonthlyCharges` → `monthlyCharges`, `AWSSigningEnabled` → `awsSigningEnabled`. */
-type Camel<Name extends string> = Name extends `AWS${infer Rest}`
-  ? `aws${Rest}`
-  : Name extends `EUUS${infer Rest}`
-    ? `euus${Rest}`
-    : Uncapitalize<Name>;
-
-/** A wire object with camelCase names and without null. */
-export type CamelCased<T> = { readonly [K in keyof T & string as Camel<K>]?: NonNullable<T[K]> };
-
 /** Drops members that are null or undefined. */
 export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
-}
-
-/** Renames the members of a wire object to camelCase and drops missing ones. */
-export function toCamelCase<T extends object>(wire: T): CamelCased<T> {
-  const members = Object.entries(omitMissing(wire)).map(([name, member]) => [toCamelName(name), member]);
-  return Object.fromEntries(members) as CamelCased<T>;
-}
-
-/** `MonthlyCharges` → `monthlyCharges`, `AWSSigningEnabled` → `awsSigningEnabled`. */
-export function toCamelName(name: string): string {
-  return name.replace(/^(?:AWS|EUUS|.)/, (start) => start.toLowerCase());
 }
 
 /**

@@ -4,7 +4,7 @@ import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts'
 import { textOf } from '../../secrets/scanner.ts';
 import { registerSecret, registerShown } from '../../secrets/secret.ts';
 import { isObject } from '../http/errors.ts';
-import { count, flag, id, text, texts, toCamelCase } from '../http/lenient.ts';
+import { count, flag, id, omitMissing, text, texts } from '../http/lenient.ts';
 import { redactUrl } from '../http/paths.ts';
 
 // An enumeration's number, which gets its name where it is shown. The service adds values at will.
@@ -29,7 +29,7 @@ export const hostname = z
     CertificateKeyType: number,
     CertificateProvisionType: number,
   })
-  .transform(toCamelCase);
+  .transform(omitMissing);
 export type Hostname = z.output<typeof hostname>;
 
 const action = z.object({
@@ -38,14 +38,14 @@ const action = z.object({
   ActionParameter2: text,
   ActionParameter3: text,
 });
-const extraAction = action.transform((wire) => toCamelCase(redactAction(wire)));
+const extraAction = action.transform((wire) => omitMissing(redactAction(wire)));
 export type EdgeRuleAction = z.output<typeof extraAction>;
 
 const trigger = z
   .object({ Type: number, PatternMatches: texts, PatternMatchingType: number, Parameter1: text })
   .transform((wire) => {
     const patterns = wire.PatternMatches ?? [];
-    return { ...toCamelCase(wire), patternMatches: redactPatterns(wire.Type, wire.Parameter1, patterns) };
+    return { ...omitMissing(wire), PatternMatches: redactPatterns(wire.Type, wire.Parameter1, patterns) };
   });
 export type EdgeRuleTrigger = z.output<typeof trigger>;
 
@@ -62,16 +62,17 @@ export const edgeRule = z
     ReadOnly: flag,
   })
   .transform((wire) => ({
-    ...toCamelCase(redactAction(wire)),
-    triggers: wire.Triggers ?? [],
-    extraActions: wire.ExtraActions ?? [],
+    ...omitMissing(redactAction(wire)),
+    Triggers: wire.Triggers ?? [],
+    ExtraActions: wire.ExtraActions ?? [],
   }));
 export type EdgeRule = z.output<typeof edgeRule>;
 
-/** OptimizerClass and VendorAiImageBlueprint. */
+/** An image class of the optimizer, or a blueprint of AI images. */
 export const namedProperties = z
   .object({ Name: text, Properties: z.record(z.string(), z.string()).nullish() })
-  .transform(toCamelCase);
+  .transform(omitMissing);
+export type NamedProperties = z.output<typeof namedProperties>;
 
 /** Replaces a value that must not be shown. */
 export const redactedValue = '[hidden]';

@@ -1,9 +1,11 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
-import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts';
+import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
-import { pullZoneModel } from './model.ts';
-import { readZone, toWireZone, type Zone } from './zone.ts';
+import type { EdgeRule } from './fields.ts';
+import { type Format, type MemberRow, renameMembers, zoneMembers } from './members.ts';
+import { normalize, normalizeThing } from './spelling.ts';
+import { readZone } from './zone.ts';
 
 /**
  * The value of a setting as it may be shown; null = none. `hidden`: digests of a part that is not shown (a key, the password
@@ -11,7 +13,10 @@ import { readZone, toWireZone, type Zone } from './zone.ts';
  */
 export type Setting = readonly [value: Json] | readonly [value: Json, hidden: string];
 
-/** What people set of a zone. Members that the CDN did not report are absent, which is not the same as null. */
+/**
+ * What people set of a zone, each value in one spelling (spelling.ts). Members that the CDN did not report are absent, which
+ * is not the same as null.
+ */
 export interface ZoneSettings {
   readonly id: string;
   readonly name: string;
@@ -28,17 +33,12 @@ export interface DigestKeys {
   readonly acrossZones?: true;
 }
 
-/** Members that are no settings, or move by themselves. */
-const notSettings = new Set(['Id', 'MonthlyBandwidthUsed', 'MonthlyCharges', 'CacheVersion', 'UserId']);
-
-const secretMembers = new Set<string>(zoneSecretFields);
-
 /** By the name that an element has of its own, which is unique in its list. */
 const groupKeys: Readonly<Record<string, string>> = {
   Hostnames: 'Value',
   EdgeRules: 'Guid',
   OptimizerClasses: 'Name',
-  VendorAiImageBlueprints: 'Name',
+  BunnyAiImageBlueprints: 'Name',
 };
 
 /** The order of the edge rules, beside the rules themselves: a list of their ids and names. */
@@ -51,22 +51,38 @@ const longText = 500;
 export function readZoneSettings(raw: unknown, digestKeys: DigestKeys): ZoneSettings | undefined {
   const read = readZone(raw);
   if (!read || !isObject(raw)) return undefined;
-  const { zone } = read;
-  const digest = createDigest(digestKeys, zone.id);
+  const { summary, members: known } = read.zone;
+  const given = renameMembers(raw);
+  const digest = createDigest(digestKeys, summary.id);
   const wrong = new Set(read.wrong.map((path) => path.split(/[.[]/u, 1)[0]));
   const members: Record<string, Setting> = {};
   const groups: Record<string, Record<string, Setting>> = {};
-  const wire = toWireZone(zone) as Record<string, Json>;
-  for (const name of Object.keys(pullZoneModel)) {
-    if (notSettings.has(name) || !Object.hasOwn(raw, name) || wrong.has(name)) continue;
+  for (const [name, , , format, measured] of zoneMembers as readonly MemberRow[]) {
+    if (measured || !Object.hasOwn(given, name) || wrong.has(name)) continue;
+    const [value, whole] = [known[name] ?? null, given[name]];
     const group = groupKeys[name];
-    if (group !== undefined) groups[name] = readGroup(name, group, wire[name] ?? null, raw[name], digest);
-    else if (secretMembers.has(name)) members[name] = toSecret(name, raw[name], digest);
-    else members[name] = toSetting(name, wire[name] ?? null, raw[name], digest);
+    if (group !== undefined) {
+      if (value !== null) groups[name] = readGroup(name, group, value, whole, digest);
+    } else if (format === 'secret') members[name] = toSecret(name, whole, digest);
+    // Null stands for an empty text or list, and for no link; of a flag or a number it means: not reported.
+    else if (value !== null || emptyFormats.has(format))
+      members[name] = toSetting(name, format, value, whole, digest);
   }
-  if (groups['EdgeRules']) members[ruleOrder] = [listRuleOrder(zone)];
-  return { id: zone.id, name: zone.name, members, groups };
+  if (groups['EdgeRules']) members[ruleOrder] = [listRuleOrder(known.EdgeRules ?? [])];
+  return { id: summary.id, name: summary.name, members, groups };
 }
+
+const emptyFormats: ReadonlySet<Format> = new Set([
+  'text',
+  'code',
+  'url',
+  'host',
+  'names',
+  'texts',
+  'hosts',
+  'countries',
+  'link',
+]);
 
 /** Whether a setting is what it was. A hidden part whose digests are under no common key counts as unchanged. */
 export function isSameSetting(one: Setting, other: Setting): boolean {
@@ -107,13 +123,13 @@ function computeMac(key: KeyObject, text: string, length: number): string {
   return createHmac('sha256', key).update(text).digest('base64url').slice(0, length);
 }
 
-function toSetting(name: string, value: Json, raw: unknown, digest: Digest): Setting {
-  // Lists of texts are sets: their order says nothing, and services return it at will.
-  if (isTexts(value)) return [value.length === 0 ? null : [...new Set(value)].sort()];
-  if (value === '') return [null];
-  if (typeof value !== 'string' || typeof raw !== 'string') return [value];
-  if (raw.length > longText) return [{ characters: raw.length }, digest(name, raw)];
-  return raw === value ? [value] : [value, digest(name, raw)];
+function toSetting(name: string, format: Format, value: unknown, raw: unknown, digest: Digest): Setting {
+  const shown = normalize(format, value);
+  // A placeholder of the service is shown as none, and so is compared as none.
+  if (typeof shown !== 'string' || typeof raw !== 'string') return [shown];
+  const whole = normalize(format, raw);
+  if (raw.length > longText) return [{ characters: raw.length }, digest(name, whole)];
+  return whole === shown ? [shown] : [shown, digest(name, whole)];
 }
 
 function toSecret(name: string, raw: unknown, digest: Digest): Setting {
@@ -131,15 +147,17 @@ type JsonObject = { readonly [member: string]: Json | undefined };
 function readGroup(
   name: string,
   keyName: string,
-  value: Json,
+  value: unknown,
   raw: unknown,
   digest: Digest,
 ): Record<string, Setting> {
-  const elements = (Array.isArray(value) ? value : []) as readonly JsonObject[];
+  // `raw` is JSON, and so is what was read of it.
+  const read = (things: unknown) =>
+    listObjects(things).map((one) => (normalizeThing(one as Json, sets) ?? {}) as JsonObject);
   const keyOf = (element: RawObject, nth: number) => toText(element[keyName]) ?? `#${nth + 1}`;
-  const rawByKey = new Map(listObjects(raw).map((element, nth) => [keyOf(element, nth), element]));
+  const rawByKey = new Map(read(raw).map((element, nth) => [keyOf(element, nth), element]));
   return Object.fromEntries(
-    elements.map((element, nth) => {
+    read(value).map((element, nth) => {
       const key = keyOf(element, nth);
       // Ids, and the place in the order, which moves with every other rule.
       const { Id: _, Guid: __, OrderIndex: ___, ...shown } = element;
@@ -147,6 +165,9 @@ function readGroup(
     }),
   );
 }
+
+/** Lists in an edge rule whose order says nothing. */
+const sets: ReadonlySet<string> = new Set(['Triggers', 'PatternMatches']);
 
 /** Characters of JSON: a thing that is longer is told by its name, and its content by a digest. */
 const longThing = 4_000;
@@ -193,12 +214,12 @@ function toText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function listRuleOrder({ edgeRules }: Zone): Json {
-  return edgeRules
-    .map(({ guid, orderIndex, description }, nth) => ({
-      guid: guid ?? `#${nth + 1}`,
-      name: description?.trim() || `Rule ${nth + 1}`,
-      at: orderIndex ?? nth,
+function listRuleOrder(rules: readonly EdgeRule[]): Json {
+  return rules
+    .map(({ Guid, OrderIndex, Description }, nth) => ({
+      guid: Guid ?? `#${nth + 1}`,
+      name: Description?.trim() || `Rule ${nth + 1}`,
+      at: OrderIndex ?? nth,
     }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ guid, name }) => ({ guid, name }));

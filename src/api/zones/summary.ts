@@ -7,7 +7,7 @@ export interface ZoneSummary {
   readonly id: string;
   /** Empty if not reported. */
   readonly name: string;
-  /** Without user, password and query values. */
+  /** Without user, password and query values; absent also where the service gives a placeholder. */
   readonly originUrl?: string | undefined;
   readonly enabled?: boolean | undefined;
   readonly suspended?: boolean | undefined;
@@ -16,8 +16,10 @@ export interface ZoneSummary {
   readonly hostnamesWithoutCertificate: readonly string[];
   /** Bytes this month. */
   readonly bandwidthUsed?: number | undefined;
-  /** Bytes per month; absent also if there is no limit. */
+  /** Bytes per month; absent also if there is no limit: then `isUnlimited`. */
   readonly bandwidthLimit?: number | undefined;
+  /** The service says that there is no limit. */
+  readonly isUnlimited?: true | undefined;
   /** Of this month so far. */
   readonly charges?: number | undefined;
   readonly storageZoneId?: string | undefined;
@@ -28,7 +30,7 @@ export interface ZoneSummary {
   readonly weaknesses?: readonly Weakness[] | undefined;
 }
 
-/** TLS 1.0 or 1.1 is on; requests are not logged. */
+/** TLS 1.0 or 1.1 is on, or the TLS profile is Legacy; requests are not logged. */
 export type Weakness = 'old-tls' | 'no-logging';
 
 /**
@@ -44,7 +46,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   return {
     id,
     name: readText(raw['Name']) ?? '',
-    originUrl: typeof raw['OriginUrl'] === 'string' ? redactUrl(raw['OriginUrl']) : undefined,
+    originUrl: readOrigin(raw),
     enabled: readFlag(raw['Enabled']),
     suspended: readFlag(raw['Suspended']),
     hostnames: listValues(hostnames),
@@ -54,6 +56,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     bandwidthUsed: readNumber(raw['MonthlyBandwidthUsed']),
     // 0 means unlimited.
     bandwidthLimit: limit !== undefined && limit > 0 ? limit : undefined,
+    isUnlimited: limit !== undefined && limit <= 0 ? true : undefined,
     charges: readNumber(raw['MonthlyCharges']),
     storageZoneId: readLink(raw['StorageZoneId']),
     edgeScriptId: readLink(raw['EdgeScriptId']),
@@ -63,13 +66,27 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   };
 }
 
+function readOrigin(raw: Readonly<Record<string, unknown>>): string | undefined {
+  const url = readText(raw['OriginUrl']);
+  return url === undefined || hasPlaceholderOrigin(raw) ? undefined : redactUrl(url);
+}
+
+/** Zones of a script (type 4) or an app (5) have an address of the platform as their origin, which serves nothing. */
+export function hasPlaceholderOrigin(raw: Readonly<Record<string, unknown>>): boolean {
+  return raw['OriginType'] === 4 || raw['OriginType'] === 5;
+}
+
 // One list for each combination: two more members would cost a megabyte at 50 000 zones.
 const weaknesses = [undefined, ['old-tls'], ['no-logging'], ['old-tls', 'no-logging']] as const;
 
 function readWeaknesses(raw: Readonly<Record<string, unknown>>): readonly Weakness[] | undefined {
-  const oldTls = raw['EnableTLS1'] === true || raw['EnableTLS1_1'] === true;
+  const oldTls =
+    raw['EnableTLS1'] === true || raw['EnableTLS1_1'] === true || raw['TlsSecurityLevel'] === legacyTls;
   return weaknesses[Number(oldTls) + 2 * Number(raw['EnableLogging'] === false)];
 }
+
+/** TlsSecurityLevelType. */
+export const legacyTls = 0;
 
 type RawHostname = Readonly<Record<string, unknown>> & { readonly Value: string };
 
@@ -151,10 +168,20 @@ export function rankAttention(zone: ZoneSummary): number {
 export type Totals = ReturnType<typeof sumTotals>;
 
 export function sumTotals(zones: readonly ZoneSummary[]) {
-  const totals = { zones: zones.length, used: 0, charges: 0, attention: 0 };
+  // `…Unreported`: zones that are missing in the sum.
+  const totals = {
+    zones: zones.length,
+    used: 0,
+    usedUnreported: 0,
+    charges: 0,
+    chargesUnreported: 0,
+    attention: 0,
+  };
   for (const zone of zones) {
     totals.used += zone.bandwidthUsed ?? 0;
     totals.charges += zone.charges ?? 0;
+    if (zone.bandwidthUsed === undefined) totals.usedUnreported += 1;
+    if (zone.charges === undefined) totals.chargesUnreported += 1;
     if (rankAttention(zone) > 0) totals.attention += 1;
   }
   return totals;

@@ -7,8 +7,8 @@ import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
-import { joinList } from './fields.ts';
 import { formatStoredSetting, nameStoredSetting } from './setting-changes.ts';
+import { joinList } from './settings.ts';
 
 type Pair = readonly [ZoneSettings, ZoneSettings];
 
@@ -100,9 +100,7 @@ function compareZones(zones: Pair): ComparedRow[] {
 
 /** No two zones have one in common. */
 function compareHostnames([one, other]: Pair): ComparedRow {
-  const [mine, others] = [one, other].map(
-    ({ groups }) => joinList(Object.keys(groups['Hostnames'] ?? {})) ?? 'none',
-  );
+  const [mine, others] = [one, other].map(({ groups }) => joinList(Object.keys(groups['Hostnames'] ?? {})));
   return { name: 'Hostnames', values: [mine ?? 'none', others ?? 'none'], isSame: mine === others };
 }
 

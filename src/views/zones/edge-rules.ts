@@ -1,17 +1,38 @@
 import { getEnumName } from '../../api/zones/enums.ts';
-import {
-  type EdgeRule,
-  type EdgeRuleAction,
-  type EdgeRuleTrigger,
-  redactedValue,
-} from '../../api/zones/fields.ts';
+import { redactedValue } from '../../api/zones/fields.ts';
 import { join, truncate } from '../blocks/text.ts';
+import { splitWords } from './settings.ts';
+
+/** Members by the service's names. */
+interface EdgeRuleAction {
+  readonly ActionType?: number;
+  readonly ActionParameter1?: string;
+  readonly ActionParameter2?: string;
+  readonly ActionParameter3?: string;
+}
+
+interface EdgeRuleTrigger {
+  readonly Type?: number;
+  readonly PatternMatches?: readonly string[];
+  readonly PatternMatchingType?: number;
+  readonly Parameter1?: string;
+}
+
+/** A rule as it was read, or as a look stored it. */
+export interface EdgeRule extends EdgeRuleAction {
+  readonly Triggers?: readonly EdgeRuleTrigger[];
+  readonly ExtraActions?: readonly EdgeRuleAction[];
+  readonly TriggerMatchingType?: number;
+  readonly Description?: string;
+  readonly Enabled?: boolean;
+  readonly ReadOnly?: boolean;
+}
 
 /** Its name, what it does and when: `Old pages`, `redirect to /new (301)`, `when URL is /old/*`. */
 export function listEdgeRule(rule: EdgeRule, nth: number): [name: string, does: string, when: string] {
-  const actions = limitParts([rule, ...rule.extraActions].map(describeAction), 4);
-  const state = join([rule.enabled === false && 'off', rule.readOnly && 'read only'], ', ');
-  const name = rule.description?.trim() || `Rule ${nth + 1}`;
+  const actions = limitParts([rule, ...(rule.ExtraActions ?? [])].map(describeAction), 4);
+  const state = join([rule.Enabled === false && 'off', rule.ReadOnly && 'read only'], ', ');
+  const name = rule.Description?.trim() || `Rule ${nth + 1}`;
   return [state ? `${name} (${state})` : name, actions.join(', then '), describeCondition(rule)];
 }
 
@@ -37,21 +58,21 @@ const actionWords: Readonly<Record<number, (one: string, two: string) => string>
 };
 
 function describeAction(action: EdgeRuleAction): string {
-  const { actionType, actionParameter1 = '', actionParameter2 = '', actionParameter3 = '' } = action;
-  const describe = actionWords[actionType ?? -1];
-  if (describe) return describe(actionParameter1, actionParameter2);
-  const parameters = [actionParameter1, actionParameter2, actionParameter3].filter(Boolean);
-  return [splitWords(getEnumName('EdgeRuleActionType', actionType)), ...parameters.map(formatPattern)].join(
+  const { ActionType, ActionParameter1 = '', ActionParameter2 = '', ActionParameter3 = '' } = action;
+  const describe = actionWords[ActionType ?? -1];
+  if (describe) return describe(ActionParameter1, ActionParameter2);
+  const parameters = [ActionParameter1, ActionParameter2, ActionParameter3].filter(Boolean);
+  return [splitWords(getEnumName('EdgeRuleActionType', ActionType)), ...parameters.map(formatPattern)].join(
     ' ',
   );
 }
 
-function describeCondition({ triggers, triggerMatchingType }: EdgeRule): string {
-  const [first, ...others] = limitParts(triggers.map(describeTrigger), 5);
+function describeCondition({ Triggers, TriggerMatchingType }: EdgeRule): string {
+  const [first, ...others] = limitParts((Triggers ?? []).map(describeTrigger), 5);
   if (first === undefined) return 'always';
-  if (others.length === 0) return triggerMatchingType === 2 ? `unless ${first}` : `when ${first}`;
+  if (others.length === 0) return TriggerMatchingType === 2 ? `unless ${first}` : `when ${first}`;
   const parts = [first, ...others];
-  switch (triggerMatchingType ?? -1) {
+  switch (TriggerMatchingType ?? -1) {
     case 0:
       return `when ${parts.join(', or ')}`;
     case 1:
@@ -59,15 +80,15 @@ function describeCondition({ triggers, triggerMatchingType }: EdgeRule): string 
     case 2:
       return `when none of these: ${parts.join('; ')}`;
     default:
-      return `when ${getEnumName('TriggerMatchingTypes', triggerMatchingType)}: ${parts.join('; ')}`;
+      return `when ${getEnumName('TriggerMatchingTypes', TriggerMatchingType)}: ${parts.join('; ')}`;
   }
 }
 
-function describeTrigger({ type, patternMatches, patternMatchingType, parameter1 }: EdgeRuleTrigger): string {
-  const what = splitWords(getEnumName('TriggerTypes', type)) + (parameter1 ? ` ${parameter1}` : '');
-  const parts = limitParts(patternMatches.map(formatPattern), 3);
+function describeTrigger({ Type, PatternMatches, PatternMatchingType, Parameter1 }: EdgeRuleTrigger): string {
+  const what = splitWords(getEnumName('TriggerTypes', Type)) + (Parameter1 ? ` ${Parameter1}` : '');
+  const parts = limitParts((PatternMatches ?? []).map(formatPattern), 3);
   if (parts.length === 0) return what;
-  switch (patternMatchingType ?? -1) {
+  switch (PatternMatchingType ?? -1) {
     case 0:
       return `${what} is ${parts.join(' or ')}`;
     case 1:
@@ -75,7 +96,7 @@ function describeTrigger({ type, patternMatches, patternMatchingType, parameter1
     case 2:
       return `${what} is ${parts.length > 1 ? 'neither ' : 'not '}${parts.join(' nor ')}`;
     default:
-      return `${what} ${getEnumName('PatternMatchingTypes', patternMatchingType)}: ${parts.join(', ')}`;
+      return `${what} ${getEnumName('PatternMatchingTypes', PatternMatchingType)}: ${parts.join(', ')}`;
   }
 }
 
@@ -92,15 +113,4 @@ function formatPattern(pattern: string): string {
 /** As sent: the specification gives no unit. */
 function formatTime(value: string): string {
   return value || 'a time not reported';
-}
-
-/** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */
-export function splitWords(name: string): string {
-  return name
-    .replace(/(?<=[a-z\d])(?=[A-Z])/gu, ' ')
-    .split(' ')
-    .map((word) =>
-      /^(?:Url|Aws)$/u.test(word) ? word.toUpperCase() : /^[A-Z]{2,}/u.test(word) ? word : word.toLowerCase(),
-    )
-    .join(' ');
 }

@@ -1,12 +1,11 @@
-import type { Hostname } from '../../api/zones/fields.ts';
+import { getEnumName } from '../../api/zones/enums.ts';
+import type { Section } from '../../api/zones/members.ts';
 import type { Zone } from '../../api/zones/zone.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { type ButtonGroup, selectOf } from '../blocks/menu-of-buttons.ts';
 import type { Maybe } from '../blocks/text.ts';
-import { listAccount, listLogging, listOrigin, listPages } from './delivery.ts';
 import { edgeRuleActions, listEdgeRule } from './edge-rules.ts';
-import { describeEnum, type Row } from './fields.ts';
-import { listCaching, listOptimizer, listSecurity } from './sections.ts';
+import { listSection } from './sections.ts';
 
 /** The parts of a zone, in the order of the menu. `all` is one table to search in. */
 export const zoneParts = [
@@ -34,20 +33,21 @@ interface PartTable {
 
 /** Every member of a zone except its name, each in exactly one part. */
 export function listParts(zone: Zone): PartTable[] {
-  const rules = zone.edgeRules
-    .toSorted((a, b) => (a.orderIndex ?? 0) - (b.orderIndex ?? 0))
+  const hostnames = zone.members.Hostnames ?? [];
+  const rules = (zone.members.EdgeRules ?? [])
+    .toSorted((a, b) => (a.OrderIndex ?? 0) - (b.OrderIndex ?? 0))
     .map(listEdgeRule);
   return [
     {
       part: 'hostnames',
-      label: `Hostnames (${zone.hostnames.length})`,
+      label: `Hostnames (${hostnames.length})`,
       caption: 'Hostnames',
       columns: ['Name', 'Certificate', 'HTTPS'],
-      rows: zone.hostnames.map(listHostname),
+      rows: hostnames.map(listHostname),
     },
-    settings('origin', 'Origin', listOrigin(zone)),
-    settings('caching', 'Caching', listCaching(zone)),
-    settings('security', 'Security', listSecurity(zone)),
+    settings('origin', 'Origin', zone),
+    settings('caching', 'Caching', zone),
+    settings('security', 'Security', zone),
     {
       part: 'rules',
       label: `Edge rules (${rules.length})`,
@@ -55,10 +55,10 @@ export function listParts(zone: Zone): PartTable[] {
       columns: ['Rule', 'Does', 'When'],
       rows: rules.map(([name, does, when]) => [name, does, when.replace(/^when /u, '')]),
     },
-    settings('optimizer', 'Optimizer', listOptimizer(zone)),
-    settings('logging', 'Logging', listLogging(zone)),
-    settings('pages', 'Pages', listPages(zone)),
-    settings('account', 'Account', listAccount(zone)),
+    settings('optimizer', 'Optimizer', zone),
+    settings('logging', 'Logging', zone),
+    settings('pages', 'Pages', zone),
+    settings('account', 'Account', zone),
   ];
 }
 
@@ -69,7 +69,8 @@ function joinFacts(part: ZonePart, [first = '', second]: readonly string[]): str
   return /^(?:always|unless)/u.test(second) ? `${first} ${second}` : `${first} when ${second}`;
 }
 
-function settings(part: ZonePart, label: string, rows: readonly Row[]): PartTable {
+function settings(part: Section & ZonePart, label: string, zone: Zone): PartTable {
+  const rows = listSection(zone, part);
   return { part, label, caption: label, columns: ['Setting', 'Value'], rows };
 }
 
@@ -85,19 +86,29 @@ export function listEverything(parts: readonly PartTable[]): PartTable {
   return { part: 'all', label: 'All, searchable', caption: 'All settings', columns, rows };
 }
 
+interface ShownHostname {
+  readonly Value?: string;
+  readonly ForceSSL?: boolean;
+  readonly IsSystemHostname?: boolean;
+  readonly IsManagedHostname?: boolean;
+  readonly HasCertificate?: boolean;
+  readonly CertificateProvisionType?: number;
+}
+
 /** Name, certificate and HTTPS. */
-export function listHostname(host: Hostname): [name: string, certificate: string, https: string] {
-  const isPlatforms = host.isSystemHostname || host.isManagedHostname;
-  const kind = describeEnum('CertificateProvisionType', host.certificateProvisionType) ?? 'yes';
-  const certificate = host.hasCertificate ? kind : host.hasCertificate === false ? 'none' : 'not reported';
+export function listHostname(host: ShownHostname): [name: string, certificate: string, https: string] {
+  const isPlatforms = host.IsSystemHostname || host.IsManagedHostname;
+  const { CertificateProvisionType: type } = host;
+  const kind = type === undefined ? 'yes' : getEnumName('CertificateProvisionType', type);
+  const certificate = host.HasCertificate ? kind : host.HasCertificate === false ? 'none' : 'not reported';
   return [
-    host.value ?? 'not reported',
-    isPlatforms ? 'of the platform' : certificate,
-    host.forceSSL === undefined ? 'not reported' : host.forceSSL ? 'forced' : 'not forced',
+    host.Value ?? 'not reported',
+    isPlatforms ? 'managed by the CDN' : certificate,
+    host.ForceSSL === undefined ? 'not reported' : host.ForceSSL ? 'forced' : 'not forced',
   ];
 }
 
-/** The parts, and what hangs together with the zone. */
+/** The parts, and what the zone is linked to. */
 export function renderPartMenu(zone: Zone, chosen?: string) {
   const parts = listParts(zone);
   const menu = [...parts, listEverything(parts)].map(({ part, label }) =>
@@ -105,7 +116,7 @@ export function renderPartMenu(zone: Zone, chosen?: string) {
   );
   const { apps, scripts, storage } = findNeighbours(zone);
   const neighbours: ButtonGroup = {
-    label: 'Hangs together',
+    label: 'Related',
     buttons: [
       ...apps.flatMap((id) => [
         commandButton(`App ${id}`, `app ${id}`),
@@ -116,7 +127,7 @@ export function renderPartMenu(zone: Zone, chosen?: string) {
     ],
   };
   const overTime: ButtonGroup = {
-    label: 'Over time and beside others',
+    label: 'Compare',
     buttons: [
       commandButton('What changed', `changes ${zone.summary.id}`),
       commandButton('Compare with another zone', `compare ${zone.summary.id}`),
@@ -136,14 +147,19 @@ const mostNeighbours = 10;
 /** The ids that a zone shows, of its settings and of its edge rules. */
 function findNeighbours(zone: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
   const { appId, edgeScriptId, middlewareScriptId, storageZoneId } = zone.summary;
-  const steps = zone.edgeRules.flatMap((rule) => [rule, ...rule.extraActions]);
+  const { EdgeRules: rules = [], PermaCacheStorageZoneId: cache, LoggingStorageZoneId: logs } = zone.members;
+  const steps = rules.flatMap((rule) => [rule, ...(rule.ExtraActions ?? [])]);
   const ofRules = (type: number) =>
-    steps.filter(({ actionType }) => actionType === type).map(({ actionParameter1 }) => actionParameter1);
-  const { permaCacheStorageZoneId: cache, loggingStorageZoneId: logs, loggingSaveToStorage } = zone;
+    steps.filter(({ ActionType }) => ActionType === type).map(({ ActionParameter1 }) => ActionParameter1);
   return {
     apps: listIds(appId, ...ofRules(edgeRuleActions.app)),
     scripts: listIds(edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)),
-    storage: listIds(storageZoneId, cache, loggingSaveToStorage && logs, ...ofRules(edgeRuleActions.storage)),
+    storage: listIds(
+      storageZoneId,
+      cache,
+      zone.members.LoggingSaveToStorage && logs,
+      ...ofRules(edgeRuleActions.storage),
+    ),
   };
 }
 

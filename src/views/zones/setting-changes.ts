@@ -1,14 +1,11 @@
-import { toCamelCase, toCamelName } from '../../api/http/lenient.ts';
-import type { EdgeRule } from '../../api/zones/fields.ts';
 import { isTexts, ruleOrder } from '../../api/zones/settings.ts';
 import { type SettingChange, wholeZone } from '../../commands/zones/history/differences.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { pluralize } from '../blocks/format.ts';
 import { join, truncate } from '../blocks/text.ts';
-import { listEdgeRule } from './edge-rules.ts';
-import { joinList } from './fields.ts';
+import { type EdgeRule, listEdgeRule } from './edge-rules.ts';
 import { listHostname } from './parts.ts';
-import { formatSetting, nameSetting } from './setting-words.ts';
+import { formatSetting, joinList, nameSetting } from './settings.ts';
 
 /** Added to a value of which a part changed that is not shown. */
 const notShown = 'changed, not shown';
@@ -19,7 +16,7 @@ export function nameStoredSetting(path: string, value: Json): string {
   const key = rest.join('/');
   if (path === wholeZone) return 'Zone';
   if (path === ruleOrder) return 'Edge rules, order';
-  if (key === '') return nameSetting(toCamelName(path));
+  if (key === '') return nameSetting(path);
   if (group === 'EdgeRules') return `Edge rule ${nameRule(value)}`;
   return `${groupNames[group] ?? group} ${key}`;
 }
@@ -27,14 +24,14 @@ export function nameStoredSetting(path: string, value: Json): string {
 const groupNames: Readonly<Record<string, string>> = {
   Hostnames: 'Hostname',
   OptimizerClasses: 'Image class',
-  VendorAiImageBlueprints: 'AI image blueprint',
+  BunnyAiImageBlueprints: 'AI image blueprint',
 };
 
 /** The value of a setting by its path, as plain text; `none` where there is none. */
 export function formatStoredSetting(path: string, value: Json): string {
   if (value === null) return 'none';
   const [group, key] = path.split('/');
-  if (path === ruleOrder) return isList(value) ? (joinList(value.map(nameOf)) ?? 'none') : 'none';
+  if (path === ruleOrder) return isList(value) ? joinList(value.map(nameOf)) : 'none';
   if (isObject(value)) {
     if (typeof value['characters'] === 'number') return pluralize(value['characters'], 'character');
     if (value['isLong'] === true) return 'too long to show';
@@ -42,7 +39,7 @@ export function formatStoredSetting(path: string, value: Json): string {
     if (group === 'EdgeRules') return describeRule(value);
     return describeProperties(value['Properties']);
   }
-  return (key === undefined ? formatSetting(toCamelName(path), value) : undefined) ?? 'none';
+  return (key === undefined ? formatSetting(path, value) : undefined) ?? 'none';
 }
 
 /** The setting that changed, as plain text. */
@@ -88,15 +85,15 @@ function nameOf(rule: Json): string {
 
 /** `Http01, HTTPS forced` */
 function describeHostname(value: JsonObject): string {
-  const [, certificate, https] = listHostname(toCamelCase(value));
+  const [, certificate, https] = listHostname(value);
   return `certificate ${certificate}, HTTPS ${https}`;
 }
 
 /** `off, redirect to /new (301) when URL is /old/*` */
 function describeRule(value: JsonObject): string {
-  const rule = readRule(value);
+  const rule = value as EdgeRule;
   const [, does, when] = listEdgeRule(rule, 0);
-  return join([rule.enabled === false && 'off', rule.readOnly && 'read only', `${does} ${when}`], ', ');
+  return join([rule.Enabled === false && 'off', rule.ReadOnly && 'read only', `${does} ${when}`], ', ');
 }
 
 /** Its description, else what it does. */
@@ -105,29 +102,14 @@ function nameRule(value: Json): string {
   const description = value['Description'] ?? undefined;
   if (typeof description === 'string' && description.trim() !== '') return truncate(description.trim(), 60);
   if (value['isLong'] === true) return 'unnamed';
-  return `to ${truncate(listEdgeRule(readRule(value), 0)[1], 60)}`;
-}
-
-/** A rule as it was stored: the form that the API client gives, in the service's names. */
-function readRule(value: JsonObject): EdgeRule {
-  const { Triggers: triggers, ExtraActions: actions } = value;
-  return {
-    ...toCamelCase(value),
-    triggers: listObjects(triggers).map((one) => ({ patternMatches: [], ...toCamelCase(one) })),
-    extraActions: listObjects(actions).map((one) => toCamelCase(one)),
-  };
-}
-
-function listObjects(value: Json | undefined): JsonObject[] {
-  return isList(value) ? value.filter(isObject) : [];
+  return `to ${truncate(listEdgeRule(value as EdgeRule, 0)[1], 60)}`;
 }
 
 /** `width 200, quality 80` */
 function describeProperties(properties: Json | undefined): string {
   if (!isObject(properties)) return 'no properties';
-  return (
-    joinList(
-      Object.entries(properties).map(([name, value]) => `${name} ${typeof value === 'string' ? value : '–'}`),
-    ) ?? 'no properties'
+  const pairs = Object.entries(properties).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : '–'}`,
   );
+  return pairs.length === 0 ? 'no properties' : joinList(pairs);
 }

@@ -1,4 +1,4 @@
-import { rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
+import { legacyTls, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 import type { Zone } from '../../api/zones/zone.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
@@ -7,9 +7,9 @@ import { formatMoment, formatRoundMoney } from '../blocks/format.ts';
 import { type PanelPages, panelButton } from '../blocks/panel.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
-import { disabledBecause } from './delivery.ts';
 import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';
 import { describeCondition, describeUsage } from './rows.ts';
+import { disabledBecause } from './sections.ts';
 
 export interface ShownZone {
   readonly zone: Zone;
@@ -103,14 +103,15 @@ function chooseIcon(zone: ZoneSummary): string {
 }
 
 /** Its hostnames, what serves it, and its id. */
-function describePlace({ hostnames, summary }: Zone): string {
-  const own = hostnames.filter((host) => !(host.isSystemHostname || host.isManagedHostname));
-  const first = (own[0] ?? hostnames[0])?.value;
+function describePlace({ members, summary }: Zone): string {
+  const { Hostnames: hostnames = [] } = members;
+  const own = hostnames.filter((host) => !(host.IsSystemHostname || host.IsManagedHostname));
+  const first = (own[0] ?? hostnames[0])?.Value;
   const more = hostnames.length - 1;
   const { originUrl, storageZoneId, appId, edgeScriptId, middlewareScriptId, id } = summary;
   return join(
     [
-      first ? `${formatCode(first, 80)}${more > 0 ? ` and ${more} more` : ''}` : 'no hostname',
+      first ? `${formatCode(first, 80)}${more > 0 ? ` and ${more} more` : ''}` : describeNoHostname(members),
       storageZoneId && `storage zone ${escapeMrkdwn(storageZoneId, 20)}`,
       appId && `app ${escapeMrkdwn(appId, 40)}`,
       !appId && originUrl && `from ${formatCode(originUrl, 80)}`,
@@ -122,14 +123,19 @@ function describePlace({ hostnames, summary }: Zone): string {
   );
 }
 
+function describeNoHostname({ Hostnames }: Zone['members']): string {
+  return Hostnames ? 'no hostname' : 'hostnames not reported';
+}
+
 /** Settings that are weak by themselves, the most serious first. Members that are not reported count as fine. */
-function describeWeakSettings(zone: Zone): string {
+function describeWeakSettings({ members }: Zone): string {
   return join(
     [
-      zone.enableTLS1 && 'TLS 1.0 on',
-      zone.enableTLS1_1 && 'TLS 1.1 on',
-      zone.verifyOriginSSL === false && 'origin certificate not checked',
-      zone.shieldDDosProtectionEnabled === false && 'DDoS protection off',
+      members.TlsSecurityLevel === legacyTls && 'TLS profile Legacy',
+      members.EnableTLS1 && 'TLS 1.0 on',
+      members.EnableTLS1_1 && 'TLS 1.1 on',
+      members.VerifyOriginSSL === false && 'origin certificate not checked',
+      members.ShieldDDosProtectionEnabled === false && 'DDoS protection off',
     ],
     ', ',
   );

@@ -1,0 +1,337 @@
+import { z } from 'zod';
+import { count, flag, id, link, text, texts } from '../http/lenient.ts';
+import { type Enumeration, enumerations } from './enums.ts';
+import {
+  type EdgeRule,
+  edgeRule,
+  type Hostname,
+  hostname,
+  type NamedProperties,
+  namedProperties,
+  number,
+  secret,
+  url,
+} from './fields.ts';
+
+/** The part of a zone's answer that a member stands in. `head`: its first lines. */
+export type Section =
+  | 'head'
+  | 'hostnames'
+  | 'origin'
+  | 'caching'
+  | 'security'
+  | 'rules'
+  | 'optimizer'
+  | 'logging'
+  | 'pages'
+  | 'account';
+
+/** How a value is read, compared and written. Numbers have a unit only where the specification gives one. */
+export type Format =
+  | Enumeration
+  | 'id'
+  | 'text'
+  /** A web page's code: told by its length. */
+  | 'code'
+  | 'url'
+  | 'host'
+  /** Names in one text, separated by commas. */
+  | 'names'
+  | 'texts'
+  | 'hosts'
+  | 'countries'
+  | 'flag'
+  /** A flag whose `true` means off. */
+  | 'unless'
+  | 'state'
+  | 'yes'
+  | 'count'
+  | 'plain'
+  | 'seconds'
+  | 'ms'
+  | 'bytes'
+  /** 0 means no limit. */
+  | 'limit'
+  | 'byte limit'
+  | 'kb/s'
+  /** Below 0 means not overridden. */
+  | 'override'
+  | 'money'
+  | 'price'
+  /** The id of another thing; 0 and below mean none. */
+  | 'link'
+  | 'secret'
+  | 'hostnames'
+  | 'rules'
+  | 'properties';
+
+/** `measured`: no setting, the service moves it by itself. */
+type Row = readonly [member: string, section: Section, label: string, format: Format, measured?: 'measured'];
+
+/**
+ * PullZoneModel: every published member (test/api/zones/pull-zone-members.tsv). Sections, changes, comparisons, the file
+ * and the report of drift follow from this table, and it is the allow-list: members that are missing here, or are
+ * `secret`, do not leave this folder. `Watermark: from` is a part of `Watermark` and shown in its row.
+ */
+export const zoneMembers = [
+  ['Name', 'head', 'Name', 'text'],
+  ['Hostnames', 'hostnames', 'Hostnames', 'hostnames'],
+  ['EdgeRules', 'rules', 'Edge rules', 'rules'],
+
+  ['OriginUrl', 'origin', 'Origin', 'url'],
+  ['OriginType', 'origin', 'Origin type', 'PullZoneOriginType'],
+  ['StorageZoneId', 'origin', 'Storage zone', 'link'],
+  ['LoadBalancerId', 'origin', 'Load balancer', 'link'],
+  ['EdgeScriptId', 'origin', 'Edge script', 'link'],
+  ['EdgeScriptExecutionPhase', 'origin', 'Edge script: runs in', 'ExecutionPhase'],
+  ['MiddlewareScriptId', 'origin', 'Middleware script', 'link'],
+  ['MagicContainersAppId', 'origin', 'App', 'text'],
+  ['MagicContainersEndpointId', 'origin', 'App: endpoint', 'text'],
+  ['OriginHostHeader', 'origin', 'Host header', 'host'],
+  ['OriginLinkValue', 'origin', 'Connection', 'url'],
+  ['OriginRetries', 'origin', 'Retries', 'count'],
+  ['OriginRetryDelay', 'origin', 'Retries: delay', 'count'],
+  ['OriginRetry5XXResponses', 'origin', 'Retries: on 5xx', 'flag'],
+  ['OriginRetryConnectionTimeout', 'origin', 'Retries: on connection timeout', 'flag'],
+  ['OriginRetryResponseTimeout', 'origin', 'Retries: on response timeout', 'flag'],
+  ['OriginConnectTimeout', 'origin', 'Timeouts: connect', 'seconds'],
+  ['OriginResponseTimeout', 'origin', 'Timeouts: response', 'seconds'],
+  ['StickySessionType', 'origin', 'Sticky sessions', 'StickySessionType'],
+  ['StickySessionCookieName', 'origin', 'Sticky sessions: cookie', 'text'],
+  ['StickySessionClientHeaders', 'origin', 'Sticky sessions: headers', 'names'],
+  ['RoutingFilters', 'origin', 'Routing filters', 'texts'],
+  ['EnableWebSockets', 'origin', 'WebSockets', 'flag'],
+  ['MaxWebSocketConnections', 'origin', 'WebSockets: at most', 'count'],
+  ['AddHostHeader', 'origin', 'Hostname forwarded', 'flag'],
+  ['FollowRedirects', 'origin', 'Redirects followed', 'flag'],
+  ['AddCanonicalHeader', 'origin', 'Canonical header', 'flag'],
+  ['EnableSafeHop', 'origin', 'Safe hop', 'flag'],
+
+  ['CacheControlMaxAgeOverride', 'caching', 'CDN cache time', 'override'],
+  ['CacheControlPublicMaxAgeOverride', 'caching', 'Browser cache time', 'override'],
+  ['EnableWebPVary', 'caching', 'Cache varies by: WebP', 'flag'],
+  ['EnableAvifVary', 'caching', 'Cache varies by: AVIF', 'flag'],
+  ['EnableCountryCodeVary', 'caching', 'Cache varies by: country', 'flag'],
+  ['EnableCountryStateCodeVary', 'caching', 'Cache varies by: state', 'flag'],
+  ['EnableMobileVary', 'caching', 'Cache varies by: mobile', 'flag'],
+  ['EnableHostnameVary', 'caching', 'Cache varies by: hostname', 'flag'],
+  ['EnableCookieVary', 'caching', 'Cache varies by: cookie', 'flag'],
+  ['CookieVaryParameters', 'caching', 'Cache varies by: cookies', 'texts'],
+  ['QueryStringVaryParameters', 'caching', 'Cache varies by: query parameters', 'texts'],
+  ['CacheKeyHeaders', 'caching', 'Cache varies by: headers', 'names'],
+  ['IgnoreQueryStrings', 'caching', 'Query strings: ignored', 'flag'],
+  ['EnableQueryStringOrdering', 'caching', 'Query strings: sorted', 'flag'],
+  ['EnableSmartCache', 'caching', 'Smart cache', 'flag'],
+  ['DisableCookies', 'caching', 'Cookies removed', 'flag'],
+  ['CacheErrorResponses', 'caching', 'Errors cached', 'flag'],
+  ['EnableCacheSlice', 'caching', 'Cache slice for video', 'flag'],
+  ['UseStaleWhileUpdating', 'caching', 'Stale copies served: while updating', 'flag'],
+  ['UseStaleWhileOffline', 'caching', 'Stale copies served: while offline', 'flag'],
+  ['UseBackgroundUpdate', 'caching', 'Background update', 'flag'],
+  ['PermaCacheStorageZoneId', 'caching', 'Perma-Cache storage zone', 'link'],
+  ['PermaCacheType', 'caching', 'Perma-Cache storage zone: type', 'PermaCacheType'],
+  ['EnableOriginShield', 'caching', 'Origin shield', 'flag'],
+  ['OriginShieldZoneCode', 'caching', 'Origin shield: in', 'text'],
+  ['OriginShieldEnableConcurrencyLimit', 'caching', 'Shield queue', 'flag'],
+  ['OriginShieldMaxConcurrentRequests', 'caching', 'Shield queue: in parallel', 'count'],
+  ['OriginShieldMaxQueuedRequests', 'caching', 'Shield queue: waiting', 'count'],
+  ['OriginShieldQueueMaxWaitTime', 'caching', 'Shield queue: longest wait', 'count'],
+  ['EnableRequestCoalescing', 'caching', 'Request coalescing', 'flag'],
+  ['RequestCoalescingTimeout', 'caching', 'Request coalescing: longest wait', 'count'],
+
+  ['ShieldDDosProtectionEnabled', 'security', 'DDoS protection', 'flag'],
+  ['ShieldDDosProtectionType', 'security', 'DDoS protection: mode', 'ShieldDDosProtectionType'],
+  ['TlsSecurityLevel', 'security', 'TLS profile', 'TlsSecurityLevelType'],
+  ['EnableTLS1', 'security', 'TLS 1.0', 'flag'],
+  ['EnableTLS1_1', 'security', 'TLS 1.1', 'flag'],
+  ['VerifyOriginSSL', 'security', 'Origin certificate checked', 'flag'],
+  ['EnableAutoSSL', 'security', 'Automatic certificates', 'flag'],
+  ['DisableLetsEncrypt', 'security', 'Let’s Encrypt', 'unless'],
+  ['ZoneSecurityEnabled', 'security', 'Token authentication', 'flag'],
+  ['ZoneSecurityIncludeHashRemoteIP', 'security', 'Token authentication: token holds the IP', 'flag'],
+  ['ZoneSecurityKey', 'security', 'Token authentication key', 'secret'],
+  ['BlockedIps', 'security', 'Blocked IPs', 'texts'],
+  ['BlockedCountries', 'security', 'Blocked countries', 'countries'],
+  ['BudgetRedirectedCountries', 'security', 'Redirected countries', 'countries'],
+  ['AllowedReferrers', 'security', 'Allowed referrers', 'hosts'],
+  ['BlockedReferrers', 'security', 'Blocked referrers', 'hosts'],
+  ['BlockRootPathAccess', 'security', 'Also blocked: root path', 'flag'],
+  ['BlockPostRequests', 'security', 'Also blocked: POST', 'flag'],
+  ['BlockNoneReferrer', 'security', 'Also blocked: direct access', 'flag'],
+  ['RequestLimit', 'security', 'Requests per IP, second', 'limit'],
+  ['BurstSize', 'security', 'Requests per IP, second: burst', 'count'],
+  ['ConnectionLimitPerIPCount', 'security', 'Connections per IP', 'limit'],
+  ['LimitRatePerSecond', 'security', 'Transfer rate', 'kb/s'],
+  ['LimitRateAfter', 'security', 'Transfer rate: limited after', 'count'],
+  ['EnableAccessControlOriginHeader', 'security', 'CORS headers', 'flag'],
+  ['AccessControlOriginHeaderExtensions', 'security', 'CORS headers: for', 'texts'],
+  ['AWSSigningEnabled', 'security', 'AWS signing', 'flag'],
+  ['AWSSigningRegionName', 'security', 'AWS signing: region', 'text'],
+  ['AWSSigningKey', 'security', 'AWS signing key', 'secret'],
+  ['AWSSigningSecret', 'security', 'AWS signing secret', 'secret'],
+
+  ['OptimizerEnabled', 'optimizer', 'Optimizer', 'flag'],
+  ['OptimizerPricing', 'optimizer', 'Optimizer price a month', 'money'],
+  ['OptimizerAutomaticOptimizationEnabled', 'optimizer', 'Automatic optimization', 'flag'],
+  ['OptimizerEnableWebP', 'optimizer', 'WebP images', 'flag'],
+  ['OptimizerImageQuality', 'optimizer', 'Image quality: desktop', 'count'],
+  ['OptimizerMobileImageQuality', 'optimizer', 'Image quality: mobile', 'count'],
+  ['OptimizerDesktopMaxWidth', 'optimizer', 'Maximum width: desktop', 'count'],
+  ['OptimizerMobileMaxWidth', 'optimizer', 'Maximum width: mobile', 'count'],
+  ['OptimizerWatermarkEnabled', 'optimizer', 'Watermark', 'flag'],
+  ['OptimizerWatermarkUrl', 'optimizer', 'Watermark: from', 'url'],
+  ['OptimizerWatermarkPosition', 'optimizer', 'Watermark: position', 'OptimizerWatermarkPosition'],
+  ['OptimizerWatermarkOffset', 'optimizer', 'Watermark: offset', 'count'],
+  ['OptimizerWatermarkMinImageSize', 'optimizer', 'Watermark: on images from', 'count'],
+  ['OptimizerMinifyCSS', 'optimizer', 'Minified: CSS', 'flag'],
+  ['OptimizerMinifyJavaScript', 'optimizer', 'Minified: JavaScript', 'flag'],
+  ['OptimizerClasses', 'optimizer', 'Image classes', 'properties'],
+  ['OptimizerForceClasses', 'optimizer', 'Image classes enforced', 'flag'],
+  ['EnableBunnyImageAi', 'optimizer', 'AI images', 'flag'],
+  ['BunnyAiImageBlueprints', 'optimizer', 'AI image blueprints', 'properties'],
+  ['OptimizerEnableManipulationEngine', 'optimizer', 'Also on: manipulation by URL', 'flag'],
+  ['OptimizerEnableUpscaling', 'optimizer', 'Also on: upscaling', 'flag'],
+  ['OptimizerPrerenderHtml', 'optimizer', 'Also on: HTML prerendering', 'flag'],
+  ['OptimizerStaticHtmlEnabled', 'optimizer', 'Also on: static HTML', 'flag'],
+  ['OptimizerTunnelEnabled', 'optimizer', 'Also on: tunnel', 'flag'],
+  ['OptimizerStaticHtmlWordPressPath', 'optimizer', 'WordPress: path', 'text'],
+  ['OptimizerStaticHtmlWordPressBypassCookie', 'optimizer', 'WordPress: bypass cookie', 'text'],
+
+  ['EnableLogging', 'logging', 'Logging', 'flag'],
+  ['EnableExtendedLogging', 'logging', 'Extended logging', 'flag'],
+  ['LogFormat', 'logging', 'Log format', 'PullZoneLogFormat'],
+  ['LoggingIPAnonymizationEnabled', 'logging', 'IP addresses anonymized', 'flag'],
+  ['LogAnonymizationType', 'logging', 'IP addresses anonymized: how', 'LogAnonymizationType'],
+  ['LoggingSaveToStorage', 'logging', 'Logs kept', 'flag'],
+  ['LoggingStorageZoneId', 'logging', 'Logs kept: in storage zone', 'link'],
+  ['LogForwardingEnabled', 'logging', 'Logs forwarded', 'flag'],
+  ['LogForwardingHostname', 'logging', 'Logs forwarded: to', 'url'],
+  ['LogForwardingPort', 'logging', 'Logs forwarded: port', 'plain'],
+  ['LogForwardingProtocol', 'logging', 'Logs forwarded: protocol', 'PullZoneLogForwarderProtocolType'],
+  ['LogForwardingFormat', 'logging', 'Logs forwarded: format', 'PullZoneLogFormat'],
+  ['LogForwardingToken', 'logging', 'Log forwarding token', 'secret'],
+
+  ['ErrorPageEnableCustomCode', 'pages', 'Custom error page', 'flag'],
+  ['ErrorPageCustomCode', 'pages', 'Custom error page: code', 'code'],
+  ['ErrorPageEnableStatuspageWidget', 'pages', 'Status page widget', 'flag'],
+  ['ErrorPageStatuspageCode', 'pages', 'Status page widget: code', 'text'],
+  ['ErrorPageWhitelabel', 'pages', 'White label', 'flag'],
+  ['PreloadingScreenEnabled', 'pages', 'Preloading screen', 'flag'],
+  ['PreloadingScreenTheme', 'pages', 'Preloading screen: theme', 'PreloadingScreenTheme'],
+  ['PreloadingScreenDelay', 'pages', 'Preloading screen: after', 'ms'],
+  ['PreloadingScreenShowOnFirstVisit', 'pages', 'Preloading screen: on the first visit', 'flag'],
+  ['PreloadingScreenLogoUrl', 'pages', 'Preloading screen: logo', 'url'],
+  ['PreloadingScreenCodeEnabled', 'pages', 'Custom preloading code', 'flag'],
+  ['PreloadingScreenCode', 'pages', 'Custom preloading code: code', 'code'],
+
+  ['Id', 'account', 'Id', 'id', 'measured'],
+  ['Enabled', 'account', 'State', 'state'],
+  ['Suspended', 'account', 'Suspended', 'yes'],
+  ['MonthlyBandwidthUsed', 'account', 'This month', 'bytes', 'measured'],
+  ['MonthlyBandwidthLimit', 'account', 'Monthly limit', 'byte limit'],
+  ['MonthlyCharges', 'account', 'Charges so far', 'money', 'measured'],
+  ['Type', 'account', 'Tier', 'PullZoneType'],
+  ['EnableGeoZoneUS', 'account', 'Delivers from: North America', 'flag'],
+  ['EnableGeoZoneEU', 'account', 'Delivers from: Europe', 'flag'],
+  ['EnableGeoZoneASIA', 'account', 'Delivers from: Asia and Oceania', 'flag'],
+  ['EnableGeoZoneSA', 'account', 'Delivers from: South America', 'flag'],
+  ['EnableGeoZoneAF', 'account', 'Delivers from: Africa', 'flag'],
+  ['IpFamilyPolicy', 'account', 'IP versions', 'IpFamilyPolicy'],
+  ['UserId', 'account', 'Owner', 'text', 'measured'],
+  ['PriceOverride', 'account', 'Custom price', 'price'],
+  ['EUUSDiscount', 'account', 'Discounts: EU and US', 'count'],
+  ['SouthAmericaDiscount', 'account', 'Discounts: South America', 'count'],
+  ['AfricaDiscount', 'account', 'Discounts: Africa', 'count'],
+  ['AsiaOceaniaDiscount', 'account', 'Discounts: Asia and Oceania', 'count'],
+  ['CnameDomain', 'account', 'CNAME domain', 'host'],
+  ['DnsZoneId', 'account', 'DNS: zone', 'link'],
+  ['DnsRecordId', 'account', 'DNS: record', 'link'],
+  ['DnsRecordValue', 'account', 'DNS: value', 'text'],
+  ['VideoLibraryId', 'account', 'Video library', 'link'],
+  ['CacheVersion', 'account', 'Cache version', 'count', 'measured'],
+] as const satisfies readonly Row[];
+
+type NamedRow = (typeof zoneMembers)[number];
+export type ZoneMember = NamedRow[0];
+export type MemberRow = readonly [
+  member: ZoneMember,
+  section: Section,
+  label: string,
+  format: Format,
+  measured?: 'measured',
+];
+
+/** The type of a value by its format. */
+interface Values {
+  flag: boolean;
+  unless: boolean;
+  state: boolean;
+  yes: boolean;
+  texts: readonly string[];
+  hosts: readonly string[];
+  countries: readonly string[];
+  id: string;
+  text: string;
+  code: string;
+  url: string;
+  host: string;
+  names: string;
+  link: string;
+  secret: never;
+  hostnames: readonly Hostname[];
+  rules: readonly EdgeRule[];
+  properties: readonly NamedProperties[];
+}
+
+/** The reported members that are not secret, by the service's names. */
+export type Members = {
+  readonly [Row in NamedRow as Row[0]]?: Row[3] extends keyof Values ? Values[Row[3]] : number;
+};
+
+const schemas: Readonly<Record<keyof Values, z.ZodType>> = {
+  flag,
+  unless: flag,
+  state: flag,
+  yes: flag,
+  texts,
+  hosts: texts,
+  countries: texts,
+  id,
+  text,
+  code: text,
+  url,
+  host: url,
+  names: text,
+  link,
+  secret,
+  hostnames: z.array(hostname).nullish(),
+  rules: z.array(edgeRule).nullish(),
+  properties: z.array(namedProperties).nullish(),
+};
+
+/** How a whole zone is parsed. */
+export const zoneSchema = z.object(
+  Object.fromEntries(
+    zoneMembers.map(([member, , , format]): [string, z.ZodType] => [
+      member,
+      format in schemas ? schemas[format as keyof Values] : format in enumerations ? number : count,
+    ]),
+  ),
+);
+
+/** Names of the specification for members that the service has published under others. */
+const otherNames: Readonly<Record<string, ZoneMember>> = {
+  EnableVendorImageAi: 'EnableBunnyImageAi',
+  VendorAiImageBlueprints: 'BunnyAiImageBlueprints',
+};
+
+/** The raw zone under the published names. */
+export function renameMembers(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const renamed: Record<string, unknown> = { ...raw };
+  for (const [name, published] of Object.entries(otherNames)) {
+    if (!Object.hasOwn(renamed, name)) continue;
+    renamed[published] ??= renamed[name];
+    delete renamed[name];
+  }
+  return renamed;
+}
