@@ -72,6 +72,7 @@ export const zoneFields = {
   LoggingIPAnonymizationEnabled: 'boolean',
   EnableTLS1: 'boolean',
   EnableTLS1_1: 'boolean',
+  TlsSecurityLevel: 'TlsSecurityLevelType',
   VerifyOriginSSL: 'boolean',
   ErrorPageEnableCustomCode: 'boolean',
   ErrorPageCustomCode: 'string?',
@@ -162,6 +163,7 @@ export const zoneFields = {
   StickySessionType: 'StickySessionType',
   StickySessionCookieName: 'string?',
   StickySessionClientHeaders: 'string?',
+  LoadBalancerId: 'int64?',
   UserId: 'string?',
   CacheVersion: 'int64',
   OptimizerEnableUpscaling: 'boolean',
@@ -185,6 +187,7 @@ export const enumerationSizes = {
   PullZoneOriginType: 7,
   PreloadingScreenTheme: 2,
   StickySessionType: 2,
+  TlsSecurityLevelType: 3,
 } as const;
 
 export interface Hostname {
@@ -246,5 +249,5 @@ interface Kinds extends Record<keyof typeof enumerationSizes, number> {
   'VendorAiImageBlueprint[]?': NamedProperties[] | null;
 }
 
-/** One pull zone as it goes over the wire: all 166 members, PascalCase. */
+/** One pull zone as it goes over the wire: 166 members of the specification and two that were published later. */
 export type PullZone = { -readonly [Field in keyof typeof zoneFields]: Kinds[(typeof zoneFields)[Field]] };

@@ -128,7 +128,12 @@ function identity(index: number, dice: RandomSource): ZoneIdentity {
   return {
     Id: id,
     Name: story.name,
-    OriginUrl: stored ? '' : `https://${login}origin-${story.name}.example.com`,
+    // Of an app the service gives a placeholder (origin type 5).
+    OriginUrl: story.app
+      ? 'https://bunny.net'
+      : stored
+        ? ''
+        : `https://${login}origin-${story.name}.example.com`,
     Enabled: story.enabled ?? true,
     Suspended: story.suspended ?? false,
     Hostnames: hostnames(id, story, dice),

@@ -42,7 +42,7 @@ async function everything(): Promise<unknown[]> {
     await apiKeys.list(),
     await variables.update(variablePath('301', '13'), variableBody({ required: false })),
     await originErrors.forEach(
-      zone?.id ?? '',
+      zone?.summary.id ?? '',
       '2026-11-20',
       (entry) => void errors.push([entry, entry.details()]),
     ),
@@ -60,7 +60,7 @@ test('every operation answers, and no planted secret is in what it gives', async
   expect(first).toMatchObject({ total: 1_230, more: true, skipped: 0 });
   expect(all).toMatchObject({ skipped: 0 });
   expect((all as { zones: unknown[] }).zones).toHaveLength(1_230);
-  expect(zone).toMatchObject({ name: 'checkout', summary: { name: 'checkout' } });
+  expect(zone).toMatchObject({ summary: { name: 'checkout' }, members: { Name: 'checkout' } });
   expect((keys as { keys: unknown[] }).keys).toHaveLength(5);
   expect(variable).toMatchObject({ name: 'PAYMENT_TOKEN', required: false });
   expect(day).toEqual({ entries: 240, skipped: 0, moreExist: false });
@@ -82,7 +82,7 @@ test('every zone is read whole without drift, and none holds a planted secret', 
   const ids = cdn.data.zones.slice(0, 40).map(({ Id }) => String(Id));
   for (const wanted of ids) {
     const zone = await pullZones.find(({ id }) => id === wanted);
-    expect(zone?.id).toBe(wanted);
+    expect(zone?.summary.id).toBe(wanted);
     expect(JSON.stringify(zone)).not.toContain('CANARY');
   }
   expect(drift).toEqual([]);

@@ -39,7 +39,6 @@ const action = z.object({
   ActionParameter3: text,
 });
 const extraAction = action.transform((wire) => omitMissing(redactAction(wire)));
-export type EdgeRuleAction = z.output<typeof extraAction>;
 
 const trigger = z
   .object({ Type: number, PatternMatches: texts, PatternMatchingType: number, Parameter1: text })
@@ -47,7 +46,6 @@ const trigger = z
     const patterns = wire.PatternMatches ?? [];
     return { ...omitMissing(wire), PatternMatches: redactPatterns(wire.Type, wire.Parameter1, patterns) };
   });
-export type EdgeRuleTrigger = z.output<typeof trigger>;
 
 export const edgeRule = z
   .object({
@@ -70,7 +68,7 @@ export type EdgeRule = z.output<typeof edgeRule>;
 
 /** An image class of the optimizer, or a blueprint of AI images. */
 export const namedProperties = z
-  .object({ Name: text, Properties: z.record(z.string(), z.string()).nullish() })
+  .object({ Name: text, Properties: z.record(z.string(), text).nullish() })
   .transform(omitMissing);
 export type NamedProperties = z.output<typeof namedProperties>;
 

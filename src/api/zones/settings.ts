@@ -44,6 +44,22 @@ const groupKeys: Readonly<Record<string, string>> = {
 /** The order of the edge rules, beside the rules themselves: a list of their ids and names. */
 export const ruleOrder = 'EdgeRuleOrder';
 
+/** The path of a zone that is new or deleted; the value is its name. */
+export const wholeZone = 'Zone';
+
+/**
+ * One setting that changed. Of a list of texts only what left it and what came. Where both are the same, a part changed that
+ * is not shown: a key, a header's value.
+ */
+export interface SettingChange {
+  /** A member's name as the service has it, `EdgeRules/<id>` and the like, or `wholeZone`. */
+  readonly path: string;
+  /** Null = none; of a whole zone: it is new. */
+  readonly before: Json;
+  /** Null = none; of a whole zone: it was deleted. */
+  readonly after: Json;
+}
+
 /** Longer texts, such as the code of an error page, are told by their length. In characters. */
 const longText = 500;
 
@@ -151,19 +167,21 @@ function readGroup(
   raw: unknown,
   digest: Digest,
 ): Record<string, Setting> {
-  // `raw` is JSON, and so is what was read of it.
-  const read = (things: unknown) =>
-    listObjects(things).map((one) => (normalizeThing(one as Json, sets) ?? {}) as JsonObject);
   const keyOf = (element: RawObject, nth: number) => toText(element[keyName]) ?? `#${nth + 1}`;
-  const rawByKey = new Map(read(raw).map((element, nth) => [keyOf(element, nth), element]));
+  const rawByKey = new Map(listThings(raw).map((element, nth) => [keyOf(element, nth), element]));
   return Object.fromEntries(
-    read(value).map((element, nth) => {
+    listThings(value).map((element, nth) => {
       const key = keyOf(element, nth);
       // Ids, and the place in the order, which moves with every other rule.
       const { Id: _, Guid: __, OrderIndex: ___, ...shown } = element;
       return [key, toElement(`${name}/${key}`, shown, rawByKey.get(key), digest)];
     }),
   );
+}
+
+/** The things of a list, which is JSON, in one spelling. */
+function listThings(things: unknown): JsonObject[] {
+  return listObjects(things).map((one) => (normalizeThing(one as Json, sets) ?? {}) as JsonObject);
 }
 
 /** Lists in an edge rule whose order says nothing. */

@@ -4,7 +4,7 @@ import type { Format } from './members.ts';
 // The service writes one value in several ways, and not always in the same one. Values are compared and told in one.
 
 /** `HTTPS://Host.example:443/` → `https://host.example`; other texts only trimmed. */
-export function normalizeUrl(url: string): string {
+function normalizeUrl(url: string): string {
   const [, scheme = '', authority = '', rest = ''] =
     /^([a-z][a-z\d+.-]*:\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
   if (scheme === '' && !authority.includes('.')) return url.trim();
@@ -16,7 +16,7 @@ export function normalizeUrl(url: string): string {
 const defaultPorts: Readonly<Record<string, RegExp>> = { 'https://': /:443$/u, 'http://': /:80$/u };
 
 /** Hostnames have no case, and may end with a dot. */
-export function normalizeHost(host: string): string {
+function normalizeHost(host: string): string {
   return host
     .trim()
     .toLowerCase()

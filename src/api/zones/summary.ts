@@ -176,12 +176,14 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
     charges: 0,
     chargesUnreported: 0,
     attention: 0,
+    stateUnreported: 0,
   };
   for (const zone of zones) {
     totals.used += zone.bandwidthUsed ?? 0;
     totals.charges += zone.charges ?? 0;
     if (zone.bandwidthUsed === undefined) totals.usedUnreported += 1;
     if (zone.charges === undefined) totals.chargesUnreported += 1;
+    if (zone.enabled === undefined) totals.stateUnreported += 1;
     if (rankAttention(zone) > 0) totals.attention += 1;
   }
   return totals;

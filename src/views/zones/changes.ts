@@ -1,4 +1,4 @@
-import type { Look, StoredChange } from '../../commands/zones/history/history.ts';
+import type { SettingChange } from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import type { Message } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
@@ -18,12 +18,19 @@ const changePeriods = {
   '100d': 'the last 100 days',
 } as const;
 
+interface StoredChange extends SettingChange {
+  readonly at: Date;
+  readonly zoneId: string;
+  readonly zoneName: string;
+}
+
 export interface ShownChanges {
   /** The newest first. */
   readonly changes: readonly StoredChange[];
   /** Of the period, shown or not. */
   readonly total: number;
-  readonly look: Look;
+  /** The zones that were compared; `first`: those without a baseline until now. */
+  readonly look: { readonly zones: number; readonly first: number };
   /** Undefined: all zones. */
   readonly zone: { readonly id: string; readonly name: string } | undefined;
   /** `7d` */

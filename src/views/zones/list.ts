@@ -23,7 +23,7 @@ import {
   writeZoneQuery,
   type ZoneQuery,
 } from './query.ts';
-import { describeNeeds, pickZone, quoteWord } from './rows.ts';
+import { describeStatus, pickZone, quoteWord } from './rows.ts';
 
 export interface ZoneList {
   /** In the order of the query. */
@@ -43,8 +43,10 @@ export function renderZoneList(list: ZoneList): Message {
   const { zones, query, totals, account, skipped, takenAt, offer, panel } = list;
   const count = pluralize(totals.zones, 'zone');
   const filter = describeFilter(query, account);
-  const used = `${formatBytes(totals.used)} this month`;
-  const charges = `${formatRoundMoney(totals.charges)} so far`;
+  const { used: bytes, usedUnreported, charges: money, chargesUnreported } = totals;
+  const used = usedUnreported < totals.zones ? `${formatBytes(bytes)} this month` : 'bandwidth not reported';
+  const charges =
+    chargesUnreported < totals.zones ? `${formatRoundMoney(money)} so far` : 'charges not reported';
   const attention = describeAttentionCount(totals.attention);
   const value = encodeZoneQuery(query);
   return renderAnswer({
@@ -77,10 +79,24 @@ export function renderZoneList(list: ZoneList): Message {
     ],
     notes: [
       `as of ${formatMoment(takenAt)}`,
+      describeUnreported(totals),
       skipped > 0 &&
         `:warning: ${pluralize(skipped, 'zone')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`,
     ],
   });
+}
+
+/** `not reported: bandwidth of 3 zones`: they are missing in the sums. */
+function describeUnreported({ zones, ...missing }: Totals): string {
+  const parts = [
+    ['bandwidth', missing.usedUnreported],
+    ['charges', missing.chargesUnreported],
+    ['state', missing.stateUnreported],
+  ] as const;
+  const words = parts.flatMap(([what, count]) =>
+    count > 0 && (count < zones || what === 'state') ? [`${what} of ${pluralize(count, 'zone')}`] : [],
+  );
+  return words.length === 0 ? '' : `not reported: ${words.join(', ')}`;
 }
 
 const linkedKinds = ['script', 'app', 'storage'] as const;
@@ -91,12 +107,12 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
   const isAttentionFirst = query.sort === 'attention' && zones.some((zone) => rankAttention(zone) > 0);
   return renderTable({
     caption: isAttentionFirst
-      ? 'first what needs attention'
+      ? 'needs attention first'
       : `by ${query.sort === 'attention' ? 'bandwidth' : query.sort}`,
     columns: [
       'Zone',
       ...carried.map(({ name }) => name),
-      'Needs',
+      'Status',
       'Month',
       'Of limit',
       'Charges',
@@ -108,7 +124,7 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
       .map((zone): Cell[] => [
         zone.name || 'unnamed',
         ...carried.map(({ kind, cell }) => cell(zone, query.carried[kind] ?? '')),
-        describeNeeds(zone) || 'fine',
+        describeStatus(zone),
         toCell(zone.bandwidthUsed, formatBytes),
         toShareCell(zone),
         toCell(zone.charges, formatMoney),
@@ -144,9 +160,9 @@ function toCell(value: number | undefined, format: (value: number) => string): C
   return value === undefined ? { number: -1, text: 'not reported' } : { number: value, text: format(value) };
 }
 
-function toShareCell({ bandwidthUsed: used, bandwidthLimit: limit }: ZoneSummary): Cell {
-  if (limit === undefined) return { number: 0, text: 'no limit' };
-  if (used === undefined) return { number: -1, text: 'not reported' };
+function toShareCell({ bandwidthUsed: used, bandwidthLimit: limit, isUnlimited }: ZoneSummary): Cell {
+  if (isUnlimited) return { number: 0, text: 'no limit' };
+  if (used === undefined || limit === undefined) return { number: -1, text: 'not reported' };
   const share = Math.round((used / limit) * 1000) / 10;
   return { number: Number.isFinite(share) ? share : 0, text: formatPercent(used, limit) };
 }

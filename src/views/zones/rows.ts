@@ -6,7 +6,12 @@ import { formatBytes, formatInteger, formatPercent, pluralize } from '../blocks/
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, plainText } from '../blocks/text.ts';
 
-/** Why a zone needs attention, in a table's few words: `disabled, at limit`; '' if it does not. */
+/** The state of a zone in a table's few words: `disabled, at limit`, `OK`. */
+export function describeStatus(zone: ZoneSummary): string {
+  return describeNeeds(zone) || (zone.enabled === undefined ? 'not reported' : 'OK');
+}
+
+/** Why a zone needs attention: `disabled, at limit`; '' if it does not. */
 export function describeNeeds(zone: ZoneSummary): string {
   const reasons = attentionReasons(zone);
   const isAlone = reasons.length === 1;
@@ -33,7 +38,7 @@ export function describeCondition(zone: ZoneSummary): string {
   const reasons = attentionReasons(zone).map((reason) => words[reason]);
   if (reasons.length > 0)
     return `is ${[reasons.slice(0, -1).join(', '), reasons.at(-1)].filter(Boolean).join(' and ')}`;
-  return zone.enabled === true ? 'is active' : 'does not say whether it is active';
+  return zone.enabled === true ? 'is active' : 'does not report its state';
 }
 
 function isAtLimit({
@@ -47,12 +52,13 @@ function describeShare({ bandwidthUsed: used = 0, bandwidthLimit: limit = 0 }: Z
   return formatPercent(used, limit);
 }
 
-/** `500 GB of 500 GB this month`, `52.4 MB this month, no limit`. The share stands in the line above if it is high. */
+/** `500 GB of 500 GB this month`, `52.4 MB this month, no limit`. A limit that is not reported is not "no limit". The share stands in the line above if it is high. */
 export function describeUsage(zone: ZoneSummary): string {
   const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
+  const noLimit = zone.isUnlimited ? 'no limit' : 'limit not reported';
   if (used === undefined)
-    return limit === undefined ? 'bandwidth not reported' : `limit ${formatBytes(limit)} a month`;
-  if (limit === undefined) return `${formatBytes(used)} this month, no limit`;
+    return `bandwidth not reported, ${limit === undefined ? noLimit : `limit ${formatBytes(limit)} a month`}`;
+  if (limit === undefined) return `${formatBytes(used)} this month, ${noLimit}`;
   const share = attentionReasons(zone).includes('near-limit') ? '' : ` (${formatPercent(used, limit)})`;
   return `${formatBytes(used)} of ${formatBytes(limit)}${share} this month`;
 }

@@ -22,7 +22,7 @@ export function listSection({ members, summary }: Zone, wanted: Section): Settin
 }
 
 /**
- * One setting, or several: `on, in FR`, `WebP, country`, `desktop 85, mobile 70`. Where the first is the group's own
+ * One setting, or several: `on, in FR`, `WebP, cookies (currency)`, `desktop 85, mobile 70`. Where the first is the group's own
  * switch and is off, the rest does not apply.
  */
 function describeGroup(group: readonly MemberRow[], members: Zone['members']): string | undefined {
@@ -38,7 +38,7 @@ function describeGroup(group: readonly MemberRow[], members: Zone['members']): s
     const partValue = members[name];
     if (typeof partValue === 'boolean') return partValue && part;
     const text = formatSetting(name, partValue);
-    return text && `${part} ${text}`;
+    return text && (Array.isArray(partValue) ? `${part} (${text})` : `${part} ${text}`);
   });
   const isReported = group.some(([name]) => members[name] !== undefined);
   const hasSwitches = group.some(([name]) => typeof members[name] === 'boolean');

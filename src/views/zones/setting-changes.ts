@@ -1,5 +1,4 @@
-import { isTexts, ruleOrder } from '../../api/zones/settings.ts';
-import { type SettingChange, wholeZone } from '../../commands/zones/history/differences.ts';
+import { isTexts, ruleOrder, type SettingChange, wholeZone } from '../../api/zones/settings.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { pluralize } from '../blocks/format.ts';
 import { join, truncate } from '../blocks/text.ts';
@@ -102,7 +101,7 @@ function nameRule(value: Json): string {
   const description = value['Description'] ?? undefined;
   if (typeof description === 'string' && description.trim() !== '') return truncate(description.trim(), 60);
   if (value['isLong'] === true) return 'unnamed';
-  return `to ${truncate(listEdgeRule(value as EdgeRule, 0)[1], 60)}`;
+  return `to ${truncate(listEdgeRule(value, 0)[1], 60)}`;
 }
 
 /** `width 200, quality 80` */

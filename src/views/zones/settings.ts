@@ -1,6 +1,6 @@
 import { type Enumeration, enumerations, getEnumName } from '../../api/zones/enums.ts';
 import { type Format, type MemberRow, zoneMembers } from '../../api/zones/members.ts';
-import { formatBytes, formatInteger, formatNumber, pluralize } from '../blocks/format.ts';
+import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { capitalize, truncate } from '../blocks/text.ts';
 
 const rows: ReadonlyMap<string, MemberRow> = new Map(zoneMembers.map((row: MemberRow) => [row[0], row]));
@@ -43,7 +43,7 @@ const numberWords: Partial<Record<Format, (value: number) => string>> = {
   override: (value) => (value < 0 ? 'not overridden' : formatInteger(value)),
   bytes: formatBytes,
   'byte limit': (value) => (value > 0 ? formatBytes(value) : 'unlimited'),
-  money: formatNumber,
+  money: formatMoney,
   price: (value) => `$${value} per byte`,
 };
 

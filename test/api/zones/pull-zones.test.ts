@@ -248,9 +248,9 @@ test('one page that fails fails the list', async () => {
 test('a zone is found whole, and reading stops there', async () => {
   const cdn = await startStubCdn(account(9_500));
   const found = await cdn.client().pullZones.find(({ name }) => name === 'zone-2');
-  expect(found).toMatchObject({ id: '2', name: 'zone-2', enabled: true, summary: { id: '2' } });
+  expect(found).toMatchObject({ members: { Name: 'zone-2', Enabled: true }, summary: { id: '2' } });
   expect(cdn.requests).toHaveLength(1);
-  expect((await cdn.client().pullZones.find(({ id }) => id === '9500'))?.id).toBe('9500');
+  expect((await cdn.client().pullZones.find(({ id }) => id === '9500'))?.summary.id).toBe('9500');
   expect(await cdn.client().pullZones.find(() => false, { search: 'nobody' })).toBeUndefined();
 });
 
@@ -263,18 +263,16 @@ test('of several that match, the first is found, in whatever order pages arrive'
     if (request.query['page'] === '2') await last.promise;
     return answer(request, response, count);
   });
-  expect((await cdn.client().pullZones.find(({ id }) => Number(id) > 1_500))?.id).toBe('1501');
+  expect((await cdn.client().pullZones.find(({ id }) => Number(id) > 1_500))?.summary.id).toBe('1501');
 });
 
 test('what is not as specified is reported by name, without values', async () => {
   const cdn = await startStubCdn(() =>
-    makePage([{ ...zone(1), Enabled: 'SECRET', TlsSecurityLevel: 'SECRET' }, zone(2)]),
+    makePage([{ ...zone(1), Enabled: 'SECRET', NewLevel: 'SECRET' }, zone(2)]),
   );
   const drifts: Drift[] = [];
   await cdn.client({ onDrift: (drift) => drifts.push(drift) }).pullZones.all();
-  expect(drifts).toEqual([
-    { operation: 'List Pull Zones', wrong: ['Enabled'], unknown: ['TlsSecurityLevel'] },
-  ]);
+  expect(drifts).toEqual([{ operation: 'List Pull Zones', wrong: ['Enabled'], unknown: ['NewLevel'] }]);
 });
 
 test('other work gets its turn while a long list is read', async () => {

@@ -101,3 +101,99 @@ test('members that are wrong or missing are not reported, and long texts are tol
   expect(members['OriginHostHeader']).toEqual([null]);
   expect(members['ErrorPageCustomCode']?.[0]).toEqual({ characters: 501 });
 });
+
+// One value in several spellings: each is read, and none is a change.
+test.each([
+  [
+    'OriginUrl',
+    ['https://h.example', 'https://h.example:443', 'https://H.Example/', ' HTTPS://h.example:443/ '],
+  ],
+  ['OriginUrl', ['http://h.example:80/a', 'http://h.example/a']],
+  ['OriginUrl', ['https://user:CANARY@h.example', 'https://user:CANARY@h.example:443/']],
+  ['OriginHostHeader', ['Shop.example', 'shop.example.', 'shop.example']],
+  ['OriginHostHeader', [null, '', '  ']],
+  ['ErrorPageCustomCode', ['<p>\r\n</p>', '<p>\n</p>\n']],
+  [
+    'BlockedIps',
+    [
+      ['b', 'a'],
+      ['a', 'b'],
+      ['a', 'b', 'a', ''],
+    ],
+  ],
+  ['BlockedIps', [null, [], ['']]],
+  [
+    'BlockedCountries',
+    [
+      ['de', 'AT'],
+      ['AT', 'DE'],
+    ],
+  ],
+  [
+    'AllowedReferrers',
+    [
+      ['B.example', 'a.example'],
+      ['a.example', 'b.example.'],
+    ],
+  ],
+  ['CacheKeyHeaders', ['X-Tenant, Accept', 'accept,x-tenant']],
+  ['OptimizerPricing', [9.5, 9.500_000_01, 9.499_999_99]],
+  ['PriceOverride', [1e-8, 1.000_000_01e-8]],
+  ['StorageZoneId', [null, 0, -1, '0']],
+  [
+    'Hostnames',
+    [[host({ Value: 'A.example' })], [host({ Value: 'a.example', ForceSSL: null, Certificate: '' })]],
+  ],
+  ['EdgeRules', [[rule({})], [rule({ Description: '', ExtraActions: [], ActionParameter3: null })]]],
+  ['EdgeRules', [[rule({})], [rule({ ActionParameter1: 'https://h.example:443/' })]]],
+  ['EdgeRules', [[rule({})], [rule({ Triggers: triggers(['/b', '/a']).toReversed() })]]],
+  [
+    'OptimizerClasses',
+    [[{ Name: 'a', Properties: { b: '1', c: '' } }], [{ Name: 'a', Properties: { c: null, b: '1' } }]],
+  ],
+] as const)('%s has one value in each of its spellings', (name, spellings) => {
+  const [one, ...others] = spellings.map((value) => read({ Id: 1, [name]: value }));
+  expect(Object.keys({ ...one?.members, ...one?.groups })).not.toEqual([]);
+  for (const other of others) expect(differing(one as ZoneSettings, other)).toEqual([]);
+});
+
+test.each([
+  ['OriginUrl', 'https://h.example', 'https://h.example:8443'],
+  ['OriginUrl', 'https://h.example', 'http://h.example'],
+  ['OriginUrl', 'https://h.example/a', 'https://h.example/A'],
+  ['OriginUrl', 'https://user:one@h.example', 'https://user:two@h.example'],
+  ['OptimizerPricing', 9.5, 9.51],
+  ['MonthlyBandwidthLimit', 1_000_000_000_000, 1_000_000_000_001],
+  ['BlockedIps', ['a'], ['a', 'b']],
+  ['EdgeRules', [rule({})], [rule({ Triggers: triggers(['/a', '/c']) })]],
+  ['EdgeRules', [rule({})], [rule({ ActionParameter1: 'https://h.example/a' })]],
+] as const)('%s: %j differs from %j', (name, one, other) => {
+  expect(differing(read({ Id: 1, [name]: one }), read({ Id: 1, [name]: other }))).toHaveLength(1);
+});
+
+test('null says nothing about a flag, a number or a list of things, and so is no change', () => {
+  const { members, groups } = read({ Id: 1, EnableTLS1: null, BurstSize: null, Hostnames: null });
+  expect({ members, groups }).toEqual({ members: {}, groups: {} });
+});
+
+function host(more: object): object {
+  return { Value: 'a.example', HasCertificate: true, ...more };
+}
+
+function triggers(patterns: readonly string[]): object[] {
+  return [
+    { Type: 0, PatternMatchingType: 0, PatternMatches: patterns },
+    { Type: 4, PatternMatchingType: 0, PatternMatches: ['DE'] },
+  ];
+}
+
+function rule(more: object): object {
+  return {
+    Guid: 'g1',
+    ActionType: 2,
+    ActionParameter1: 'https://h.example',
+    Triggers: triggers(['/a', '/b']),
+    Enabled: true,
+    ...more,
+  };
+}

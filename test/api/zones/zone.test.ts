@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pullZoneModel } from '../../../src/api/zones/model.ts';
+import { zoneMembers } from '../../../src/api/zones/members.ts';
 import { summarize } from '../../../src/api/zones/summary.ts';
 import { readZone } from '../../../src/api/zones/zone.ts';
+import { zoneSecretFields } from '../../../src/secrets/fields.ts';
 
-// The names of PullZoneModel, one a line, as the specification lists them.
-const specified = readFileSync(new URL('pull-zone-fields.txt', import.meta.url), 'utf8')
+// The members as published: name, type, nullable.
+const published = readFileSync(new URL('pull-zone-members.tsv', import.meta.url), 'utf8')
   .trim()
-  .split('\n');
+  .split('\n')
+  .slice(2)
+  .map((line) => line.split('\t') as [name: string, type: string]);
 
 const read = (raw: unknown) => {
   const found = readZone(raw);
@@ -16,33 +19,74 @@ const read = (raw: unknown) => {
   return found;
 };
 
-test('the schema has exactly the 166 fields of the specification', () => {
-  expect(specified).toHaveLength(166);
-  expect(Object.keys(pullZoneModel)).toEqual(specified);
+test('the table has exactly the published members, each read as its type', () => {
+  expect(published).toHaveLength(168);
+  const types: Readonly<Record<string, readonly string[]>> = {
+    boolean: ['flag', 'unless', 'state', 'yes'],
+    string: ['text', 'code', 'url', 'host', 'names', 'secret'],
+    'array of string': ['texts', 'hosts', 'countries'],
+    'array of HostnameModel': ['hostnames'],
+    'array of EdgeRuleV2Model': ['rules'],
+    'array of OptimizerClassModel': ['properties'],
+    'array of BunnyAiImageBlueprintModel': ['properties'],
+  };
+  const numbers = 'id link count plain seconds ms bytes limit kb/s override money price'.split(' ');
+  const formats = new Map(zoneMembers.map(([name, , , format]) => [name as string, format as string]));
+  expect([...formats.keys()].sort()).toEqual(published.map(([name]) => name).sort());
+  for (const [name, type] of published) {
+    const format = formats.get(name) ?? '';
+    const isNumber =
+      /^(?:integer|number) /u.test(type) && (numbers.includes(format) || format === 'byte limit');
+    // What is left are enumerations, which are called as they are published.
+    expect([name, isNumber || (types[type]?.includes(format) ?? type === format)]).toEqual([name, true]);
+  }
 });
 
-test('every field but the secret ones is read, under its name in camelCase', () => {
-  const values = Object.fromEntries(specified.map((name) => [name, valueFor(name)]));
+test('every member but the secret ones is read, under the published name', () => {
+  const values = Object.fromEntries(published.map(([name, type]) => [name, valueFor(name, type)]));
   const { zone, wrong, unknown } = read(values);
   expect({ wrong, unknown }).toEqual({ wrong: [], unknown: [] });
-  const secret = ['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken'];
-  const { summary: _, ...fields } = zone;
-  const names = specified.filter((name) => !secret.includes(name)).map((name) => name.toLowerCase());
-  expect(
-    Object.keys(fields)
-      .map((name) => name.toLowerCase())
-      .sort(),
-  ).toEqual(names.sort());
-  expect(zone).toMatchObject({
-    id: '1001',
-    storageZoneId: '7',
-    awsSigningEnabled: true,
-    awsSigningRegionName: 'text',
-    euusDiscount: 5,
-    enableTLS1_1: true,
-    optimizerClasses: [{ name: 'thumb', properties: { width: '200' } }],
-    type: 1,
+  const secret = new Set<string>(zoneSecretFields);
+  expect(Object.keys(zone.members).sort()).toEqual(
+    published.flatMap(([name]) => (secret.has(name) ? [] : [name])).sort(),
+  );
+  expect(zone.members).toMatchObject({
+    Id: '1001',
+    StorageZoneId: '7',
+    EnableTLS1_1: true,
+    OptimizerClasses: [{ Name: 'thumb', Properties: { width: '200' } }],
+    TlsSecurityLevel: 7,
   });
+});
+
+test('members of AI images are read under the name of the specification and the published one', () => {
+  const specified = read({ Id: 1, EnableVendorImageAi: true, VendorAiImageBlueprints: [{ Name: 'a' }] });
+  const now = read({ Id: 1, EnableBunnyImageAi: true, BunnyAiImageBlueprints: [{ Name: 'a' }] });
+  expect(now.zone.members).toMatchObject({
+    EnableBunnyImageAi: true,
+    BunnyAiImageBlueprints: [{ Name: 'a' }],
+  });
+  expect(specified).toEqual(now);
+  expect(now.unknown).toEqual([]);
+});
+
+test.each([4, 5])('the placeholder that a zone of origin type %i has as its origin is none', (OriginType) => {
+  const { zone } = read({ Id: 1, OriginType, OriginUrl: 'https://bunnycdn.com' });
+  expect(JSON.stringify(zone)).not.toContain('bunnycdn');
+  expect(read({ Id: 1, OriginType: 0, OriginUrl: 'https://a.example' }).zone).toMatchObject({
+    members: { OriginUrl: 'https://a.example' },
+    summary: { originUrl: 'https://a.example' },
+  });
+});
+
+test.each([
+  [{ TlsSecurityLevel: 0 }, ['old-tls']],
+  [{ EnableTLS1: true }, ['old-tls']],
+  [{ EnableTLS1_1: true, EnableLogging: false }, ['old-tls', 'no-logging']],
+  [{ TlsSecurityLevel: 1, EnableTLS1: false, EnableLogging: null }, undefined],
+  [{ TlsSecurityLevel: null }, undefined],
+])('%j is weak: %j', (raw, weaknesses) => {
+  expect(summarize({ Id: 1, ...raw })?.weaknesses).toEqual(weaknesses);
 });
 
 test('no secret of a zone gets past its reading', () => {
@@ -84,14 +128,14 @@ test('no secret of a zone gets past its reading', () => {
         ],
       },
     ],
-    TlsSecurityLevel: 'CANARY',
+    NewLevel: 'CANARY',
     NewSecret: { Key: 'CANARY' },
   });
   expect(JSON.stringify(zone)).not.toContain('CANARY');
-  expect(zone.originUrl).toBe('https://origin.example.com/a?sig=…&v=…');
-  expect(zone.edgeRules[0]).toMatchObject({
-    actionParameter1: 'X-Origin-Auth',
-    actionParameter2: '[hidden]',
+  expect(zone.members.OriginUrl).toBe('https://origin.example.com/a?sig=…&v=…');
+  expect(zone.members.EdgeRules?.[0]).toMatchObject({
+    ActionParameter1: 'X-Origin-Auth',
+    ActionParameter2: '[hidden]',
   });
 });
 
@@ -116,31 +160,30 @@ test('what explains a rule stays', () => {
       },
     ],
   });
-  expect(zone.edgeRules).toEqual([
+  expect(zone.members.EdgeRules).toEqual([
     {
-      guid: 'g1',
-      actionType: 1,
-      actionParameter1: 'https://example.com/new',
-      actionParameter2: '301',
-      triggerMatchingType: 1,
-      triggers: [
-        { type: 0, patternMatches: ['*/old/*'], patternMatchingType: 0 },
-        { type: 1, parameter1: 'User-Agent', patternMatches: ['*bot*'] },
-        { type: 4, patternMatches: [] },
+      Guid: 'g1',
+      ActionType: 1,
+      ActionParameter1: 'https://example.com/new',
+      ActionParameter2: '301',
+      TriggerMatchingType: 1,
+      Triggers: [
+        { Type: 0, PatternMatches: ['*/old/*'], PatternMatchingType: 0 },
+        { Type: 1, Parameter1: 'User-Agent', PatternMatches: ['*bot*'] },
+        { Type: 4, PatternMatches: [] },
       ],
-      extraActions: [],
-      enabled: true,
-      orderIndex: 3,
+      ExtraActions: [],
+      Enabled: true,
+      OrderIndex: 3,
     },
   ]);
 });
 
 test('null and missing both mean not reported', () => {
-  const nothing = Object.fromEntries(specified.map((name) => [name, name === 'Id' ? 5 : null]));
-  const bare = { id: '5', name: '', hostnames: [], edgeRules: [] };
+  const nothing = Object.fromEntries(published.map(([name]) => [name, name === 'Id' ? 5 : null]));
   const summary = { id: '5', name: '', hostnames: [], hostnamesWithoutCertificate: [] };
-  expect(read(nothing)).toEqual({ zone: { ...bare, summary }, wrong: [], unknown: [] });
-  expect(read({ Id: 5 })).toEqual({ zone: { ...bare, summary }, wrong: [], unknown: [] });
+  for (const raw of [nothing, { Id: 5 }])
+    expect(read(raw)).toEqual({ zone: { members: { Id: '5' }, summary }, wrong: [], unknown: [] });
 });
 
 test('a wrong type loses its field only, and is named', () => {
@@ -153,15 +196,15 @@ test('a wrong type loses its field only, and is named', () => {
     BlockedIps: ['192.0.2.1', 5, '192.0.2.2'],
     Hostnames: [{ Value: 'a.example.com', ForceSSL: 'x' }, 'broken', { Value: 'b.example.com' }],
     MonthlyBandwidthUsed: '12',
-    TlsSecurityLevel: 2,
+    NewLevel: 2,
   });
   expect(zone).toEqual({
-    id: '77',
-    name: '',
-    suspended: false,
-    blockedIps: ['192.0.2.1', '192.0.2.2'],
-    hostnames: [{ value: 'a.example.com' }, { value: 'b.example.com' }],
-    edgeRules: [],
+    members: {
+      Id: '77',
+      Suspended: false,
+      BlockedIps: ['192.0.2.1', '192.0.2.2'],
+      Hostnames: [{ Value: 'a.example.com' }, { Value: 'b.example.com' }],
+    },
     summary: {
       id: '77',
       name: '',
@@ -179,7 +222,7 @@ test('a wrong type loses its field only, and is named', () => {
     'Name',
     'OptimizerClasses',
   ]);
-  expect(unknown).toEqual(['TlsSecurityLevel']);
+  expect(unknown).toEqual(['NewLevel']);
 });
 
 test.each([[null], [7], ['zone'], [[]], [{}], [{ Id: null }], [{ Id: 'abc' }], [{ Id: 1.5 }]])(
@@ -236,8 +279,17 @@ test('a summary has what lists need', () => {
   });
 });
 
-test('a limit of 0 is no limit', () => {
-  expect(summarize({ Id: 1, MonthlyBandwidthLimit: 0 })).toMatchObject({ bandwidthLimit: undefined });
+test.each([
+  [0, { isUnlimited: true }],
+  [1000, { bandwidthLimit: 1000 }],
+  [null, {}],
+])('a limit of %j is %j: not reported is not unlimited', (MonthlyBandwidthLimit, limit) => {
+  const { bandwidthLimit, isUnlimited } = summarize({ Id: 1, MonthlyBandwidthLimit }) ?? {};
+  expect({ bandwidthLimit, isUnlimited }).toEqual({
+    bandwidthLimit: undefined,
+    isUnlimited: undefined,
+    ...limit,
+  });
 });
 
 test('whatever comes in place of a zone, the reading by hand and by schema agree on it', () => {
@@ -271,14 +323,14 @@ test('whatever comes in place of a zone, the reading by hand and by schema agree
         const found = readZone(raw);
         expect(found?.zone.summary).toEqual(summarize(raw));
         if (!found) return;
-        const { zone } = found;
-        expect(zone.summary).toMatchObject({
-          id: zone.id,
-          name: zone.name,
-          ...(zone.originUrl === undefined ? {} : { originUrl: zone.originUrl }),
-          ...(zone.enabled === undefined ? {} : { enabled: zone.enabled }),
-          ...(zone.monthlyCharges === undefined ? {} : { charges: zone.monthlyCharges }),
-          ...(zone.storageZoneId === undefined ? {} : { storageZoneId: zone.storageZoneId }),
+        const { members, summary } = found.zone;
+        const { Id, OriginUrl, Enabled, MonthlyCharges, StorageZoneId } = members;
+        expect(summary).toMatchObject({
+          id: Id,
+          ...(OriginUrl ? { originUrl: OriginUrl } : {}),
+          ...(Enabled === undefined ? {} : { enabled: Enabled }),
+          ...(MonthlyCharges === undefined ? {} : { charges: MonthlyCharges }),
+          ...(StorageZoneId === undefined ? {} : { storageZoneId: StorageZoneId }),
         });
       },
     ),
@@ -286,20 +338,18 @@ test('whatever comes in place of a zone, the reading by hand and by schema agree
   );
 });
 
-/** A right value for a member, by what its schema accepts. */
-function valueFor(name: string): unknown {
+/** A right value for a member of that type. */
+function valueFor(name: string, type: string): unknown {
   if (name === 'Id') return 1001;
-  const candidates = [
-    true,
-    7,
-    5,
-    1,
-    'text',
-    ['text'],
-    [{ Id: 1, Value: 'shop.example.com', Guid: 'g1', Name: 'thumb', Properties: { width: '200' } }],
-  ];
-  const schema = pullZoneModel[name as keyof typeof pullZoneModel];
-  const fitting = candidates.filter((value) => schema.safeParse(value).success);
-  const number = name.endsWith('Discount') ? 5 : name === 'Type' ? 1 : 7;
-  return fitting.includes(7) ? number : fitting[0];
+  const properties = { Name: 'thumb', Properties: { width: '200' } };
+  const values: Readonly<Record<string, unknown>> = {
+    boolean: true,
+    string: 'text',
+    'array of string': ['text'],
+    'array of HostnameModel': [{ Id: 1, Value: 'shop.example.com' }],
+    'array of EdgeRuleV2Model': [{ Guid: 'g1', ActionType: 4 }],
+    'array of OptimizerClassModel': [properties],
+    'array of BunnyAiImageBlueprintModel': [properties],
+  };
+  return values[type] ?? 7;
 }

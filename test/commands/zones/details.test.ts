@@ -51,10 +51,10 @@ test('a zone is its state, use and place in three lines, and a menu of its parts
     Pages
     Account
     All, searchable
-    Over time and beside others
+    Compare
     What changed
     Compare with another zone
-    Hangs together
+    Related
     Zones of storage zone 2005
     Share
     Refresh

@@ -62,7 +62,7 @@ test('the first answer is there while the list is still on its way', async () =>
   expect(readText(whole)).toContain('*2,500 zones*');
   expect(names(whole)).toHaveLength(100);
   expect(whole.blocks).toContainEqual(
-    expect.objectContaining({ caption: '100 of 2,500: first what needs attention' }),
+    expect.objectContaining({ caption: '100 of 2,500: needs attention first' }),
   );
   expect(harness.cdn.requests.map(({ query }) => query['perPage'])).toEqual(['10', '1000', '1000', '1000']);
 });
@@ -78,12 +78,12 @@ test('zones that need attention come first, the most urgent before, then the ban
       "images: 80 % of limit",
       "docs: no certificate",
       "shop-staging: no certificate",
-      "downloads: fine",
-      "shop: fine",
-      "api: fine",
-      "assets: fine",
-      "blog: fine",
-      "edge-lab: fine",
+      "downloads: OK",
+      "shop: OK",
+      "api: OK",
+      "assets: OK",
+      "blog: OK",
+      "edge-lab: OK",
     ]
   `);
 });
@@ -153,8 +153,8 @@ test('zones are found by what they carry, which stands beside their names', asyn
     [zone.Name, 'at the edge'],
     [other.Name, 'as middleware'],
   ]);
-  expect(await found('zones storage:70003')).toEqual([[other.Name, 'fine']]);
-  expect(await found('zones app:APPX09')).toEqual([[other.Name, 'fine']]);
+  expect(await found('zones storage:70003')).toEqual([[other.Name, 'OK']]);
+  expect(await found('zones app:APPX09')).toEqual([[other.Name, 'OK']]);
   expect(await found(`zones host:${host.slice(0, -4).toUpperCase()}`)).toEqual([[zone.Name, host]]);
   expect(await found('zones script:7000')).toEqual([]);
   // Together with the rest of a query.

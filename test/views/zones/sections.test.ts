@@ -56,11 +56,12 @@ test.each(names.filter((name) => !inHeader.includes(name)))(
   },
 );
 
-test('the file has every field of the specification but the secrets, under its name and in its order', () => {
-  expect(Object.keys(toWireZone(zoneOf(base)))).toEqual(names);
+test('the file has every published member but the secrets, under its name', () => {
+  const published = names.map((name) => name.replace('Vendor', 'Bunny')).sort();
+  expect(Object.keys(toWireZone(zoneOf(base))).sort()).toEqual(published);
   expect(toWireZone(zoneOf({ Id: 1 }))).toMatchObject({
     Id: '1',
-    Name: '',
+    Name: null,
     EnableTLS1_1: null,
     AWSSigningEnabled: null,
   });
@@ -152,7 +153,7 @@ test('each id that a zone shows leads to what the bot knows of it, and the zone 
   expect(JSON.stringify(shown)).toContain('"url":"https://panel.example/7"');
   const none = { ...panel, zone: undefined };
   const without = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop' }), asOf: new Date(0), panel: none });
-  expect(JSON.stringify(without)).not.toMatch(/panel|Hangs together/u);
+  expect(JSON.stringify(without)).not.toMatch(/panel|Related/u);
 });
 
 test.each([

@@ -3,24 +3,10 @@ import {
   isTexts,
   ruleOrder,
   type Setting,
+  type SettingChange,
   type ZoneSettings,
 } from '../../../api/zones/settings.ts';
 import { canonicalJson, type Json } from '../../../lib/canonical-json.ts';
-
-/**
- * One setting that changed. Of a list of texts only what left it and what came. Where both are the same, a part changed that
- * is not shown: a key, a header's value.
- */
-export interface SettingChange {
-  /** A member's name as the service has it, `EdgeRules/<id>` and the like, or `wholeZone`. */
-  readonly path: string;
-  /** Null = none. */
-  readonly before: Json;
-  readonly after: Json;
-}
-
-/** The path of a zone that is new (`before` null) or deleted (`after` null); the value is its name. */
-export const wholeZone = 'Zone';
 
 /** What differs between two states of a zone. A member that is not in both was not reported, and did not change. */
 export function diffSettings(before: ZoneSettings, after: ZoneSettings): SettingChange[] {

@@ -1,10 +1,10 @@
 import { createSecretKey } from 'node:crypto';
 import { sql } from 'kysely';
+import type { SettingChange } from '../../../api/zones/settings.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import type { Sealer } from '../../../auth/keys/sealing.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import type { Db } from '../../../store/schema.ts';
-import type { SettingChange } from './differences.ts';
 import { compareSettings, readKnownZones, storeLook } from './look.ts';
 import { readSettings, type SettingsReader } from './read.ts';
 

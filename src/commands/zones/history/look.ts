@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
+import { type SettingChange, wholeZone } from '../../../api/zones/settings.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import { yieldToEventLoop } from '../../../lib/time.ts';
 import type { Db, Trx } from '../../../store/schema.ts';
-import { diffSettings, mergeSettings, type SettingChange, wholeZone } from './differences.ts';
+import { diffSettings, mergeSettings } from './differences.ts';
 import { type KnownZones, type PackedZone, packSettings, type ReadSettings, unpackSettings } from './read.ts';
 
 /** Rows of one statement. */

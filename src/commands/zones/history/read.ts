@@ -88,7 +88,7 @@ export async function readSettings(
 }
 
 /** Of another version than the stored one, settings are stored anew, and nothing is said to have changed. */
-const version = 1;
+const version = 2;
 
 function packChanged(settings: ZoneSettings, known: KnownZones): PackedZone | undefined {
   const { id, name } = settings;

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ruleOrder, type Setting, type ZoneSettings } from '../../../../src/api/zones/settings.ts';
 import {
-  diffSettings,
-  mergeSettings,
+  ruleOrder,
+  type Setting,
   type SettingChange,
-} from '../../../../src/commands/zones/history/differences.ts';
+  type ZoneSettings,
+} from '../../../../src/api/zones/settings.ts';
+import { diffSettings, mergeSettings } from '../../../../src/commands/zones/history/differences.ts';
 import { packSettings, unpackSettings } from '../../../../src/commands/zones/history/read.ts';
 import type { Json } from '../../../../src/lib/canonical-json.ts';
 

@@ -15,8 +15,8 @@ test('every change is told once, whoever found it, and secrets never', async () 
   world.change(1001, { EnableTLS1: true, ZoneSecurityKey: 'another-secret-key' });
   const found = await look();
   expect(listParts(found).sort()).toEqual([
-    'shop: Key of token authentication: changed, not shown',
     'shop: TLS 1.0: off → on',
+    'shop: Token authentication key: changed, not shown',
   ]);
   expect(JSON.stringify(found)).not.toContain('another-secret');
   expect(found.count).toBe(2);
