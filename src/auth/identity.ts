@@ -29,7 +29,7 @@ export interface Profile {
   readonly foreign: boolean;
   /** Deactivated. */
   readonly deleted: boolean;
-  /** IANA name: `Europe/Vienna`. */
+  /** IANA name (`Europe/Vienna`), or the offset (`+05:30`) where this system does not know the name. */
   readonly timeZone: string | undefined;
   /** Slack did not answer: the members above are not known. */
   readonly unread?: true;

@@ -5,6 +5,8 @@ export interface Words {
   readonly tokens: readonly Token[];
   /** The plain words in order: `zones "my shop" sort:name` → `zones`, `my shop`. */
   readonly list: readonly string[];
+  /** Which words of `list` were in quotes: such a word is a name. */
+  readonly quoted?: readonly boolean[];
   /** Named words: `sort:name` → `{ sort: 'name' }`. Names are lower case; of a repeated one the last counts. */
   readonly named: Readonly<Record<string, string>>;
   /** Every named word in order, repeated ones too: `status:502 status:504`. */
@@ -23,6 +25,8 @@ export interface Token {
   readonly name?: string;
   /** The text; of a named word what stands behind its name. */
   readonly value: string;
+  /** It was in quotes, so it is a name. */
+  readonly quoted?: boolean;
 }
 
 interface Piece {
@@ -66,6 +70,7 @@ export function toWords(raw: string, tokens: readonly Token[]): Words {
     raw,
     tokens,
     list: tokens.filter(({ name }) => name === undefined).map(({ value }) => value),
+    quoted: tokens.filter(({ name }) => name === undefined).map(({ quoted = false }) => quoted),
     named: Object.fromEntries(pairs),
     pairs,
     text: tokens.map(({ text }) => text).join(' '),
@@ -98,7 +103,7 @@ function readTokens(pieces: readonly Piece[]): Token[] {
     }
     const [, key, value = ''] = (!quoted && /^(?:--)?([a-z][a-z-]*)(?::(?!\/\/)|=)(.*)$/iu.exec(text)) || [];
     const name = key?.toLowerCase();
-    if (name === undefined) tokens.push({ typed, text, value: text });
+    if (name === undefined) tokens.push({ typed, text, value: text, quoted });
     // Autocorrection turns `sort:name` into `sort: name`.
     else if (value === '') waiting = { typed, text, name, value };
     else tokens.push({ typed, text, name, value: stripQuotes(value) });

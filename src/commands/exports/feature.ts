@@ -8,11 +8,12 @@ import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
 import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
+import { readPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
 import type { ExportRequest } from './model.ts';
-import { defaultWindow, endsInTime, readWindow } from './window.ts';
+import { defaultWindow, endsInTime } from './window.ts';
 
 const mostListed = 10;
 
@@ -52,10 +53,11 @@ function windowTyped(
   timeZone: string | undefined,
 ): Pick<forms.ExportForm, 'from' | 'to' | 'problem'> {
   try {
-    const window = readWindow(typed, now(), timeZone ?? 'UTC');
+    const period = readPeriod(typed, { now: now(), timeZone: timeZone ?? 'UTC' });
+    const window = { from: new Date(period.from), to: new Date(period.to) };
     if (!endsInTime(window, now())) throw new UserError(endsTooEarly, '');
     const swapped = 'The window you typed ends before it begins: start and end were swapped.';
-    return { ...window, problem: window.swapped && swapped };
+    return { ...window, problem: period.isSwapped && swapped };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { ...defaultWindow(now()), problem: `${error.message} ${error.hint}`.trim() };

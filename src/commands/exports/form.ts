@@ -4,9 +4,10 @@ import { minuteMs } from '../../lib/time.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
+import { readPeriod } from '../periods.ts';
 import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
 import type { ExportRequest } from './model.ts';
-import { correctWindow, readWindow, type Window } from './window.ts';
+import { correctWindow, type Window } from './window.ts';
 
 export interface AskedExport {
   readonly request: ExportRequest;
@@ -138,6 +139,7 @@ export const formActions: readonly Action[] = [
 ];
 
 function chooseWindow(value: string, now: Date): Window {
-  const window = readWindow(`last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`, now, 'UTC');
-  return correctWindow(window.from, window.to, now);
+  const typed = `last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`;
+  const { from, to } = readPeriod(typed, { now, timeZone: 'UTC' });
+  return correctWindow(new Date(from), new Date(to), now);
 }

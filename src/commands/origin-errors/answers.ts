@@ -1,4 +1,5 @@
 import { toUtcDay } from '../../lib/time.ts';
+import { toLocalTime } from '../../lib/time-zone.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
 import {
@@ -25,10 +26,11 @@ export interface Shown {
   readonly fresh: boolean;
 }
 
-/** The day by UTC, and the reader's time zone, as far as Slack tells it. */
+/** The reader's day and time zone, as far as Slack tells it. */
 async function readView({ people, person, now }: Context) {
   const profile = await people.profile(person.userId);
-  return { today: toUtcDay(now()), timeZone: profile?.timeZone };
+  const timeZone = profile?.timeZone;
+  return { today: toLocalTime(timeZone ?? 'UTC', now()).day, timeZone };
 }
 
 /** The errors of one zone. @throws ApiError */

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Filters } from '../../api/origin-errors/filters.ts';
 import { UserError } from '../../errors.ts';
+import { startOfDay, toUtcDay } from '../../lib/time.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { decodePeriod, type Period } from '../../views/origin-errors/period.ts';
 import { type Picture, pictureNames } from '../../views/origin-errors/pictures.ts';
 import type { ZoneName } from '../../views/origin-errors/question.ts';
 import { type FileKind, fileKinds } from '../../views/origin-errors/report.ts';
-import { maxDays, readDays } from './days.ts';
 import { readFilterPairs } from './filters.ts';
+import { maxDays } from './period.ts';
 
 const minutesOfDays = maxDays * 24 * 60;
 
@@ -47,8 +48,8 @@ export function readButton(value: string, now: Date): Pressed {
   const params = new URLSearchParams(value);
   const { data } = schema.safeParse(Object.fromEntries(params));
   const { first, days: count } = data ?? {};
-  const days =
-    first !== undefined && count !== undefined && readDays(first, now) ? { first, count } : undefined;
+  const isDay = first !== undefined && isUtcDay(first) && first <= toUtcDay(now);
+  const days = isDay && count !== undefined ? { first, count } : undefined;
   const period = data && decodePeriod({ ...data, days }, now);
   if (!data || !period)
     throw new UserError(
@@ -71,4 +72,9 @@ export function readZoneButton(value: string, now: Date): Pressed & { readonly z
   const pressed = readButton(value, now);
   if (pressed.zone) return { ...pressed, zone: pressed.zone };
   throw new UserError('This button names no zone.', `Type ${formatCode('/cdn errors')} for a new answer.`);
+}
+
+function isUtcDay(day: string): boolean {
+  const start = startOfDay(day);
+  return !Number.isNaN(start) && toUtcDay(new Date(start)) === day;
 }

@@ -55,7 +55,7 @@ async function readQuestion(words: Words, context: With<'names'>) {
   const { people, person, now } = context;
   const filters = readFilters(words);
   const profile = await people.profile(person.userId);
-  const { zone, period } = readRequestedPeriod(words.list, now(), profile?.timeZone ?? 'UTC');
+  const { zone, period } = readRequestedPeriod(words, now(), profile?.timeZone ?? 'UTC');
   const question = { zone: undefined, period, filters, isOfChannel: false };
   const typed = zone.trim();
   if (/^all(?: zones)?$/iu.test(typed)) return { ...question, typed: undefined };

@@ -1,70 +1,54 @@
 import { UserError } from '../../errors.ts';
-import { minuteMs, toUtcDay } from '../../lib/time.ts';
+import { dayMs, hourMs, toUtcDay } from '../../lib/time.ts';
+import { pluralize } from '../../views/blocks/format.ts';
+import { capitalize } from '../../views/blocks/text.ts';
 import { createPeriod, openPeriod, type Period, rollBack } from '../../views/origin-errors/period.ts';
-import { findWindow } from '../exports/window.ts';
-import { createDayError, createInsteads, maxDays, readDays } from './days.ts';
+import { quoteWord } from '../../views/zones/rows.ts';
+import { createPeriodError, type PeriodClock, splitPeriod, type TypedPeriod } from '../periods.ts';
+import type { Words } from '../words.ts';
+
+/** Of the CDN's logs, one a UTC day, so many are read at once. */
+export const maxDays = 7;
 
 /**
- * Parses `shop last 3 days`, `shop 90m`, `shop 10:00..11:00`; today by default. Hours are those of the time zone (IANA
- * name), days are UTC. Throws a UserError if the words beside the zone are no time.
+ * Parses `shop last 3 days`, `shop 90m`, `shop 10:00..11:00`; today by default. Times are those of the reader's zone.
+ *
+ * @throws UserError for a time that is too long or in the future, and for words behind a zone that are not a time.
  */
 export function readRequestedPeriod(
-  list: readonly string[],
+  words: Pick<Words, 'list' | 'quoted'>,
   now: Date,
   timeZone: string,
 ): { zone: string; period: Period } {
-  // The time follows the zone; people also type it first. The longest phrase wins.
-  for (let length = Math.min(7, list.length); length > 0; length -= 1) {
-    const first = list.slice(0, -length).join(' ');
-    const behind = readPeriod(list.slice(-length).join(' '), now, timeZone, first);
-    if (behind) return { zone: first, period: behind };
-    const last = list.slice(length).join(' ');
-    const before = readPeriod(list.slice(0, length).join(' '), now, timeZone, last);
-    if (before) return { zone: last, period: before };
-  }
-  const [zone = '', ...rest] = list;
-  if (rest.length > 0 || /\d:\d\d/u.test(zone)) throw createDayError(rest.join(' ') || zone, zone, now);
+  const clock: PeriodClock = { now, timeZone, instead: createInstead };
+  const { subject, period: typed } = splitPeriod(words, clock);
+  const zone = subject.join(' ');
+  if (typed) return { zone, period: toPeriod(typed, clock, zone) };
+  const [first = '', ...rest] = subject;
+  const isQuoted = words.quoted?.includes(true) ?? false;
+  if (!isQuoted && (rest.length > 0 || /\d:\d\d/u.test(first)))
+    throw createPeriodError(rest.join(' ') || first, clock, rest.length > 0 ? first : '');
   return { zone, period: { days: { first: toUtcDay(now), count: 1 } } };
 }
 
-/**
- * Parses `24h`, `90m`, `10:00..11:00`, `2026-11-20 10:00..12:00`, `since 10:00`, and whole days; undefined if it is none.
- * Throws a UserError for impossible ones; if the `zone` is known, it offers possible ones.
- */
-function readPeriod(typed: string, now: Date, timeZone: string, zone: string): Period | undefined {
-  const words = typed.trim().toLowerCase();
-  const period = readLast(words, now) ?? readClock(words, now, timeZone);
-  if (!period) {
-    const days = readDays(words, now, zone);
-    return days && { days };
-  }
-  if (period.days.count <= maxDays) return period;
-  throw new UserError(
-    `Origin errors can be read for ${maxDays} UTC days at once, and this is in ${period.days.count} of them.`,
-    `Type \`last ${maxDays} days\`, or up to \`${(maxDays - 1) * 24}h\`.`,
-    createInsteads(zone, [`last ${maxDays} days`, '24h', 'today']),
-  );
+/** The time that was typed, as the logs are read. @throws UserError if it is too long */
+export function toPeriod(typed: TypedPeriod, { now, instead }: PeriodClock, zone = ''): Period {
+  const { from, to, last, isOpen, utcDays } = typed;
+  const isTooLong = (last ?? 0) > maxDays * 24 * 60 || (utcDays?.count ?? 0) > maxDays;
+  // The day on which clocks are put back is longer.
+  if (isTooLong || to - from > maxDays * dayMs + hourMs)
+    throw new UserError(
+      `Origin errors can be read for ${maxDays} days at once, not for ${pluralize(Math.ceil((to - from) / dayMs), 'day')}.`,
+      `Type \`last ${maxDays} days\`, or one day.`,
+      zone === ''
+        ? undefined
+        : [`last ${maxDays} days`, 'yesterday'].flatMap((one) => instead?.(one, zone) ?? []),
+    );
+  if (utcDays) return { days: utcDays };
+  if (last !== undefined) return rollBack(last, now);
+  return isOpen ? openPeriod(from, now) : createPeriod({ from, to });
 }
 
-/** `24h`, `last 90 minutes`, `past hour` */
-function readLast(words: string, now: Date): Period | undefined {
-  const [, given, count, unit] =
-    /^((?:the )?(?:last|past) )?(?:(\d{1,5}) ?)?(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?)$/u.exec(words) ?? [];
-  if (unit === undefined || (given === undefined && count === undefined)) return undefined;
-  const minutes = Number(count ?? 1) * (unit.startsWith('h') ? 60 : 1);
-  return minutes > 0 ? rollBack(minutes, now) : undefined;
-}
-
-/** Times by the clock, with a day or without. */
-function readClock(words: string, now: Date, timeZone: string): Period | undefined {
-  if (!/\d:\d\d/u.test(words)) return undefined;
-  const typed = words
-    .replace(/^(?:since|from) (?!.*(?:\.\.|…| to ))(.+)$/u, '$1..now')
-    .replace(/(\d:\d\d) ?- ?(?=\d|now)/u, '$1..');
-  const window = findWindow(typed, now, timeZone);
-  if (!window) return undefined;
-  const from = window.from.getTime();
-  if (/\.\. ?now$/u.test(typed)) return openPeriod(from, now);
-  // A window that has just begun ends now: buttons hold whole minutes.
-  return createPeriod({ from, to: Math.ceil(window.to.getTime() / minuteMs) * minuteMs });
+function createInstead(period: string, zone: string) {
+  return { label: capitalize(period), types: `errors ${quoteWord(zone)} ${period}` };
 }

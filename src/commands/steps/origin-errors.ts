@@ -5,8 +5,9 @@ import { formatCode } from '../../views/blocks/text.ts';
 import { describeErrors } from '../../views/steps.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { With } from '../define.ts';
-import { readDays } from '../origin-errors/days.ts';
+import { toPeriod } from '../origin-errors/period.ts';
 import { createReport } from '../origin-errors/report.ts';
+import { findPeriod } from '../periods.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 import { defineStep } from './step.ts';
 
@@ -35,15 +36,19 @@ export const originErrorsStep = defineStep({
     summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
   },
   async run({ zone: typed, days: typedDays = 'today' }, context: With<'zoneCache'>) {
-    const days = readDays(typedDays, context.now());
-    if (!days)
+    const clock = { now: context.now(), timeZone: 'UTC' };
+    const typedPeriod = findPeriod(typedDays, clock);
+    if (!typedPeriod)
       throw new UserError(
         `${formatCode(typedDays, 60)} is no day that can be read.`,
         'Whoever builds the workflow can write `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`.',
       );
     const found = await lookUpZone(typed, context);
     if (found.kind !== 'one') throw describeUnclear(found);
-    const report = await createReport({ zone: found.zone, period: { days }, filters: {} }, context);
+    const report = await createReport(
+      { zone: found.zone, period: toPeriod(typedPeriod, clock), filters: {} },
+      context,
+    );
     return { outputs: describeErrors(report, toUtcDay(context.now())) };
   },
 });

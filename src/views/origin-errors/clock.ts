@@ -1,7 +1,11 @@
+import { toLocalTime } from '../../lib/time-zone.ts';
+
 /** Moments by the clock of one time zone, so that an answer has no second one. */
 export interface Clock {
   /** IANA name: `Europe/Vienna`. */
   readonly zone: string;
+  /** `2026-11-21` */
+  readonly date: (at: number) => string;
   /** `21 Nov` */
   readonly day: (at: number) => string;
   /** `11:38` */
@@ -39,6 +43,7 @@ function makeClock(zone: string): Clock {
   const time = (at: number): string => split(at)[1] ?? '';
   return {
     zone,
+    date: (at) => toLocalTime(zone, new Date(at)).day,
     day: (at) => split(at)[0] ?? '',
     time,
     hour: (at) => time(at).replace(/:00$/u, ''),

@@ -1,11 +1,12 @@
 import type { Button, ExternalSelect, StaticSelect } from '@slack/types';
 import { shiftDay } from '../../lib/time.ts';
+import { findMoment } from '../../lib/time-zone.ts';
 import { plain } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { quoteWord } from '../zones/rows.ts';
 import { createClock } from './clock.ts';
-import { encodePeriod, namePeriod, type Period } from './period.ts';
+import { createPeriod, encodePeriod, namePeriod, type Period } from './period.ts';
 import { encodeQuestion, type Question, writeQuestion } from './question.ts';
 
 const minutes = (last: number): Period => ({
@@ -13,8 +14,6 @@ const minutes = (last: number): Period => ({
   days: { first: '', count: 1 },
   span: { from: 0, to: 0, last },
 });
-
-const day = (first: string, count: number): Period => ({ days: { first, count } });
 
 /** The same question about other times. `more` goes into the value of each. */
 export function renderPeriodMenu(
@@ -24,14 +23,21 @@ export function renderPeriodMenu(
 ): StaticSelect | undefined {
   const { period } = question;
   const { today } = view;
+  const { zone: timeZone } = createClock(view.timeZone);
   const yesterday = shiftDay(today, -1);
+  const localDay = (first: string): Period => {
+    if (timeZone === 'UTC') return { days: { first, count: 1 } };
+    const [from, to] = [first, shiftDay(first, 1)].map((one) => findMoment(timeZone, one).getTime());
+    const span = { from: from ?? 0, to: to ?? 0 };
+    return createPeriod(first === today ? { ...span, isOpen: true } : span);
+  };
   const offered: [label: string, id: string, period: Period][] = [
-    ['Today', 'today', day(today, 1)],
+    ['Today', 'today', localDay(today)],
     ['Last hour', 'hour', minutes(60)],
     ['Last 24 hours', 'hours', minutes(24 * 60)],
-    ['Yesterday', 'yesterday', day(yesterday, 1)],
-    ['Last 3 days', 'three', day(shiftDay(today, -2), 3)],
-    ['Last 7 days', 'seven', day(shiftDay(today, -6), 7)],
+    ['Yesterday', 'yesterday', localDay(yesterday)],
+    ['Last 3 days', 'three', minutes(3 * 24 * 60)],
+    ['Last 7 days', 'seven', minutes(7 * 24 * 60)],
   ];
   const key = JSON.stringify(encodePeriod(period));
   const known = offered.find(([, , one]) => JSON.stringify(encodePeriod(one)) === key);
@@ -39,7 +45,7 @@ export function renderPeriodMenu(
   if (!known) offered.push([chosen, 'same', period]);
   const { first, count } = period.days;
   if (!period.span && count === 1 && first < yesterday)
-    offered.push(['The day before', 'before', day(shiftDay(first, -1), 1)]);
+    offered.push(['The day before', 'before', { days: { first: shiftDay(first, -1), count: 1 } }]);
   const action = question.zone ? 'origin-errors:day' : 'origin-errors:zones';
   return selectOf(
     chosen,

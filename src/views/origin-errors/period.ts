@@ -50,15 +50,39 @@ export function findBefore(period: Period): Span {
   return { from: from - (period.span ? Math.min(dayMs, length) : dayMs), to: from };
 }
 
-/** `today`, `on 2026-11-12`, `in the last 3 days`, `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. */
+/**
+ * `today`, `on 20 Nov`, `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. `today` is that of the clock; days of
+ * another year have it.
+ */
 export function describePeriod({ days, span }: Period, today: string, clock: Clock): string {
-  if (!span) return describeDays(days, today);
+  if (!span) return describeDays(days, today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
   if (span.last !== undefined) return `in the last ${describeMinutes(span.last)}`;
   const [from, to] = describeEnds(span, clock);
-  if (span.isOpen) return `since ${clock.day(span.from)} ${from}`;
+  if (from === '00:00' && (span.isOpen || to === '00:00')) return describeLocalDays(span, today, clock);
+  const [day, lastDay] = [span.from, span.to].map((at) => writeDay(at, today, clock));
+  if (span.isOpen) return `since ${day} ${from}`;
   return span.from + dayMs >= span.to && clock.day(span.from) === clock.day(span.to)
-    ? `on ${clock.day(span.from)} from ${from} to ${to}`
-    : `from ${clock.day(span.from)} ${from} to ${clock.day(span.to)} ${to}`;
+    ? `on ${day} from ${from} to ${to}`
+    : `from ${day} ${from} to ${lastDay} ${to}`;
+}
+
+/** Whole days on the reader's clock. */
+function describeLocalDays({ from, to, isOpen }: Span, today: string, clock: Clock): string {
+  const [first, last] = [clock.date(from), clock.date(to - 1)];
+  const [begin, end] = [from, to - 1].map((at) => writeDay(at, today, clock));
+  if (first === last) return nameDay(first, today) ?? `on ${begin}`;
+  return isOpen ? `since ${begin}` : `from ${begin} to ${end}`;
+}
+
+function nameDay(day: string, today: string): string | undefined {
+  if (day === today) return 'today';
+  return day === shiftDay(today, -1) ? 'yesterday' : undefined;
+}
+
+/** `20 Nov`, `20 Nov 2025` in another year than today's. */
+function writeDay(at: number, today: string, clock: Clock): string {
+  const year = clock.date(at).slice(0, 4);
+  return year === today.slice(0, 4) ? clock.day(at) : `${clock.day(at)} ${year}`;
 }
 
 /** `12 Nov`, `20 Nov – 21 Nov`, `Last 24 hours`, `20 Nov 10:00 – 11:00`: the entry of a menu. */
@@ -81,6 +105,7 @@ function describeEnds({ from, to }: Span, clock: Clock): [string, string] {
 /** `hour`, `24 hours`, `90 minutes` */
 export function describeMinutes(minutes: number): string {
   if (minutes === 60) return 'hour';
+  if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / (24 * 60)} days`;
   if (minutes % 60 === 0) return `${minutes / 60} hours`;
   return minutes === 1 ? 'minute' : `${minutes} minutes`;
 }
@@ -89,8 +114,7 @@ export function describeMinutes(minutes: number): string {
 function describeDays({ first, count }: DayRange, today: string): string {
   const last = shiftDay(first, count - 1);
   if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
-  if (first === today) return 'today';
-  return first === shiftDay(today, -1) ? 'yesterday' : `on ${first}`;
+  return nameDay(first, today) ?? `on ${first}`;
 }
 
 /** The period as it can be typed: the same for every reader, at any later time. */

@@ -36,7 +36,7 @@ test('in the conversation with the bot the zones are counted, and any of them is
 
 test('all entries of an answer come as a file into the person’s own messages, and nothing of it stays', async () => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
-  await alice.slash('errors checkout yesterday');
+  await alice.slash('errors checkout yesterday UTC');
   const answer = await alice.waitForMessage(/\b240\b.*\bcheckout\b/u);
   expect(answer.ephemeral).toBe(true);
   // Her own, as Slack has it.

@@ -166,9 +166,9 @@ test('one error is a sample, and its hour the peak', async () => {
 test.each([
   ['today', 'an hour', '00', '12–now', 13],
   ['yesterday', 'each 2 hours', '00–02', '22–00', 12],
-  ['last 2 days', 'each 2 hours', '20 Nov 00', '21 Nov 12–now', 19],
-  ['last 3 days', 'each 6 hours', '19 Nov 00', '21 Nov 12–now', 11],
-  ['last 7 days', 'a day', '15 Nov', '21 Nov–now', 7],
+  ['2026-11-20..21', 'each 2 hours', '20 Nov 00', '21 Nov 12–now', 19],
+  ['2026-11-19..21', 'each 6 hours', '19 Nov 00', '21 Nov 12–now', 11],
+  ['2026-11-15..21', 'a day', '15 Nov', '21 Nov–now', 7],
 ])('the chart of %s has a bar %s, up to now', async (typed, period, first, last, bars) => {
   const days = ['2026-11-15', '2026-11-19', '2026-11-20', '2026-11-21'];
   await using harness = await shop(
@@ -199,7 +199,7 @@ test.each([
   ['today', ['11-20-2026', '11-21-2026']],
   ['yesterday', ['11-19-2026', '11-20-2026']],
   ['2026-11-03', ['11-02-2026', '11-03-2026']],
-  ['last 3 days', ['11-18-2026', '11-19-2026', '11-20-2026', '11-21-2026']],
+  ['2026-11-19..21', ['11-18-2026', '11-19-2026', '11-20-2026', '11-21-2026']],
 ])('%s asks for its UTC days and the one before', async (typed, days) => {
   await using harness = await shop({});
   await harness.person().run(`errors shop ${typed}`);
@@ -218,7 +218,7 @@ test('a zone is found by id, name or hostname, and what matches several zones as
   const choose = buttons(which).get('Choose');
   expect(choose?.[1]).toMatch(/^errors \d+ 2026-11-20$/u);
   const [none] = await person.run('errors chekout last 3 days');
-  expect(buttons(none).get('checkout')?.[1]).toBe('errors checkout 2026-11-19..2026-11-21');
+  expect(buttons(none).get('checkout')?.[1]).toBe('errors checkout 2026-11-18T12:00..2026-11-21T12:00Z');
 });
 
 test('several days are merged, and an entry that is in two of them counts once', async () => {
@@ -226,7 +226,7 @@ test('several days are merged, and an entry that is in two of them counts once',
     '2026-11-21': [entry({ id: 'twice' }), entry({})],
     '2026-11-20': [entry({ id: 'twice' }), entry({ at: '2026-11-20T23:00:00Z' })],
   });
-  const [answer] = await harness.person().run('errors shop last 2 days');
+  const [answer] = await harness.person().run('errors shop 2026-11-20..21');
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchSnapshot('answer');
 });
@@ -260,7 +260,7 @@ test('that more entries exist is said, and the number is the least there were', 
 test('a day that cannot be read is left out and named, the others stay', async () => {
   await using harness = await shop({ '2026-11-21': [entry({})] });
   harness.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
-  const [answer] = await harness.person().run('errors shop last 3 days');
+  const [answer] = await harness.person().run('errors shop 2026-11-19..21');
   const reference = findReference(answer);
   expect(readStable(answer?.text, { reference })).toMatchSnapshot('in short');
   expect(readText(answer).replace(reference, '<reference>')).toMatchSnapshot('answer');
@@ -437,7 +437,7 @@ test('no file is made of nothing', async () => {
 
 test('no secret of an entry is shown', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
-  const [answer] = await harness.person().run('errors checkout last 7 days');
+  const [answer] = await harness.person().run('errors checkout 2026-11-15..21');
   expect(JSON.stringify(answer)).not.toContain('CANARY');
   expect(answer?.text).toMatch(/^1,680 /u);
 });

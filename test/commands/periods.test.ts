@@ -1,0 +1,315 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readPeriod, splitPeriod, type TypedPeriod } from '../../src/commands/periods.ts';
+import { parseWords } from '../../src/commands/words.ts';
+import { UserError } from '../../src/errors.ts';
+import { minuteMs } from '../../src/lib/time.ts';
+
+// A Saturday.
+const now = new Date('2026-11-21T12:00:30Z');
+const berlin = 'Europe/Berlin';
+
+const write = ({ from, to }: TypedPeriod): string[] =>
+  [from, to].map((at) => new Date(at).toISOString().slice(2, 16).replace('26-', ''));
+const read = (typed: string, timeZone = berlin, at = now) => write(readPeriod(typed, { now: at, timeZone }));
+
+function refuse(typed: string, timeZone = berlin, at = now): UserError {
+  try {
+    readPeriod(typed, {
+      now: at,
+      timeZone,
+      instead: (period, subject) => ({ label: period, types: `errors ${subject} ${period}` }),
+    });
+  } catch (error) {
+    if (error instanceof UserError) return error;
+    throw error;
+  }
+  throw new Error(`${typed} was not refused`);
+}
+
+test.each([
+  // The last minutes.
+  ['last 6h', '11-21T06:00', '11-21T12:00'],
+  ['6h', '11-21T06:00', '11-21T12:00'],
+  ['1h', '11-21T11:00', '11-21T12:00'],
+  ['for 1h', '11-21T11:00', '11-21T12:00'],
+  ['last hour', '11-21T11:00', '11-21T12:00'],
+  ['in the last hour', '11-21T11:00', '11-21T12:00'],
+  ['over the past 2 hours', '11-21T10:00', '11-21T12:00'],
+  ['Last 30 minutes', '11-21T11:30', '11-21T12:00'],
+  ['90min', '11-21T10:30', '11-21T12:00'],
+  ['1h30m', '11-21T10:30', '11-21T12:00'],
+  ['1 hour and 30 minutes', '11-21T10:30', '11-21T12:00'],
+  ['half an hour', '11-21T11:30', '11-21T12:00'],
+  ['last 2 days', '11-19T12:00', '11-21T12:00'],
+  ['3d', '11-18T12:00', '11-21T12:00'],
+  ['last week', '11-14T12:00', '11-21T12:00'],
+  ['1w', '11-14T12:00', '11-21T12:00'],
+  ['this week', '11-15T23:00', '11-21T12:00'],
+  ['this month', '10-31T23:00', '11-21T12:00'],
+  ['this hour', '11-21T12:00', '11-21T12:00'],
+  // Whole days on the reader's clock.
+  ['today', '11-20T23:00', '11-21T12:00'],
+  ['yesterday', '11-19T23:00', '11-20T23:00'],
+  ['on monday', '11-15T23:00', '11-16T23:00'],
+  ['saturday', '11-20T23:00', '11-21T12:00'],
+  ['last saturday', '11-13T23:00', '11-14T23:00'],
+  ['2026-11-20', '11-19T23:00', '11-20T23:00'],
+  ['on 2026-11-20', '11-19T23:00', '11-20T23:00'],
+  ['2026/11/20', '11-19T23:00', '11-20T23:00'],
+  ['20 Nov', '11-19T23:00', '11-20T23:00'],
+  ['Nov 20', '11-19T23:00', '11-20T23:00'],
+  ['20th of November 2026', '11-19T23:00', '11-20T23:00'],
+  ['nov 3, 2025', '25-11-02T23:00', '25-11-03T23:00'],
+  ['2026-11-20 UTC', '11-20T00:00', '11-21T00:00'],
+  ['today UTC', '11-21T00:00', '11-21T12:00'],
+  ['2026-11-19..2026-11-20', '11-18T23:00', '11-20T23:00'],
+  ['2026-11-18..20', '11-17T23:00', '11-20T23:00'],
+  ['2026/11/20..2026/11/18', '11-17T23:00', '11-20T23:00'],
+  ['18..20 Nov', '11-17T23:00', '11-20T23:00'],
+  ['18-20 Nov', '11-17T23:00', '11-20T23:00'],
+  ['Nov 18-20', '11-17T23:00', '11-20T23:00'],
+  ['29 Oct to 2 Nov', '10-28T23:00', '11-02T23:00'],
+  ['2026-11-20 - today', '11-19T23:00', '11-21T12:00'],
+  ['yesterday to today', '11-19T23:00', '11-21T12:00'],
+  ['since yesterday', '11-19T23:00', '11-21T12:00'],
+  ['since monday', '11-15T23:00', '11-21T12:00'],
+  // Hours.
+  ['10:00..11:00', '11-21T09:00', '11-21T10:00'],
+  ['10:00-11:00', '11-21T09:00', '11-21T10:00'],
+  ['10:00 - 11:00', '11-21T09:00', '11-21T10:00'],
+  ['10:00 to 11:00', '11-21T09:00', '11-21T10:00'],
+  ['from 10:00 to 12:00', '11-21T09:00', '11-21T11:00'],
+  ['between 10:00 and 12:00', '11-21T09:00', '11-21T11:00'],
+  ['10am..11am', '11-21T09:00', '11-21T10:00'],
+  ['10-11am', '11-21T09:00', '11-21T10:00'],
+  ['9:30 am to noon', '11-21T08:30', '11-21T11:00'],
+  ['22:00..02:00', '11-20T21:00', '11-21T01:00'],
+  ['22:00..23:00', '11-20T21:00', '11-20T22:00'],
+  ['yesterday 22:00..02:00', '11-20T21:00', '11-21T01:00'],
+  ['yesterday 22:00..today 02:00', '11-20T21:00', '11-21T01:00'],
+  ['yesterday from 10:00 to 12:00', '11-20T09:00', '11-20T11:00'],
+  ['10:00..12:00 yesterday', '11-20T09:00', '11-20T11:00'],
+  ['10am yesterday to 9am today', '11-20T09:00', '11-21T08:00'],
+  ['on 20 Nov between 10:00 and 12:00', '11-20T09:00', '11-20T11:00'],
+  ['2026-11-20 10:00..12:00', '11-20T09:00', '11-20T11:00'],
+  ['2026-11-20 10:00…12:00', '11-20T09:00', '11-20T11:00'],
+  ['2026-11-20 22:00..24:00', '11-20T21:00', '11-20T23:00'],
+  ['since 10:00', '11-21T09:00', '11-21T12:00'],
+  ['since yesterday 10:00', '11-20T09:00', '11-21T12:00'],
+  ['since yesterday at 10am', '11-20T09:00', '11-21T12:00'],
+  ['since 2 hours ago', '11-21T10:00', '11-21T12:00'],
+  ['2h ago to 1h ago', '11-21T10:00', '11-21T11:00'],
+  ['10:00..now', '11-21T09:00', '11-21T12:00'],
+  ['today 10:00..23:00', '11-21T09:00', '11-21T12:00'],
+  // Other zones, and what files and programs write.
+  ['2026-11-20 10:00..12:00 UTC', '11-20T10:00', '11-20T12:00'],
+  ['2026-11-20T10:00..12:00Z', '11-20T10:00', '11-20T12:00'],
+  ['2026-11-20T10:00:00.000Z..2026-11-20T12:00:00.000Z', '11-20T10:00', '11-20T12:00'],
+  ['2026-11-20T10:00:00Z/2026-11-20T12:00:00Z', '11-20T10:00', '11-20T12:00'],
+  ['2026-11-20T10:00:00+05:30..2026-11-20T12:00:00+05:30', '11-20T04:30', '11-20T06:30'],
+  ['2026-11-20T10:00-05:00 to 2026-11-20T12:00-0500', '11-20T15:00', '11-20T17:00'],
+  ['since 2026-11-21T09:15:59.999Z', '11-21T09:15', '11-21T12:00'],
+  ['2026-11-20T23:00..2026-11-21T11:00Z', '11-20T23:00', '11-21T11:00'],
+])('%s is from %s to %s', (typed, from, to) => {
+  const period = read(typed);
+  expect(typed === 'this hour' ? [period[0], to] : period).toEqual([from, to]);
+});
+
+test.each([
+  'last 0h',
+  'lst 6h',
+  'shop',
+  '10',
+  '10:00',
+  '18..20',
+  '2026-13-01',
+  '2026-02-30',
+  '31 Feb',
+  '2026-11-20 10:00..',
+  '..12:00',
+  '10:00..11:00..12:00',
+  '25:00..26:00',
+  '13am..2pm',
+  '2026-11-20 10:00..10:00',
+  '2026-11-22',
+  'tomorrow',
+  '22 Nov',
+  '1 Dec',
+  'today 13:10..13:20',
+  '2026-11-18..25',
+  '11/20/2026',
+  'mayflower 20',
+  'hour',
+  'week',
+  '2026-11-20T10:00:00.000Z',
+  'whenever you like',
+])('%s is refused with what to type', (typed) => {
+  const { message, hint } = refuse(typed);
+  expect(`${message} ${hint}`).toMatchSnapshot();
+});
+
+describe('a day is never silently another one', () => {
+  test.each([
+    ['26 Nov', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026'],
+    ['26 Nov', '2026-11-25T20:00:00Z', 'America/Los_Angeles', '26 Nov 2026'],
+    ['3 Jan', '2026-12-30T12:00:00Z', 'UTC', '3 Jan 2027'],
+    ['20 Dec', '2026-11-25T20:00:00Z', 'UTC', '20 Dec 2026'],
+    ['28 Nov to 30 Nov', '2026-11-25T20:00:00Z', 'UTC', '28 Nov 2026'],
+  ])('%s on %s in %s has not begun', (typed, at, zone, day) => {
+    expect(refuse(typed, zone, new Date(at)).message).toContain(day);
+  });
+
+  test.each([
+    ['20 Nov', '2027-01-05T12:00:00Z', '11-20T00:00'],
+    ['20 Jun', '2026-11-25T12:00:00Z', '06-20T00:00'],
+    ['1 Mar', '2026-11-25T12:00:00Z', '03-01T00:00'],
+  ])('%s on %s is the last one', (typed, at, from) => {
+    expect(read(typed, 'UTC', new Date(at))[0]).toBe(from);
+  });
+
+  test('the day is that of the reader where it has begun there only', () => {
+    const at = new Date('2026-11-25T20:00:00Z');
+    expect(read('26 Nov', 'Pacific/Auckland', at)).toEqual(['11-25T11:00', '11-25T20:00']);
+  });
+});
+
+test('what ends before it begins is turned round, and says so', () => {
+  const clock = { now, timeZone: berlin };
+  expect(readPeriod('2026-11-20 12:00..10:00', clock)).toEqual({
+    ...readPeriod('2026-11-20 10:00..12:00', clock),
+    isSwapped: true,
+  });
+});
+
+describe('when clocks change', () => {
+  test.each([
+    ['2026-10-25', berlin, '2026-10-27T00:00:00Z', 25],
+    ['2026-03-29', berlin, '2026-03-31T00:00:00Z', 23],
+    ['2026-11-01', 'America/New_York', '2026-11-03T00:00:00Z', 25],
+    // Clocks change at midnight.
+    ['2026-04-24', 'Africa/Cairo', '2026-04-26T00:00:00Z', 23],
+    // Half an hour.
+    ['2026-04-05', 'Australia/Lord_Howe', '2026-04-07T00:00:00Z', 24.5],
+    // Both hours of what comes twice.
+    ['2026-10-25 02:00..03:00', berlin, '2026-10-27T00:00:00Z', 2],
+    ['2026-10-25 01:30..02:30', berlin, '2026-10-27T00:00:00Z', 2],
+    // 02:30 does not exist; it is 03:30.
+    ['2026-03-29 02:30..04:00', berlin, '2026-03-30T00:00:00Z', 0.5],
+  ])('%s in %s, read at %s, has %d hours', (typed, zone, at, hours) => {
+    const { from, to } = readPeriod(typed, { now: new Date(at), timeZone: zone });
+    expect((to - from) / 3_600_000).toBe(hours);
+  });
+
+  test('hours are those of the clock on their day, also where it was put back since', () => {
+    expect(read('2026-10-24 10:00..11:00', berlin, new Date('2026-10-25T12:00:00Z'))).toEqual([
+      '10-24T08:00',
+      '10-24T09:00',
+    ]);
+  });
+});
+
+const split = (typed: string) => {
+  const { subject, period } = splitPeriod(parseWords(typed), { now, timeZone: berlin });
+  return [subject.join(' '), period && write(period)[0]];
+};
+
+const two = (max: number) => fc.integer({ min: 0, max }).map((number) => String(number).padStart(2, '0'));
+
+describe('subject and period', () => {
+  test.each([
+    ['shop', 'shop', undefined],
+    ['shop last 3 days', 'shop', '11-18T12:00'],
+    ['24h shop', 'shop', '11-20T12:00'],
+    ['10:00-11:00 shop', 'shop', '11-21T09:00'],
+    ['shop from yesterday at 10 am to today at 11 am', 'shop', '11-20T09:00'],
+    ['shop in the last hour', 'shop', '11-21T11:00'],
+    ['my shop yesterday', 'my shop', '11-19T23:00'],
+    ['today today', 'today', '11-20T23:00'],
+    ['yesterday', '', '11-19T23:00'],
+    ['"today"', 'today', undefined],
+    ['“24h” 1h', '24h', '11-21T11:00'],
+    ['"last week" yesterday', 'last week', '11-19T23:00'],
+    ['shop 2', 'shop 2', undefined],
+  ])('%s is %s from %s on', (typed, subject, from) => {
+    expect(split(typed)).toEqual([subject, from]);
+  });
+});
+
+test('in every zone a typed time is that time on the clocks there', () => {
+  const zones = [
+    'UTC',
+    berlin,
+    'Asia/Kathmandu',
+    'America/St_Johns',
+    'Pacific/Chatham',
+    'America/Los_Angeles',
+    '+05:30',
+    '-03:00',
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...zones), two(22), two(59), (zone, hour, minute) => {
+      const { from } = readPeriod(`2026-11-18 ${hour}:${minute}..23:59`, { now, timeZone: zone });
+      const shown = new Intl.DateTimeFormat('sv-SE', {
+        timeZone: zone,
+        dateStyle: 'short',
+        timeStyle: 'short',
+      }).format(from);
+      expect(shown).toBe(`2026-11-18 ${hour}:${minute}`);
+    }),
+  );
+});
+
+test('whatever is typed begins before it ends and does not reach into the future, or is refused', () => {
+  const words = fc.array(
+    fc.constantFrom(
+      'last',
+      '6h',
+      '2026-11-20',
+      '10:00',
+      '..',
+      '12:00',
+      'today',
+      'now',
+      'utc',
+      '-',
+      '3',
+      'd',
+      '…',
+      'to',
+      'since',
+      'nov',
+      '20',
+      '10am',
+      'z',
+      'ago',
+      'an',
+      'monday',
+      '2026-11-20T10:00:00.5+01:00',
+    ),
+    { maxLength: 6 },
+  );
+  const zone = fc.constantFrom('UTC', berlin, 'Asia/Kolkata', 'America/St_Johns', 'Pacific/Kiritimati');
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        words.map((list) => list.join(' ')),
+      ),
+      zone,
+      (typed, timeZone) => {
+        let period: TypedPeriod;
+        try {
+          period = readPeriod(typed, { now, timeZone });
+        } catch (error) {
+          if (error instanceof UserError) return;
+          throw error;
+        }
+        expect(period.from).toBeLessThan(period.to);
+        expect(period.to).toBeLessThanOrEqual(now.getTime());
+        expect(period.from % minuteMs).toBe(0);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
