@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { assert, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkMessage, checkSuggestions, checkView } from '../../../simulator/slack/block-kit/checks.ts';
@@ -195,13 +194,6 @@ test.each(viewLimits)('modals: %s', (_limit, allowed, refused, pointer) => {
   const checked = checkView(refused, 'v', 'modal');
   expect(checked.error).toBe('invalid_arguments');
   expect(checked.messages.join('\n')).toContain(`[json-pointer:${pointer}]`);
-});
-
-test('docs/slack-double.md lists every limit', () => {
-  const documented = readFileSync(new URL('../../../docs/slack-double.md', import.meta.url), 'utf8');
-  const lists = documented.split('\n').filter((line) => line.includes(' · '));
-  const limits = [messageLimits, viewLimits].map((tried) => tried.map(([limit]) => limit));
-  expect(lists).toEqual(limits.map((names) => [...new Set(names)].join(' · ')));
 });
 
 test('a Home tab has no title and no submit', () => {
