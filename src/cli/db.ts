@@ -7,9 +7,7 @@ import { findLiveMembers } from '../auth/keyring/watch.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, hasTable, openDatabase } from '../store/database.ts';
-import { exportDatabase } from '../store/move/export.ts';
-import type { Header } from '../store/move/format.ts';
-import { importDatabase } from '../store/move/import.ts';
+import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
 import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
@@ -39,8 +37,8 @@ export async function dbCommand(words: readonly string[], options: Options): Pro
 async function exportTo(file: string, { config, log, print }: Options): Promise<'done'> {
   const database = await openExisting(config, log, { taken: 'stop the bot, export, start it again' });
   try {
-    const header = await exportDatabase(database, file);
-    print(`Exported ${describe(header)}.`);
+    const moved = await exportDatabase(database, file);
+    print(`Exported ${describe(moved)}.`);
     print(
       `${file} holds personal data and sealed keys: keep it as you keep the database, apart from the keyring.`,
     );
@@ -62,8 +60,8 @@ async function exportTo(file: string, { config, log, print }: Options): Promise<
 async function importFrom(file: string, { config, log, print }: Options): Promise<'done' | 'faults'> {
   const database = await openDatabase({ ...config.store, log });
   try {
-    const header = await importDatabase(database, file);
-    print(`Imported ${describe(header)}. Every table was read again and is as in the file.`);
+    const moved = await importDatabase(database, file);
+    print(`Imported ${describe(moved)}.`);
     const whole = await checkAudit(database, print);
     const opens = await checkSealed(database, config, print);
     return whole && opens ? 'done' : 'faults';
@@ -72,10 +70,9 @@ async function importFrom(file: string, { config, log, print }: Options): Promis
   }
 }
 
-function describe({ tables, schema, made, engine, bot }: Header): string {
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+function describe({ tables, rows, schema, made, engine, bot }: Moved): string {
   const source = engine === 'embedded' ? 'an embedded database' : 'PostgreSQL';
-  return `${formatInteger(rows)} rows of ${tables.length} tables (${source}, ${schema}, version ${bot}, as of ${made})`;
+  return `${formatInteger(rows)} rows of ${tables} tables (${source}, ${schema}, version ${bot}, as of ${made})`;
 }
 
 async function checkAudit({ db }: Database, print: Options['print']): Promise<boolean> {

@@ -6,9 +6,7 @@ import { findLiveMembers } from '../auth/keyring/watch.ts';
 import { UserError } from '../errors.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
-import { eraseTenant } from '../store/tenant/erase.ts';
-import { exportTenant } from '../store/tenant/export.ts';
-import { countTenantRows, findTenants, findTenantTables } from '../store/tenant/tables.ts';
+import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
 import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
@@ -63,7 +61,7 @@ export async function tenantCommand(words: readonly string[], options: Options):
 }
 
 async function list(db: Db, print: Options['print']): Promise<void> {
-  const tenants = await findTenants(db, await findTenantTables(db));
+  const tenants = await findTenants(db);
   const installed = await db.selectFrom('installations').select(['tenant', 'installed_at']).execute();
   const since = new Map(installed.map((row) => [row.tenant, row.installed_at.toISOString()]));
   const [keys, records] = [await countByTenant(db, 'linked_keys'), await countByTenant(db, 'audit_records')];
@@ -87,15 +85,15 @@ async function countByTenant(db: Db, table: 'linked_keys' | 'audit_records'): Pr
 
 function describe(counts: ReadonlyMap<string, number>): string {
   const rows = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const keys = counts.get('public.linked_keys') ?? 0;
-  const records = counts.get('public.audit_records') ?? 0;
+  const keys = counts.get('linked_keys') ?? 0;
+  const records = counts.get('audit_records') ?? 0;
   return `${pluralize(rows, 'row')} in ${pluralize(counts.size, 'table')}: ${pluralize(keys, 'linked key')}, ${pluralize(records, 'audit record')}`;
 }
 
 /** @throws UserError where there are none. */
 async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, number>> {
   const isTenant = /^[TE][A-Z0-9]+$/.test(tenant);
-  const counts = await countTenantRows(db, await findTenantTables(db), tenant);
+  const counts = await countTenantRows(db, tenant);
   if (isTenant && counts.size > 0) return counts;
   throw new UserError(
     `The database holds nothing of a workspace or organisation ${tenant}.`,
@@ -106,7 +104,7 @@ async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, num
 async function exportTo(database: Database, tenant: string, file: string, print: Options['print']) {
   const counts = await exportTenant(database, tenant, file);
   print(`Exported ${describe(counts)}.`);
-  print(`${file} holds personal data, and no key or token: of those it says since when they are stored.`);
+  print(`${file} holds personal data, and no key or token; of those it says that they are stored.`);
   print(`Not in it is ${keptBySlack}.`);
 }
 
@@ -150,13 +148,13 @@ async function erase(
     const about = { tenant: deployment, actor: 'system', subject: tenant };
     return audit.record({ ...about, event: 'tenant-erased', detail }, trx);
   });
-  for (const [table, rows] of erased) print(`  ${table.replace(/^public\./, '')}: ${formatInteger(rows)}`);
+  for (const [table, rows] of erased) print(`  ${table}: ${formatInteger(rows)}`);
   print(`Erased ${describe(erased)}. Keys and tokens went first.`);
   print(
     `Stays: a record in the audit of “${deployment}” with this id, the counts, and the last hash of its own record.`,
   );
   print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
-  const left = await countTenantRows(db, await findTenantTables(db), tenant);
+  const left = await countTenantRows(db, tenant);
   const running = await findLiveMembers(db);
   if (left.size > 0 || running.length > 0)
     print(

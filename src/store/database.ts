@@ -5,7 +5,7 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { openPostgres } from './postgres.ts';
-import { type Db, migrationProvider, type Schema, type Trx } from './schema.ts';
+import { type Db, definedTables, migrationProvider, type Schema, type Trx } from './schema.ts';
 
 /** The engine itself, for the job queue, which does not use Kysely. */
 export type Engine =
@@ -104,10 +104,24 @@ export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'ne
 
 const undefinedTable = '42P01';
 
+// The queue makes its other tables anew, and they hold nothing that a job depends on.
+const movedTables = [...definedTables.keys(), 'pgboss.queue', 'pgboss.schedule', 'pgboss.job'];
+
 /** Whether a database that may be of an older version has this table. */
-export async function hasTable(db: Db, name: keyof Schema | 'kysely_migration'): Promise<boolean> {
+export async function hasTable(
+  db: Db,
+  name: keyof Schema | 'kysely_migration' | 'pgboss.version',
+): Promise<boolean> {
   const found = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(db);
   return found.rows[0]?.found === true;
+}
+
+/** The tables of the bot and those of its queue that hold work, as far as this database has them, parents before children. */
+export async function findExistingTables(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ table: string }>`
+    select name as table from unnest(${movedTables}::text[]) with ordinality as known (name, place)
+     where to_regclass(name) is not null order by place`.execute(db);
+  return rows.map(({ table }) => table);
 }
 
 /** Others that want the same name wait for the end of the transaction. */

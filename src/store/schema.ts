@@ -3,7 +3,7 @@ import type { Migration, MigrationProvider } from 'kysely/migration';
 import { accessRoundTables } from './schema/access-rounds.ts';
 import { accountTables } from './schema/accounts.ts';
 import { authTables } from './schema/auth.ts';
-import type { Rows } from './schema/define-tables.ts';
+import type { Columns, Rows } from './schema/define-tables.ts';
 import { engineTables } from './schema/engines.ts';
 import { errorCountTables } from './schema/error-counts.ts';
 import { healthTables } from './schema/health.ts';
@@ -53,7 +53,7 @@ export type Trx = Transaction<Schema>;
  * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the
  * next change is a new file and a new line. Going back is restoring a backup, so there is no `down`.
  */
-const migrations: Record<string, Migration & { readonly tables: object }> = {
+const migrations: Record<string, Migration & { readonly tables: Columns }> = {
   '0001-auth': authTables,
   '0002-slack': slackTables,
   '0003-engines': engineTables,
@@ -74,7 +74,7 @@ const migrations: Record<string, Migration & { readonly tables: object }> = {
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };
 
-/** The tables of this version, without the queue's. */
-export const tableNames: readonly string[] = [
-  ...new Set(Object.values(migrations).flatMap(({ tables }) => Object.keys(tables))),
-];
+/** Every table with its columns as SQL, parents before children, without the queue's. A later migration may have dropped some. */
+export const definedTables: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
+  Object.values(migrations).flatMap(({ tables }) => Object.entries(tables)),
+);

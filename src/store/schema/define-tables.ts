@@ -2,7 +2,7 @@ import { type Generated, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /** Tables with their columns as SQL, of which both the table and its type are made. */
-type Columns = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type Columns = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 interface Types {
   text: string;

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { z } from 'zod';
+import { UserError } from '../errors.ts';
+import { parseJson } from '../lib/canonical-json.ts';
+import { version } from '../lib/version.ts';
+import { type Database, findExistingTables, findSchemaState, hasTable } from './database.ts';
+import { type Db, migrationProvider, type Trx } from './schema.ts';
+import { appendLines, prepareSession, writeSnapshot } from './snapshot.ts';
+
+// A file of lines: the header, then for each table its name and number of rows and a JSON object for each row, then the
+// SHA-256 of everything before. Rows are read and written as text, so that no number passes through JavaScript.
+
+const format = 'cdn-chatops database';
+const formatVersion = 2;
+
+const header = z.object({
+  format: z.literal(format),
+  version: z.int(),
+  /** The version of the bot. */
+  bot: z.string(),
+  made: z.string(),
+  engine: z.enum(['embedded', 'postgres']),
+  /** The newest migration. */
+  schema: z.string(),
+  /** The version of the queue's tables; null = it had none. */
+  queue: z.int().nullable(),
+});
+const tableHead = z.object({ table: z.string(), rows: z.int() });
+
+export type Moved = z.output<typeof header> & { readonly tables: number; readonly rows: number };
+
+/**
+ * Writes everything that the database holds into a file, as it is at one moment: rows as they are sealed, jobs, the audit.
+ *
+ * @throws UserError where the database is empty or of a later version, and as `writeSnapshot`.
+ */
+export async function exportDatabase({ db, engine }: Database, path: string): Promise<Moved> {
+  const schema = await findSchemaVersion(db);
+  if (schema === undefined)
+    throw new UserError(
+      'The database is empty: there is nothing to export.',
+      'Set DATABASE_URL or DATA_DIR as the bot has them.',
+    );
+  if ((await findSchemaState(db)) === 'newer')
+    throw new UserError(
+      `The database was written by a newer version of the bot (${schema}).`,
+      'Export with that version or a later one.',
+    );
+  return writeSnapshot(db, path, async (trx, append) => {
+    const hash = createHash('sha256');
+    const write = async (text: string): Promise<void> => {
+      hash.update(text);
+      await append(text);
+    };
+    const made = new Date().toISOString();
+    const queue = await findQueueVersion(trx);
+    const head = { format, version: formatVersion, bot: version, made, engine, schema, queue } as const;
+    await write(`${JSON.stringify(head)}\n`);
+    const total = { tables: 0, rows: 0 };
+    for (const table of await findExistingTables(trx)) {
+      const rows = await countRows(trx, table);
+      await write(`${JSON.stringify({ table, rows })}\n`);
+      await appendLines(trx, write, sql`select row_to_json(one)::text as line from ${sql.raw(table)} one`);
+      total.tables += 1;
+      total.rows += rows;
+    }
+    await append(`${JSON.stringify({ sha256: hash.digest('hex') })}\n`);
+    return { ...head, ...total };
+  });
+}
+
+/**
+ * Puts what a file holds into an empty database, in one transaction: all of it or nothing. The tables are made as they were
+ * where the file comes from, filled, and then brought to this version.
+ *
+ * @throws UserError where the file is damaged or of another version, and where the database is not empty.
+ */
+export async function importDatabase({ db }: Database, path: string): Promise<Moved> {
+  // The whole file first: nothing is begun with one that was cut off.
+  const head = await checkFile(path);
+  const importing = db.transaction().execute(async (trx) => {
+    await prepareSession(trx);
+    await refuseFilled(trx, head.schema);
+    await migrate(trx, head.schema);
+    await createQueueTables(trx, head);
+    const total = await fillTables(trx, path);
+    await continueSequences(trx);
+    await migrate(trx);
+    return { ...head, ...total };
+  });
+  return importing.catch(explainFailure);
+}
+
+// insufficient_privilege, and the class of what has run out: disk, memory, connections.
+const ofTheServer = /^(?:42501|53...)$/u;
+
+function explainFailure(error: unknown): never {
+  const { cause = error } = error as Error;
+  const { code, message } = cause as { code?: unknown; message?: string };
+  if (error instanceof UserError || !ofTheServer.test(String(code))) throw error;
+  throw new UserError(
+    `The database refused the import: ${message} (${String(code)}).`,
+    'Nothing was imported. Give its user the right to make tables and schemas, and the server room, and try again.',
+  );
+}
+
+/** @throws UserError where the file cannot be read. */
+async function* readLines(path: string): AsyncGenerator<string, void> {
+  let rest = '';
+  try {
+    for await (const chunk of createReadStream(path, 'utf8') as AsyncIterable<string>) {
+      // Not `readline`, which also ends lines where a text holds U+2028.
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new UserError(`The file ${path} cannot be read (${code}).`, 'Check the path.');
+  }
+  if (rest !== '') yield rest;
+}
+
+async function checkFile(path: string) {
+  const hash = createHash('sha256');
+  let first: string | undefined;
+  let last: string | undefined;
+  for await (const line of readLines(path)) {
+    if (last !== undefined) hash.update(last).update('\n');
+    first ??= line;
+    last = line;
+  }
+  const { data: head } = header.safeParse(parseJson(first ?? ''));
+  if (!head)
+    throw new UserError(`The file ${path} was not written by “npm run db -- export”.`, 'Check the path.');
+  if (head.version !== formatVersion)
+    throw new UserError(
+      `The file ${path} was written by version ${head.bot} of the bot, in a form that this version does not know.`,
+      `Import it with version ${head.bot}. Nothing was changed.`,
+    );
+  if (last !== JSON.stringify({ sha256: hash.digest('hex') }))
+    throw new UserError(
+      `The file ${path} is damaged: it was cut off or altered.`,
+      'Nothing was imported. Copy the file again, or export again.',
+    );
+  if (!(head.schema in (await migrationProvider.getMigrations())))
+    throw new UserError(
+      `The file was written by version ${head.bot} of the bot, and its tables (${head.schema}) are newer than this version.`,
+      'Import it with that version or a later one. Nothing was changed.',
+    );
+  return head;
+}
+
+async function refuseFilled(trx: Trx, schema: string): Promise<void> {
+  const filled: string[] = [];
+  for (const table of await findExistingTables(trx)) {
+    const rows = await countRows(trx, table);
+    if (rows > 0) filled.push(`  ${table}: ${rows.toLocaleString('en-US')}`);
+  }
+  const nextStep =
+    'Give an empty one: create a new database, or set DATA_DIR to a new directory. Nothing was changed.';
+  if (filled.length > 0)
+    throw new UserError(`The database is not empty. Rows in it:\n${filled.join('\n')}`, nextStep);
+  const made = await findSchemaVersion(trx);
+  if (made !== undefined && made !== schema)
+    throw new UserError(
+      `The database holds no rows, but its tables are of ${made}, and those of the file of ${schema}.`,
+      nextStep,
+    );
+}
+
+/** To this migration; without one to the newest. In the caller's transaction. */
+async function migrate(trx: Trx, target?: string): Promise<void> {
+  const migrator = new Migrator({ db: trx, provider: migrationProvider });
+  const { error } = await (target === undefined ? migrator.migrateToLatest() : migrator.migrateTo(target));
+  if (error !== undefined) throw new Error('The tables could not be made', { cause: error });
+}
+
+/** The queue's own tables, as pg-boss makes them at its first start. */
+async function createQueueTables(trx: Trx, { queue, bot }: z.output<typeof header>): Promise<void> {
+  if (queue === null) return;
+  if ((await findQueueVersion(trx)) === null) {
+    const { getConstructionPlans } = await import('pg-boss');
+    const [, statements] = /^\s*begin;(.*)commit;\s*$/isu.exec(getConstructionPlans()) ?? [];
+    // A commit would end the transaction of the import.
+    if (statements === undefined) throw new Error('The plan of the job queue is no transaction');
+    await sql.raw(statements).execute(trx);
+    await prepareSession(trx);
+  }
+  const made = await findQueueVersion(trx);
+  if (made === queue) return;
+  throw new UserError(
+    `The jobs in the file are of version ${queue} of the queue's tables, and this version makes version ${made}.`,
+    `Import with version ${bot} of the bot, which wrote the file, and start this version there. Nothing was changed.`,
+  );
+}
+
+// Of a table in memory at a time, in characters.
+const batchLength = 1_000_000;
+
+async function fillTables(trx: Trx, path: string): Promise<{ tables: number; rows: number }> {
+  const total = { tables: 0, rows: 0 };
+  let filling = { table: '', rows: 0 };
+  let batch: string[] = [];
+  let length = 0;
+  const flush = async (): Promise<void> => {
+    const table = sql.raw(filling.table);
+    // Generated identities come along.
+    await sql`insert into ${table} overriding system value
+      select * from json_populate_recordset(null::${table}, ${`[${batch.join(',')}]`}::json)`.execute(trx);
+    batch = [];
+    length = 0;
+  };
+  const existing = await findExistingTables(trx);
+  for await (const line of readLines(path)) {
+    if (filling.rows > 0) {
+      batch.push(line);
+      length += line.length;
+      filling.rows -= 1;
+      if (filling.rows === 0 || length >= batchLength) await flush();
+      continue;
+    }
+    // Header and end are no table.
+    const { data } = tableHead.safeParse(parseJson(line));
+    if (!data) continue;
+    if (!existing.includes(data.table))
+      throw new Error(`There is no table ${data.table}; nothing was imported`);
+    filling = data;
+    total.tables += 1;
+    total.rows += data.rows;
+  }
+  return total;
+}
+
+/** Identities go on behind the rows that came. */
+async function continueSequences(trx: Trx): Promise<void> {
+  const { rows } = await sql<{ table: string; column: string }>`
+    select table_name as table, column_name as column from information_schema.columns
+     where is_identity = 'YES' and table_schema = current_schema()`.execute(trx);
+  for (const { table, column } of rows)
+    await sql`select setval(pg_get_serial_sequence(${table}, ${column}), coalesce(max(${sql.ref(column)}), 0) + 1, false)
+      from ${sql.raw(table)}`.execute(trx);
+}
+
+async function countRows(db: Db, table: string): Promise<number> {
+  const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.raw(table)}`.execute(db);
+  return rows[0]?.rows ?? 0;
+}
+
+/** The newest migration in this database; undefined = it has no tables. */
+async function findSchemaVersion(db: Db): Promise<string | undefined> {
+  if (!(await hasTable(db, 'kysely_migration'))) return undefined;
+  const { rows } = await sql<{ name: string }>`select max(name) as name from kysely_migration`.execute(db);
+  return rows[0]?.name;
+}
+
+/** The version of the queue's tables; null = it has none. */
+async function findQueueVersion(db: Db): Promise<number | null> {
+  if (!(await hasTable(db, 'pgboss.version'))) return null;
+  const { rows } = await sql<{ version: number }>`select version from pgboss.version`.execute(db);
+  return rows[0]?.version ?? null;
+}

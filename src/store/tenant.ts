@@ -1,0 +1,187 @@
+import { type RawBuilder, sql } from 'kysely';
+import { UserError } from '../errors.ts';
+import { version } from '../lib/version.ts';
+import { type Database, findExistingTables } from './database.ts';
+import { type Db, definedTables, type Trx } from './schema.ts';
+import { appendLines, writeSnapshot } from './snapshot.ts';
+
+/** The rows of a tenant in a table: a condition on the table. */
+type Condition = (tenant: string) => RawBuilder<boolean>;
+
+/** Rows by table. */
+type Counts = ReadonlyMap<string, number>;
+
+const jobs = 'pgboss.job';
+
+/** Sealed values, and what authenticates them or stands for a secret: nobody reads them, and they open doors. */
+const secretColumns = ['sealed', 'mac', 'value_mac', 'token_hash'];
+
+/** The tables with rows of tenants, parents before children: by their column `tenant`, or that of a parent; and jobs. */
+export function findTenantTables(): ReadonlyMap<string, Condition> {
+  const found = new Map<string, Condition>();
+  for (const [table, columns] of definedTables) {
+    const parent = findParent(table);
+    const ofParent = parent && found.get(parent.table);
+    if ('tenant' in columns) found.set(table, (tenant) => sql`${sql.ref(table)}.tenant = ${tenant}`);
+    else if (parent && ofParent)
+      found.set(
+        table,
+        (tenant) => sql`exists (select 1 from ${sql.table(parent.table)}
+          where id = ${sql.ref(`${table}.${parent.column}`)} and ${ofParent(tenant)})`,
+      );
+  }
+  const withIds = [...found].filter(([table]) => definedTables.get(table)?.['id']?.startsWith('text'));
+  return found.set(jobs, (tenant) => selectJobs(tenant, withIds));
+}
+
+function findParent(table: string): { readonly table: string; readonly column: string } | undefined {
+  for (const [column, definition] of Object.entries(definedTables.get(table) ?? {})) {
+    const [, parent] = /\breferences (\w+)/u.exec(definition) ?? [];
+    if (parent !== undefined) return { table: parent, column };
+  }
+  return undefined;
+}
+
+/** Jobs that were enqueued for a tenant, or whose data name it or an id of its rows. */
+function selectJobs(tenant: string, tables: readonly (readonly [string, Condition])[]): RawBuilder<boolean> {
+  const ids = tables.map(
+    ([table, of]) => sql`select id from ${sql.table(table)} where ${of(tenant)} and id = given.value`,
+  );
+  // In an organisation a job may also name the workspace, which may be a tenant of its own.
+  return sql`(job.group_id = ${tenant}
+    or coalesce(job.data ->> 'tenant', job.data ->> 'enterpriseId', job.data ->> 'teamId') = ${tenant}
+    or exists (
+      select 1 from jsonb_each_text(case jsonb_typeof(job.data) when 'object' then job.data else '{}' end) given
+       where exists (${sql.join(ids, sql` union all `)})))`;
+}
+
+/** How many rows of a tenant are in each table that has some. */
+export async function countTenantRows(db: Db, tenant: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  const existing = await findExistingTables(db);
+  for (const [table, of] of findTenantTables()) {
+    if (!existing.includes(table)) continue;
+    const { rows } = await sql<{ count: number }>`
+      select count(*) as count from ${sql.table(table)} where ${of(tenant)}`.execute(db);
+    if (rows[0]?.count) counts.set(table, rows[0].count);
+  }
+  return counts;
+}
+
+/** The tenants with rows in a table of their own, in order. */
+export async function findTenants(db: Db): Promise<string[]> {
+  const existing = await findExistingTables(db);
+  const own = [...definedTables].filter(
+    ([table, columns]) => 'tenant' in columns && existing.includes(table),
+  );
+  const { rows } = await sql<{ tenant: string }>`
+    ${sql.join(
+      own.map(([table]) => sql`select tenant from ${sql.table(table)}`),
+      sql` union `,
+    )} order by 1`.execute(db);
+  return rows.map(({ tenant }) => tenant);
+}
+
+/**
+ * Writes what is stored of a tenant into a file, a line of JSON for each row, as it is at one moment. Of a sealed value it
+ * only says that there is one. Returns the rows by table.
+ *
+ * @throws UserError as `writeSnapshot`.
+ */
+export function exportTenant({ db }: Database, tenant: string, path: string): Promise<Counts> {
+  return writeSnapshot(db, path, async (trx, append) => {
+    const tables = findTenantTables();
+    const counts = await countTenantRows(trx, tenant);
+    const rows = Object.fromEntries(counts);
+    await append(`${JSON.stringify({ tenant, made: new Date().toISOString(), bot: version, rows })}\n`);
+    for (const table of counts.keys()) {
+      const of = tables.get(table)?.(tenant);
+      const row = sql`to_jsonb(${sql.ref(table.replace('pgboss.', ''))})`;
+      const isSealed = 'sealed' in (definedTables.get(table) ?? {});
+      const secret = sql`, 'secret', 'a sealed value is stored; it is not in this file'`;
+      await appendLines(
+        trx,
+        append,
+        sql`select json_build_object('table', ${sql.lit(table)}, 'row', ${row} - ${secretColumns}::text[]
+            ${isSealed ? secret : sql``})::text as line from ${sql.table(table)} where ${of}`,
+      );
+    }
+    return counts;
+  });
+}
+
+/**
+ * Deletes every row of a tenant. First, in a transaction of its own, what is sealed and the ways to link a key: whatever
+ * happens then, its secrets are gone. `before` and `after` run in the transaction of the rest, around it. Repeating all is
+ * harmless.
+ *
+ * @throws UserError where the running bot has locked the same rows, or the user does not own the tables.
+ */
+export async function eraseTenant<T>(
+  db: Db,
+  tenant: string,
+  before: (trx: Trx) => Promise<T>,
+  after: (trx: Trx, erased: Counts, found: T) => Promise<void>,
+): Promise<Counts> {
+  const existing = await findExistingTables(db);
+  const tables = [...findTenantTables()].filter(([table]) => existing.includes(table)).reverse();
+  const erased = new Map<string, number>();
+  const deleteFrom = async (trx: Trx, isMeant: (table: string) => boolean): Promise<void> => {
+    for (const [table, of] of tables.filter(([name]) => isMeant(name))) {
+      const { numAffectedRows = 0n } = await sql`
+        delete from ${sql.table(table)} where ${of(tenant)}`.execute(trx);
+      if (numAffectedRows > 0n) erased.set(table, (erased.get(table) ?? 0) + Number(numAffectedRows));
+    }
+  };
+  const run = (work: (trx: Trx) => Promise<void>, soFar: string): Promise<void> =>
+    db
+      .transaction()
+      .execute(async (trx) => {
+        await sql`set local statement_timeout = 0`.execute(trx);
+        await sql`set local lock_timeout = '30s'`.execute(trx);
+        await work(trx);
+      })
+      .catch((error: unknown) => explainRefusal(error, soFar));
+
+  const isSecret = (table: string): boolean => {
+    const columns = definedTables.get(table) ?? {};
+    return 'sealed' in columns || 'token_hash' in columns;
+  };
+  await run((trx) => deleteFrom(trx, isSecret), 'Nothing is erased.');
+  const guarded = await findGuardedTables(db);
+  // Their parents, too: a row is deleted after those that refer to it.
+  const late = new Set([...guarded, ...guarded.map((table) => findParent(table)?.table)]);
+  await run(async (trx) => {
+    await deleteFrom(trx, (table) => !late.has(table));
+    // The triggers keep the bot from changing these tables. Their owner sets them aside until the commit. Locked last,
+    // as the bot does, so that neither waits for the other.
+    for (const table of guarded) await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
+    const found = await before(trx);
+    await deleteFrom(trx, (table) => late.has(table));
+    for (const table of guarded) await sql`alter table ${sql.table(table)} enable trigger user`.execute(trx);
+    await after(trx, erased, found);
+  }, 'Keys and tokens are erased.');
+  return erased;
+}
+
+/** Tables with triggers that refuse changes. */
+async function findGuardedTables(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ table: string }>`
+    select distinct tgrelid::regclass::text as table from pg_trigger where not tgisinternal`.execute(db);
+  return rows.map(({ table }) => table).filter((table) => definedTables.has(table));
+}
+
+// deadlock_detected, lock_not_available, insufficient_privilege
+const refusals: Readonly<Record<string, readonly [problem: string, nextStep: string]>> = {
+  '40P01': ['The running bot is using these rows just now.', 'Type the same again in a moment.'],
+  '55P03': ['The running bot is using these tables just now.', 'Type the same again in a moment.'],
+  '42501': [
+    'The user of DATABASE_URL does not own the tables, so it cannot set their triggers aside.',
+    'Type the same with the user that runs npm run migrate.',
+  ],
+};
+
+function explainRefusal(error: unknown, soFar: string): never {
+  const [problem, nextStep] = refusals[String((error as { code?: unknown }).code)] ?? [];
+  throw problem === undefined ? error : new UserError(`${problem} ${soFar}`, nextStep);
+}
