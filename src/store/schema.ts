@@ -1,20 +1,10 @@
 import type { ColumnType, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
-import { accessRoundTables } from './schema/access-rounds.ts';
-import { accountTables } from './schema/accounts.ts';
-import { authTables } from './schema/auth.ts';
+import { accessRoundTables, authTables, nameTables, settingsTables } from './schema/auth.ts';
+import { accountTables, errorCountTables, zoneSettingsTables } from './schema/cdn.ts';
 import type { Columns, Rows } from './schema/define-tables.ts';
-import { engineTables } from './schema/engines.ts';
-import { errorCountTables } from './schema/error-counts.ts';
-import { healthTables } from './schema/health.ts';
-import { nameTables } from './schema/names.ts';
-import { nativeSupportTables } from './schema/native-support.ts';
-import { scaleIndexes } from './schema/scale.ts';
-import { settingsTables } from './schema/settings.ts';
-import { slackTables } from './schema/slack.ts';
-import { closedSteps, stepTables } from './schema/steps.ts';
-import { incidentMessages, watchTables } from './schema/watches.ts';
-import { zoneSettingsTables } from './schema/zone-settings.ts';
+import { engineTables, healthTables, incidentMessages, scaleIndexes, watchTables } from './schema/engines.ts';
+import { closedSteps, nativeSupportTables, slackTables, stepTables } from './schema/slack.ts';
 
 type Tables = typeof authTables.tables &
   typeof accessRoundTables.tables &
@@ -51,7 +41,7 @@ export type Trx = Transaction<Schema>;
 
 /**
  * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the
- * next change is a new file and a new line. Going back is restoring a backup, so there is no `down`.
+ * next change is a new one. Going back is restoring a backup, so there is no `down`.
  */
 const migrations: Record<string, Migration & { readonly tables: Columns }> = {
   '0001-auth': authTables,

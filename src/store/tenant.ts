@@ -143,10 +143,6 @@ export async function eraseTenant<T>(
       })
       .catch((error: unknown) => explainRefusal(error, soFar));
 
-  const isSecret = (table: string): boolean => {
-    const columns = definedTables.get(table) ?? {};
-    return 'sealed' in columns || 'token_hash' in columns;
-  };
   await run((trx) => deleteFrom(trx, isSecret), 'Nothing is erased.');
   const guarded = await findGuardedTables(db);
   // Their parents, too: a row is deleted after those that refer to it.
@@ -162,6 +158,11 @@ export async function eraseTenant<T>(
     await after(trx, erased, found);
   }, 'Keys and tokens are erased.');
   return erased;
+}
+
+function isSecret(table: string): boolean {
+  const columns = definedTables.get(table) ?? {};
+  return 'sealed' in columns || 'token_hash' in columns;
 }
 
 /** Tables with triggers that refuse changes. */

@@ -158,3 +158,95 @@ export const authTables = defineTables(
       for each row when (new.version < old.version) execute function refuse_change()`,
   ],
 );
+
+/** Changes of settings that wait for a second admin. */
+export const settingsTables = defineTables(
+  {
+    /** One waits in a tenant at a time. Rows are only ever added and ended. */
+    pending_policies: {
+      id: 'text primary key',
+      tenant: 'text not null',
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      /** The version that it changes: void as soon as there is another. */
+      base: 'integer not null',
+      /** JSON (`auth/policy/policy.ts`). */
+      body: 'text not null',
+      /** Why it waits, as JSON (`auth/policy/lowering.ts`). */
+      lowers: 'text not null',
+      asked_by: 'text not null',
+      asked_at: 'timestamptz not null',
+      expires_at: 'timestamptz not null',
+      /** User ids of the admins who were told, as JSON. */
+      told: 'text not null',
+      /** `waiting`, `confirmed`, `rejected` or `void`. */
+      state: 'text not null',
+      decided_by: 'text',
+      decided_at: 'timestamptz',
+    },
+  },
+  [
+    "create unique index pending_policies_waiting on pending_policies (tenant) where state = 'waiting'",
+    // The list of channels for digests holds for shared answers too.
+    `update policies set body = ((body::jsonb - 'digestChannels')
+      || jsonb_build_object('postChannels', body::jsonb -> 'digestChannels'))::text
+      where body::jsonb ? 'digestChannels'`,
+  ],
+);
+
+/** How far the comparison of people and installations with Slack came. No secrets. */
+export const accessRoundTables = defineTables(
+  {
+    /** One row. */
+    access_rounds: {
+      /** `deployment`: a round goes through all tenants. */
+      tenant: 'text primary key',
+      begun_at: 'timestamptz not null',
+      /** The last that was asked, in their order; null = the round is over. `after_user` is empty for an installation. */
+      after_tenant: 'text',
+      after_user: 'text',
+    },
+  },
+  [],
+);
+
+/** What people call the ids of the CDN that have no name there. No secrets. */
+export const nameTables = defineTables(
+  {
+    /** One name for an id in each tenant. */
+    names: {
+      tenant: 'text not null',
+      /** A `NamedKind` (`auth/names.ts`). */
+      kind: 'text not null',
+      id: 'text not null',
+      name: 'text not null',
+      /** A user id. */
+      named_by: 'text not null',
+      named_at: 'timestamptz not null',
+    },
+    /** The ids that a person looked at last, a few of each kind. */
+    recent_ids: {
+      tenant: 'text not null',
+      user_id: 'text not null',
+      kind: 'text not null',
+      id: 'text not null',
+      used_at: 'timestamptz not null',
+    },
+    /** The zone that `/cdn errors` means in a channel. */
+    channel_zones: {
+      tenant: 'text not null',
+      channel: 'text not null',
+      zone_id: 'text not null',
+      zone_name: 'text not null',
+      set_by: 'text not null',
+      set_at: 'timestamptz not null',
+    },
+  },
+  [
+    'alter table names add primary key (tenant, kind, id)',
+    // A name can be typed in place of its id.
+    'create unique index names_name on names (tenant, kind, lower(name))',
+    'alter table recent_ids add primary key (tenant, user_id, kind, id)',
+    'alter table channel_zones add primary key (tenant, channel)',
+  ],
+);

@@ -60,3 +60,40 @@ export const slackTables = defineTables(
     'alter table slack_pace add primary key (tenant, bucket)',
   ],
 );
+
+/** Runs of Workflow Builder's steps. No secrets. */
+export const stepTables = defineTables(
+  {
+    /** One run of a step in somebody's workflow, from its delivery on. Rows are deleted after a while. */
+    step_runs: {
+      /** Slack's `function_execution_id`. */
+      id: 'text primary key',
+      tenant: 'text not null',
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      begun_at: 'timestamptz not null',
+      /** The operation that it asked for, with whose end it ends. */
+      operation_id: 'text unique references operations',
+    },
+  },
+  [],
+);
+
+/** A run that has ended, or is ending, without an operation asks for none any more. */
+export const closedSteps = defineTables({}, ['alter table step_runs add column closed_at timestamptz']);
+
+/** Slack's charts and tables: a workspace, or its plan, may refuse them. */
+export const nativeSupportTables = defineTables(
+  {
+    native_support: {
+      tenant: 'text not null',
+      /** `chat.postMessage`, or `response_url`. */
+      method: 'text not null',
+      /** `chart` or `table`. */
+      kind: 'text not null',
+      taken: 'boolean not null',
+      seen_at: 'timestamptz not null',
+    },
+  },
+  ['alter table native_support add primary key (tenant, method, kind)'],
+);
