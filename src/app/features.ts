@@ -8,7 +8,7 @@ import { cancelUnbegun } from '../commands/operations/expiry.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';
 import { createAccountReads } from '../commands/reports/accounts/reads.ts';
 import { createDigestService } from '../commands/reports/digests/service.ts';
-import { createWatchService } from '../commands/reports/watches/service.ts';
+import { createAlertService } from '../commands/reports/watches/service.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
 import { createDoctor } from './doctor/service.ts';
 import type { Services } from './services.ts';
@@ -56,7 +56,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     outbox,
   };
   const digests = createDigestService({ ...ports, db, now });
-  const watches = createWatchService({ ...ports, db, now });
+  const alerts = createAlertService({ ...ports, db, now });
   const exports = createExportService({ db, ports, log, now });
   // A feature that works for people adds its own line.
   const endAccess = createOffboarding({
@@ -70,7 +70,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
       (ended) => names.forget(ended),
       (ended) => exports.endFor(ended),
       digests.pauseFor,
-      watches.pauseFor,
+      alerts.pauseFor,
       async (ended) => void (await cancelUnbegun(ledger, ended)),
     ],
   });
@@ -82,7 +82,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     ledger,
     ports: { ...ports, endAccess },
     digests,
-    watches,
+    alerts,
     exports,
   };
 }

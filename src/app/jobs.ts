@@ -11,9 +11,9 @@ import { operationMessages } from '../commands/operations/messages.ts';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../commands/reports/digests/jobs.ts';
 import { digestMessages } from '../commands/reports/digests/messages.ts';
 import type { DigestPorts } from '../commands/reports/digests/model.ts';
-import { reconcileWatchesJob, watchLookJob } from '../commands/reports/watches/jobs.ts';
-import { watchMessages } from '../commands/reports/watches/messages.ts';
-import type { WatchPorts } from '../commands/reports/watches/model.ts';
+import { alertLookJob, reconcileAlertsJob } from '../commands/reports/watches/jobs.ts';
+import { alertMessages } from '../commands/reports/watches/messages.ts';
+import type { AlertPorts } from '../commands/reports/watches/model.ts';
 import { dayMs, hourMs } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
@@ -26,7 +26,7 @@ import { pendingSettingsMessages } from './pending-settings.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = DigestPorts &
-  WatchPorts &
+  AlertPorts &
   ExportPorts &
   OperationPorts &
   CheckpointPorts &
@@ -36,7 +36,7 @@ export type Ports = DigestPorts &
 const messageKinds: readonly MessageKind<never, Ports>[] = [
   checkpointMessage,
   ...digestMessages,
-  ...watchMessages,
+  ...alertMessages,
   ...exportMessages,
   ...operationMessages,
   ...pendingSettingsMessages,
@@ -91,7 +91,7 @@ export async function repairSchedules(
   of: { readonly tenant?: string } = {},
   options?: EnqueueOptions,
 ): Promise<void> {
-  for (const job of [reconcileDigestsJob, reconcileWatchesJob]) await enqueue(job, of, options);
+  for (const job of [reconcileDigestsJob, reconcileAlertsJob]) await enqueue(job, of, options);
 }
 
 /** Every job there is. A new one is a file in its engine's folder and a line here. */
@@ -103,8 +103,8 @@ export const jobs: readonly Job<never, Ports>[] = [
   digestDueJob,
   digestRunJob,
   reconcileDigestsJob,
-  watchLookJob,
-  reconcileWatchesJob,
+  alertLookJob,
+  reconcileAlertsJob,
   runExportJob,
   exportRetentionJob,
   housekeepingJob,

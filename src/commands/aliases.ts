@@ -21,7 +21,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['logs', 'zone …', 'errors …', 'audit'],
   ['logging', 'zone …'],
   ['fails failing failed failure failures broken down outage 5xx 502 503 504', 'errors …'],
-  ['alerts alert alarm alarms incident incidents', 'watch'],
+  ['alarm alarms incident incidents', 'alert'],
   ['schedule schedules summary report reports', 'digest'],
   ['shield waf firewall ddos bots attacks csv', 'export …'],
   ['malware virus viruses uploads', 'scanning'],

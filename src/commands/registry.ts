@@ -15,7 +15,7 @@ import { variables } from './operations/variables.ts';
 import { volumes } from './operations/volumes.ts';
 import { originErrors } from './origin-errors/feature.ts';
 import { digest } from './reports/digests/feature.ts';
-import { watch } from './reports/watches/feature.ts';
+import { alert } from './reports/watches/feature.ts';
 import { scripts } from './scripts.ts';
 import type { Service } from './services.ts';
 import { doctor } from './settings/doctor.ts';
@@ -45,7 +45,7 @@ export const features: readonly Feature<Service>[] = [
   volumes,
   approvals,
   digest,
-  watch,
+  alert,
   connect,
   settings,
   audit,

@@ -14,7 +14,7 @@ import type { ExportService } from './exports/service.ts';
 import type { Ledger } from './operations/transitions.ts';
 import type { Accounts } from './reports/accounts/reads.ts';
 import type { DigestService } from './reports/digests/service.ts';
-import type { WatchService } from './reports/watches/service.ts';
+import type { AlertService } from './reports/watches/service.ts';
 import type { SettingsHistory } from './zones/history/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
@@ -35,7 +35,7 @@ export interface Services {
   readonly ledger: Ledger;
   readonly exports: ExportService;
   readonly digests: DigestService;
-  readonly watches: WatchService;
+  readonly alerts: AlertService;
   readonly sharing: Sharing;
   readonly doctor: Doctor;
   /** Directory for files before they are sent. Readable by the bot's own user only. */

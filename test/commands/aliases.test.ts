@@ -47,8 +47,9 @@ test.each([
   ['pending', 'approvals', ''],
   ['my requests', 'approvals', ''],
   // Reports, exports, rights.
-  ['alerts', 'watch', ''],
-  ['incidents', 'watch', ''],
+  ['alerts', 'alert', ''],
+  ['watch', 'alert', ''],
+  ['incidents', 'alert', ''],
   ['schedule', 'digest', ''],
   ['shield', 'export', ''],
   ['shield in #ops', 'export', 'in #ops'],

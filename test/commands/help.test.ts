@@ -26,7 +26,7 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
       "keys",
       "approvals",
       "digest",
-      "watch",
+      "alert",
       "connect",
       "whoami",
       "disconnect",

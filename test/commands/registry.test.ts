@@ -27,17 +27,18 @@ test('the stable names of the design are there', () => {
     'connect:open',
     'connect:forget',
     'help:run',
-    'watches:acknowledge',
-    'watches:snooze',
+    'alerts:acknowledge',
+    'alerts:snooze',
   ]) {
     expect(findAction(id)?.id).toBe(id);
   }
-  for (const id of ['connect:submit', 'digests:submit', 'settings:submit', 'watches:submit', 'zones:submit'])
+  for (const id of ['connect:submit', 'digests:submit', 'settings:submit', 'alerts:submit', 'zones:submit'])
     expect(findForm(id)?.id).toBe(id);
   expect(findPicker('zones:pick')?.id).toBe('zones:pick');
   for (const field of ['operatorGroups', 'approverGroups'])
     expect(findPicker(field)?.id).toBe('settings:groups');
   expect(commands.map(({ name }) => name).toSorted()).toEqual([
+    'alert',
     'app',
     'approvals',
     'audit',
@@ -57,7 +58,6 @@ test('the stable names of the design are there', () => {
     'settings',
     'variable',
     'volume',
-    'watch',
     'whoami',
     'why',
     'zone',

@@ -4,7 +4,7 @@ import { createAudit } from '../../src/auth/audit/audit.ts';
 import { enqueueNextRun } from '../../src/commands/reports/digests/schedule-runs.ts';
 import { createDigestService } from '../../src/commands/reports/digests/service.ts';
 import { enqueueNextLook } from '../../src/commands/reports/watches/queue.ts';
-import { createWatchService } from '../../src/commands/reports/watches/service.ts';
+import { createAlertService } from '../../src/commands/reports/watches/service.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
@@ -117,7 +117,7 @@ test.skipIf(postgres.skip)(
     const begun = await digests.begin(digest, alice);
     await db.updateTable('digests').set({ next_due: due }).where('id', '=', digest.id).execute();
     if (begun) await enqueueNextRun(enqueue, { ...begun, nextDue: due });
-    const watches = createWatchService(options);
+    const watches = createAlertService(options);
     for (const condition of ['zone-state', 'errors', 'settings'] as const) {
       const watch = await watches.create(alice, {
         subject: { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: true },

@@ -14,7 +14,7 @@ import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import type { Answer, Fields, With } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import type { DigestService } from '../../src/commands/reports/digests/service.ts';
-import type { WatchService } from '../../src/commands/reports/watches/service.ts';
+import type { AlertService } from '../../src/commands/reports/watches/service.ts';
 import type { Service, Services } from '../../src/commands/services.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { createZoneCache, type ZoneCache } from '../../src/commands/zones/zone-cache.ts';
@@ -113,7 +113,7 @@ export async function createCommandHarness({
         ledger: emptyLedger,
         exports: unusedExports,
         digests: unusedDigests,
-        watches: unusedWatches,
+        alerts: unusedAlerts,
         sharing: unusedSharing,
         doctor: unusedDoctor,
         post: async () => true,
@@ -186,11 +186,11 @@ const none = { list: async () => [], listOpen: async () => [] };
 const refusing = {
   get(target: object, name: string | symbol, receiver: unknown): unknown {
     if (name in target) return Reflect.get(target, name, receiver);
-    throw new Error(`this harness has no digests and watches, and was asked for ${String(name)}`);
+    throw new Error(`this harness has no digests and alerts, and was asked for ${String(name)}`);
   },
 };
 const unusedDigests = new Proxy(none, refusing) as unknown as DigestService;
-const unusedWatches = new Proxy(none, refusing) as unknown as WatchService;
+const unusedAlerts = new Proxy(none, refusing) as unknown as AlertService;
 const unknownPeople: People = {
   profile: async () => undefined,
   members: async () => [],

@@ -150,7 +150,7 @@ export async function authorize(
     exports,
     digests: deps.digests,
     doctor: deps.doctor,
-    watches: deps.watches,
+    alerts: deps.alerts,
     sharing,
     features,
   };

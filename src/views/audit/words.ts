@@ -17,7 +17,9 @@ export interface AuditRow {
 /** Renders a record in a few words. The file has all of it. */
 export function renderAuditRow(record: AuditRecord): AuditRow {
   const { seq, at, requestId, event, actor, subject } = record;
-  const words = Object.hasOwn(phrases, event) ? phrases[event as AuditEvent] : otherPhrase;
+  // Records of before call alerts watches.
+  const name = event.replace(/^watch-/u, 'alert-');
+  const words = Object.hasOwn(phrases, name) ? phrases[name as AuditEvent] : otherPhrase;
   const parts = typeof words === 'string' ? [words] : [words(record)].flat();
   const reference = isSeal(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
   return {
@@ -76,14 +78,14 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Digest ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
   'digest-taken-over': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} taken over`,
   'digest-deleted': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} deleted`,
-  'watch-created': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} made`,
-  'watch-changed': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} changed`,
-  'watch-paused': ({ subject, detail: { reason } }) =>
-    `Watch ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
-  'watch-taken-over': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} taken over`,
-  'watch-deleted': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} deleted`,
-  'watch-acknowledged': ({ subject }) => `Incident of watch ${plainText(subject ?? '', 40)} acknowledged`,
-  'watch-snoozed': ({ subject }) => `Watch ${plainText(subject ?? '', 40)} snoozed`,
+  'alert-created': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} made`,
+  'alert-changed': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} changed`,
+  'alert-paused': ({ subject, detail: { reason } }) =>
+    `Alert ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
+  'alert-taken-over': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} taken over`,
+  'alert-deleted': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} deleted`,
+  'alert-acknowledged': ({ subject }) => `Incident of alert ${plainText(subject ?? '', 40)} acknowledged`,
+  'alert-snoozed': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} snoozed`,
   'answer-shared': ({ subject, detail: { channel } }) => [
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),

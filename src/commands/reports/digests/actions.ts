@@ -2,7 +2,7 @@ import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
-import { digestCustody } from '../../../views/reports/digests/custody.ts';
+import { digestCard } from '../../../views/reports/card.ts';
 import { renderPostedAgain, renderRunning } from '../../../views/reports/digests/list.ts';
 import { describePause } from '../../../views/reports/schedules/words.ts';
 import type { Action, With } from '../../define.ts';
@@ -14,7 +14,7 @@ type DigestContext = With<'digests' | 'keyStore'>;
 export const management = createManagement<Digest, 'digests'>({
   noun: 'digest',
   plural: 'digests',
-  views: digestCustody,
+  views: digestCard,
   custody: ({ digests }) => digests,
   list: async ({ digests, person }) => (await digests.list(tenantId(person))).map(({ digest }) => digest),
 });

@@ -1,7 +1,7 @@
 import { tenantId } from '../../../auth/identity.ts';
-import type { Row } from '../../../views/reports/digests/custody.ts';
-import { digestSkeleton } from '../../../views/reports/digests/form.ts';
-import { digestsAtHome, renderDigestList } from '../../../views/reports/digests/list.ts';
+import { countDigests, listDigest, type Row } from '../../../views/reports/digests/list.ts';
+import { reportSkeleton } from '../../../views/reports/form.ts';
+import { renderAtHome, renderList } from '../../../views/reports/list.ts';
 import type { Feature, With } from '../../define.ts';
 import { defineScheduledCommand } from '../schedules/command.ts';
 import { canBeTakenOver } from '../schedules/model.ts';
@@ -25,11 +25,12 @@ const digestCommand = defineScheduledCommand<'accounts' | 'digests' | 'keyStore'
   noun: 'digest',
   plural: 'digests',
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
-  summary: `Posts on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
+  summary: `Posts a summary on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
   label: 'Digests',
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
+  otherVerbs: { check: 'run', now: 'run' },
   verbs,
-  skeleton: digestSkeleton,
+  skeleton: (title) => reportSkeleton('digests', title),
   newForm,
   editForm,
   async list(context) {
@@ -37,7 +38,7 @@ const digestCommand = defineScheduledCommand<'accounts' | 'digests' | 'keyStore'
     const isHere = ({ channel }: Digest, admin: boolean): boolean => admin || channel === context.channelId;
     const rows = await listVisible(context, isHere);
     const budget = await context.accounts.describeBudget(context.person);
-    return renderDigestList(rows, { budget, asOf: context.now() });
+    return renderList(rows.map(listDigest), countDigests(rows), { budget, asOf: context.now() });
   },
 });
 
@@ -48,14 +49,23 @@ export const digest: Feature<DigestServices> = {
     preview,
     redraw,
     look,
-    { id: 'digests:edit', needs: 'read', modal: () => digestSkeleton('Edit the digest'), load: editForm },
+    {
+      id: 'digests:edit',
+      needs: 'read',
+      modal: () => reportSkeleton('digests', 'Edit digest'),
+      load: editForm,
+    },
     ...digestActions,
   ],
   forms: [digestForm],
   pickers: [targetPicker, timeZonePicker],
   /** The person's own, and for admins those of others that the bot paused. */
   homeSection: async (context) =>
-    digestsAtHome(await listVisible(context, (digest, admin) => admin && canBeTakenOver(digest))),
+    renderAtHome(
+      (await listVisible(context, (digest, admin) => admin && canBeTakenOver(digest))).map(listDigest),
+      'digest',
+      'Digests',
+    ),
 };
 
 /** The person's own digests, and those of others that `isVisible` picks. */

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import {
-  type FormValues,
+  type DigestValues,
   mostAbove,
   mostTargets,
   repeatChoices,
   weekdayChoices,
-} from '../../../views/reports/digests/form.ts';
+} from '../../../views/reports/form.ts';
 import type { Fields } from '../../define.ts';
 import type { Schedule } from '../schedules/schedule.ts';
 import { type Targets, type TargetType, targetTypes } from './kinds/kind.ts';
@@ -102,7 +102,7 @@ export const digestFields = z
   });
 
 /** The form's fields as they are filled in, right or wrong. */
-export function readFormValues(fields: Fields): FormValues {
+export function readFormValues(fields: Fields): DigestValues {
   const all = (name: string): string[] => [fields[name] ?? []].flat();
   const one = (name: string): string | undefined => all(name)[0];
   return {

@@ -1,28 +1,39 @@
-import { type FormResult, message, section } from '../../../views/blocks/blocks.ts';
 import { option } from '../../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../../views/blocks/menu.ts';
 import { matchesKnown } from '../../../views/names.ts';
-import * as views from '../../../views/reports/digests/form.ts';
 import { renderLooked } from '../../../views/reports/digests/notices.ts';
 import { describeNextRuns } from '../../../views/reports/digests/schedule.ts';
+import * as views from '../../../views/reports/form.ts';
 import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../../define.ts';
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import type { ReportReads } from '../accounts/reads.ts';
 import { findChannelRefusal } from '../schedules/manage.ts';
+import { createSaving, type FormNotes, findOwnChannel } from '../schedules/save.ts';
+import { findNames } from '../target-names.ts';
 import { management } from './actions.ts';
 import { digestFields, readFormValues, readSchedule, writeFields } from './fields.ts';
 import { digestKinds } from './kinds/list.ts';
 import type { Digest, DigestOrder } from './model.ts';
 import { prepareDigest } from './prepare.ts';
 
+const saving = createSaving<Digest, DigestOrder, 'digests'>({
+  noun: 'digest',
+  management,
+  custody: ({ digests }) => digests,
+  writeFields,
+  renderForm,
+  renderSaved: views.renderDigestSaved,
+  renderAnnouncement: views.renderDigestAnnouncement,
+});
+
 /** `typed`: words behind the command that may name kinds. */
 export async function newForm(typed: readonly string[], context: Context) {
-  const { person, people, channelId } = context;
+  const { person, people } = context;
   const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
   const fields = {
     kind: named.length > 0 ? named.map(({ name }) => name) : ['zones'],
-    channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
+    channel: findOwnChannel(context),
     time: '09:00',
     days: ['workdays'],
     timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
@@ -30,11 +41,7 @@ export async function newForm(typed: readonly string[], context: Context) {
   return renderForm(fields, {}, context);
 }
 
-export async function editForm(id: string, context: With<'digests'>) {
-  const digest = await management.findManaged(id, context);
-  const about = { note: writeNote(digest), says: warnOfTakeover(digest, context) };
-  return renderForm(writeFields(digest), about, context);
-}
+export const editForm = saving.openEdit;
 
 /** A choice changes what the form says below it: when the digest runs, and what is counted. */
 export const redraw: Action<'digests'> = {
@@ -42,101 +49,39 @@ export const redraw: Action<'digests'> = {
   fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
   needs: 'read',
   preservesInputs: true,
-  async redraw(_value, context) {
-    const edited = await findEdited(context);
-    const says = edited && warnOfTakeover(edited, context);
-    return renderForm(context.modal?.fields ?? {}, { note: context.modal?.metadata, says }, context);
-  },
+  redraw: saving.redraw,
 };
 
-function renderForm(
-  fields: Fields,
-  about: { readonly note?: string | undefined; readonly says?: string | undefined },
-  { now }: Context,
-) {
+function renderForm(fields: Fields, notes: FormNotes, { now }: Context) {
   const schedule = readSchedule(fields);
-  const next = schedule ? describeNextRuns(schedule, now()) : 'Next: choose its days.';
-  return views.renderDigestForm(readFormValues(fields), { ...about, next });
-}
-
-function warnOfTakeover({ owner }: Digest, { person }: Context): string | undefined {
-  return owner.userId === person.userId
-    ? undefined
-    : `This digest is <@${owner.userId}>’s. If you save it, it is yours and runs with your key.`;
+  const next = schedule ? describeNextRuns(schedule, now()) : 'Next: choose the days.';
+  return views.renderDigestForm(readFormValues(fields), { ...notes, next });
 }
 
 export const digestForm = defineForm({
   id: 'digests:submit',
   needs: 'read',
   fields: digestFields,
-  loadingView: { ...views.digestSkeleton(), callback_id: 'digests:busy' },
-  async run(order, context: With<'digests'>) {
+  loadingView: { ...views.reportSkeleton('digests'), callback_id: 'digests:busy' },
+  async run(order, context: With<'digests' | 'names' | 'zoneCache'>) {
     const refused = await findChannelRefusal('digest', order.channel, context);
-    if (refused !== undefined) return renderAgain(refused, context);
-    return context.modal?.metadata === undefined ? saveNew(order, context) : saveChange(order, context);
+    if (refused !== undefined) return saving.showAgain(refused, context);
+    const { targets } = order.subject;
+    const called = await findNames(targets, context);
+    return saving.save({ ...order, subject: { ...order.subject, called } }, context);
   },
 });
-
-async function saveNew(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
-  const { digests, person } = context;
-  const created = await digests.create(person, order);
-  if (!(await announce(created, context))) {
-    await digests.discard(created);
-    return renderInvite(order, context);
-  }
-  return views.renderSaved(management.requireChanged(await digests.begin(created, person)), context.now());
-}
-
-async function saveChange(order: DigestOrder, context: With<'digests'>): Promise<FormResult> {
-  const { digests, person, modal } = context;
-  const edited = await findEdited(context);
-  const before = management.requireChanged(
-    edited && writeNote(edited) === modal?.metadata ? edited : undefined,
-  );
-  const mustTell = before.channel !== order.channel || before.paused?.reason === 'bot-removed';
-  if (mustTell && !(await announce({ ...before, ...order }, context))) return renderInvite(order, context);
-  return views.renderSaved(
-    management.requireChanged(await digests.change(before, order, person)),
-    context.now(),
-  );
-}
-
-/** Tells the channel of a new or moved digest; false if the bot cannot write there. */
-function announce(digest: Digest, { person, post }: Context): Promise<boolean> {
-  return post(digest.channel, views.renderAnnouncement(digest, person.userId));
-}
-
-function renderInvite({ channel }: DigestOrder, context: Context): FormResult {
-  const says = `The bot cannot write to <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`;
-  return renderAgain(says, context);
-}
-
-/** The form once more, with what is wrong above it: it keeps what was filled in. */
-function renderAgain(problem: string, context: Context): FormResult {
-  const says = `:warning: ${problem}`;
-  const { metadata: note, fields = {} } = context.modal ?? {};
-  return { modal: renderForm(fields, { note, says }, context), message: message(problem, [section(says)]) };
-}
-
-/** Which digest a form changes, and its revision when the form was opened. */
-function writeNote({ id, revision }: Digest): string {
-  return `${id}|${revision}`;
-}
-
-async function findEdited(context: With<'digests'>): Promise<Digest | undefined> {
-  const [id] = context.modal?.metadata?.split('|') ?? [];
-  return id === undefined ? undefined : management.findManaged(id, context);
-}
 
 /** Prepares the digest by the same code as a run, and shows it to this person alone. */
 export const preview: Action<'digests' | 'settingsHistory'> = {
   id: 'digests:preview',
   needs: 'read',
-  modal: () => views.digestSkeleton('Preview'),
+  modal: () => views.reportSkeleton('digests', 'Preview'),
   async load(_value, context) {
     const { data: order, error } = digestFields.safeParse(context.modal?.fields ?? {});
-    if (!order) return views.renderNotYet([...new Set(error.issues.map(({ message }) => message))]);
-    const edited = await findEdited(context);
+    if (!order)
+      return views.renderNotYet('Preview', [...new Set(error.issues.map(({ message }) => message))]);
+    const edited = await saving.findEdited(context);
     const past = edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined };
     const cdn = await openReads(context);
     const { explain, now } = context;

@@ -17,6 +17,8 @@ export interface DigestSubject {
   readonly kinds: readonly DigestKindName[];
   /** Ids. No zones = all of the account; no apps = those the zones are linked to. */
   readonly targets: Targets;
+  /** Names of its targets by id, as they were when it was saved. */
+  readonly called?: Readonly<Record<string, string>> | undefined;
   readonly only: Threshold;
   /** IANA: days in its text are days there. */
   readonly timeZone: string;

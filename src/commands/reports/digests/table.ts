@@ -1,4 +1,4 @@
-import { digestCustody } from '../../../views/reports/digests/custody.ts';
+import { digestCard } from '../../../views/reports/card.ts';
 import type { ScheduledTable } from '../schedules/model.ts';
 import { definePauses } from '../schedules/pauses.ts';
 import { readScheduled } from '../schedules/rows.ts';
@@ -13,4 +13,4 @@ export const digestTable: ScheduledTable<Digest> = {
   }),
 };
 
-export const digestPauses = definePauses(digestTable, digestCustody);
+export const digestPauses = definePauses(digestTable, digestCard);

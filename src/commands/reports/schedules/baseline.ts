@@ -5,7 +5,7 @@ const threshold = 3.5;
 const consistency = 0.6745;
 const smallestSpread = 0.05;
 
-/** What is usual of a number, as digests and watches compare it. */
+/** What is usual of a number, as digests and alerts compare it. */
 export interface Baseline {
   /** The median of earlier values. */
   readonly usual: number;

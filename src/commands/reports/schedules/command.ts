@@ -1,15 +1,19 @@
 import type { ModalView } from '@slack/types';
 import { UserError } from '../../../errors.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
-import { capitalize, formatCode } from '../../../views/blocks/text.ts';
+import { formatCode } from '../../../views/blocks/text.ts';
 import type { Command, With } from '../../define.ts';
 import { findClosest } from '../../did-you-mean.ts';
 import type { Service } from '../../services.ts';
 import type { Words } from '../../words.ts';
 
 interface About<Needs extends Service> extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'> {
-  readonly noun: 'digest' | 'watch';
-  readonly plural: 'digests' | 'watches';
+  readonly noun: 'digest' | 'alert';
+  readonly plural: 'digests' | 'alerts';
+  /** Other words for the command. */
+  readonly aliases?: readonly string[];
+  /** Other words for its verbs. */
+  readonly otherVerbs: Readonly<Record<string, string>>;
   /** Work on one, by its word: they decide by its owner. `more`: the word behind the id. */
   readonly verbs: Readonly<
     Record<string, (id: string, context: With<Needs>, more?: string) => Promise<Message>>
@@ -22,13 +26,29 @@ interface About<Needs extends Service> extends Pick<Command, 'usage' | 'summary'
   readonly guess?: (verb: string) => string | undefined;
 }
 
-/** The command of digests or watches: `list`, `new`, `edit`, and its verbs. */
+/** The command of digests or alerts: `list`, `new`, `edit`, and its verbs. */
 export function defineScheduledCommand<Needs extends Service>(about: About<Needs>): Command<Needs> {
-  const { noun, plural, verbs, skeleton, newForm, editForm, list, guess, ...summary } = about;
+  const {
+    noun,
+    plural,
+    aliases = [],
+    otherVerbs,
+    verbs,
+    skeleton,
+    newForm,
+    editForm,
+    list,
+    guess,
+    ...summary
+  } = about;
+  const readWords = ({ list: [typed = 'list', id, more] }: Words) => {
+    const verb = typed.toLowerCase();
+    return { verb: { remove: 'delete', ...otherVerbs }[verb] ?? verb, id, more };
+  };
   return {
     ...summary,
     name: noun,
-    aliases: [plural],
+    aliases: [plural, ...aliases],
     task: 'Act',
     changesHome: true,
     needs: 'read',
@@ -39,7 +59,7 @@ export function defineScheduledCommand<Needs extends Service>(about: About<Needs
     modal(words) {
       const { verb, id } = readWords(words);
       if (verb === 'new') return skeleton(`New ${noun}`);
-      return verb === 'edit' && id !== undefined ? skeleton(`Edit the ${noun}`) : undefined;
+      return verb === 'edit' && id !== undefined ? skeleton(`Edit ${noun}`) : undefined;
     },
     load(words, context) {
       const { verb, id = '' } = readWords(words);
@@ -52,7 +72,7 @@ export function defineScheduledCommand<Needs extends Service>(about: About<Needs
       if (work && id !== undefined) return work(id, context, more);
       if (!work && verb !== 'edit') throw createUnknownVerb(verb);
       // With an id, `edit` opens a form instead.
-      const example = `\`/cdn ${noun} list\` shows their ids: \`/cdn ${noun} ${verb} k7f3q\``;
+      const example = `\`/cdn ${noun} list\` shows the IDs. Then: \`/cdn ${noun} ${verb} k7f3q\``;
       throw new UserError(`Which ${noun}?`, example);
     },
   };
@@ -61,15 +81,10 @@ export function defineScheduledCommand<Needs extends Service>(about: About<Needs
     const [near] = findClosest(verb, ['new', 'list', 'edit', ...Object.keys(verbs)], 1);
     const meant = guess?.(verb) ?? near;
     return new UserError(
-      `${capitalize(plural)} know no ${formatCode(verb, 30)}.`,
+      `${formatCode(verb, 30)} is not ${noun === 'alert' ? 'an alert' : 'a digest'} command.`,
       meant === undefined
-        ? `\`/cdn ${noun} new\` makes one, \`/cdn ${noun} list\` shows all.`
+        ? `\`/cdn ${noun} new\` creates one, \`/cdn ${noun} list\` shows all.`
         : `Did you mean \`/cdn ${noun} ${meant}\`?`,
     );
   }
-}
-
-function readWords({ list: [typed = 'list', id, more] }: Words) {
-  const verb = typed.toLowerCase();
-  return { verb: verb === 'remove' ? 'delete' : verb, id, more };
 }

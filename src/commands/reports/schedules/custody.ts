@@ -16,7 +16,7 @@ export interface CustodyOptions extends Pick<SchedulePorts, 'audit' | 'outbox' |
   readonly now: () => Date;
 }
 
-/** How digests or watches differ. */
+/** How digests or alerts differ. */
 interface Differences<Item, Order> {
   readonly pauses: Pauses<Item & Scheduled>;
   readonly toColumns: (order: Order) => OrderColumns;
@@ -30,7 +30,7 @@ interface Differences<Item, Order> {
 }
 
 /**
- * Digests or watches as commands work with them: who owns them, and whether they run. Permissions are the commands'
+ * Digests or alerts as commands work with them: who owns them, and whether they run. Permissions are the commands'
  * matter; every change is audited in its transaction, and returns undefined where another change of the same one came
  * first.
  */
@@ -144,4 +144,6 @@ export function createCustody<Item extends Scheduled & Order, Order>(
   };
 }
 
-export type Custody<Item extends Scheduled> = ReturnType<typeof createCustody<Item & Scheduled, unknown>>;
+export type Custody<Item extends Scheduled & Order, Order = unknown> = ReturnType<
+  typeof createCustody<Item, Order>
+>;

@@ -4,7 +4,7 @@ import { decideDestination } from '../../../auth/policy/destinations.ts';
 import { UserError } from '../../../errors.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
-import type { CustodyViews } from '../../../views/reports/schedules/custody.ts';
+import type { Card } from '../../../views/reports/card.ts';
 import { describePause, formatPlace } from '../../../views/reports/schedules/words.ts';
 import type { Action, Context, With } from '../../define.ts';
 import type { Service } from '../../services.ts';
@@ -12,9 +12,9 @@ import { type Custody, undoMinutes } from './custody.ts';
 import { canBeTakenOver, isChannelReason, type Scheduled } from './model.ts';
 
 interface About<Item extends Scheduled, Needs extends Service> {
-  readonly noun: 'digest' | 'watch';
-  readonly plural: 'digests' | 'watches';
-  readonly views: CustodyViews<Item>;
+  readonly noun: 'digest' | 'alert';
+  readonly plural: 'digests' | 'alerts';
+  readonly views: Card<Item>;
   readonly custody: (
     context: With<Needs>,
   ) => Pick<Custody<Item>, 'find' | 'pause' | 'resume' | 'delete' | 'restore' | 'takeOver'>;
@@ -24,7 +24,7 @@ interface About<Item extends Scheduled, Needs extends Service> {
 /** Answered beside the message, which everybody in the channel shares. Needs no key: the owner's is used. */
 export const beside = { needs: 'none', newMessage: true } as const;
 
-/** Verbs of the command and buttons that change who owns a digest or watch, and whether it runs. */
+/** Verbs of the command and buttons that change who owns a digest or alert, and whether it runs. */
 export function createManagement<Item extends Scheduled, Needs extends Service>(about: About<Item, Needs>) {
   type Ctx = With<Needs | 'keyStore'>;
   const { noun, plural, views, list } = about;
@@ -50,8 +50,8 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
   async function requireManager({ owner }: Item, { person, decide }: Context): Promise<void> {
     if (owner.userId === person.userId || assertKnown(await decide('admin')).allowed) return;
     throw new UserError(
-      `Only <@${owner.userId}>, whose ${noun} this is, and admins may do that.`,
-      `Ask them, or make one of your own: \`/cdn ${noun} new\`.`,
+      `Only <@${owner.userId}>, who owns this ${noun}, and admins can do that.`,
+      `Ask them, or create your own: \`/cdn ${noun} new\``,
     );
   }
 
@@ -60,7 +60,7 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
     if (item) return item;
     throw new UserError(
       `Somebody changed this ${noun} a moment ago, so nothing was changed.`,
-      `Look again with \`/cdn ${noun} list\`.`,
+      `See \`/cdn ${noun} list\` and try again.`,
     );
   }
 
@@ -78,8 +78,8 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
     const notice = views.renderUnchanged(item, context.person.userId);
     if (isChannelReason(item.paused.reason) && !(await context.post(item.channel, notice)))
       throw new UserError(
-        `I cannot write into ${formatPlace(item.channel)}, so the ${noun} ${formatCode(item.id)} stays paused.`,
-        `Invite me there (\`/invite @cdn\`) and resume it, or let it go elsewhere: \`/cdn ${noun} edit ${item.id}\``,
+        `I can't post in ${formatPlace(item.channel)}, so the ${noun} ${formatCode(item.id)} stays paused.`,
+        `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${noun} edit ${item.id}\``,
       );
     const resumed = requireChanged(await custodyOf(context).resume(item, context.person));
     return views.renderResumed(resumed, context.now());
@@ -97,8 +97,8 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
     const restored = item?.deletedAt ? await custodyOf(context).restore(item, context.person) : item;
     if (restored) return views.renderRestored(restored, context.now());
     throw new UserError(
-      `The ${noun} ${formatCode(id, 20)} is gone: deletions can be undone for ${undoMinutes} minutes.`,
-      `Make a new one: \`/cdn ${noun} new\`.`,
+      `The ${noun} ${formatCode(id, 20)} is gone. Deletions can be undone for ${undoMinutes} minutes.`,
+      `Create a new one: \`/cdn ${noun} new\``,
     );
   }
 
@@ -111,8 +111,8 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
     const [first] = mine;
     if (!first)
       throw new UserError(
-        `None of your ${plural} is paused for that any more.`,
-        `\`/cdn ${noun} list\` shows them.`,
+        `None of your ${plural} is still paused for that reason.`,
+        `See \`/cdn ${noun} list\`.`,
       );
     await requireOwnersKey(first, context);
     const resumed: Item[] = [];
@@ -128,8 +128,8 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
       const { paused, owner } = item;
       throw new UserError(
         paused
-          ? `The ${noun} ${formatCode(item.id)} is ${describePause(paused.reason, paused.by)}: that is for its owner and admins.`
-          : `The ${noun} ${formatCode(item.id)} runs again already, with the key of <@${owner.userId}>.`,
+          ? `The ${noun} ${formatCode(item.id)} is ${describePause(paused.reason, paused.by)}: only its owner and admins can change that.`
+          : `The ${noun} ${formatCode(item.id)} is running again, with the key of <@${owner.userId}>.`,
         `\`/cdn ${noun} list\` shows its state.`,
       );
     }
@@ -146,10 +146,10 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
   async function requireOwnersKey({ owner }: Item, { keyStore, person }: With<'keyStore'>): Promise<void> {
     if (await keyStore.describe(owner)) return;
     if (owner.userId === person.userId)
-      throw new UserError('You have no CDN key connected.', 'Connect yours, then resume it.', 'connect');
+      throw new UserError('You have no CDN key connected.', 'Connect it, then resume.', 'connect');
     throw new UserError(
       `<@${owner.userId}> has no CDN key connected.`,
-      'They can connect one; or edit it, and it runs with yours.',
+      'They can connect one, or you edit it and it uses yours.',
     );
   }
 
@@ -172,14 +172,14 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
   };
 }
 
-/** Why this person's digest or watch may not go into a channel, in words; undefined = it may. Settings are read again. */
+/** Why this person's digest or alert may not go into a channel, in words; undefined = it may. Settings are read again. */
 export async function findChannelRefusal(
-  noun: 'digest' | 'watch',
+  noun: 'digest' | 'alert',
   channel: string,
   { authorizer }: Context,
 ): Promise<string | undefined> {
   const decision = await authorizer.decide('read', channel, { fresh: true });
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
-  return failed && `A ${noun} of yours may not go into ${formatPlace(channel)}: ${failed.says}.`;
+  return failed && `Your ${noun} can't post in ${formatPlace(channel)}: ${failed.says}.`;
 }

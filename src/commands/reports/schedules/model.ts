@@ -8,13 +8,13 @@ import type { Enqueue } from '../../../store/queue/queue.ts';
 import type { Schema } from '../../../store/schema.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
 
-/** A digest or a watch: it runs on a schedule, with the key of its owner, for a channel. */
+/** A digest or an alert: it runs on a schedule, with the key of its owner, for a channel. */
 export interface Scheduled {
   readonly id: string;
   readonly tenant: string;
   /** It runs with this person's key. */
   readonly owner: Person;
-  /** A channel; of a watch also its owner's user id, for their conversation with the bot. */
+  /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
   readonly channel: string;
   /** One higher with every change that people make. */
   readonly revision: number;
@@ -51,10 +51,10 @@ export function isChannelReason(reason: PauseReason): boolean {
 /** The columns that both tables have. */
 export type ScheduledRow = Selectable<Schema['digests']>;
 
-/** Digests or watches: their rows, and their name in records and ids. */
+/** Digests or alerts: their rows, and their name in records and ids. */
 export interface ScheduledTable<Item extends Scheduled> {
   readonly name: 'digests' | 'watches';
-  readonly noun: 'digest' | 'watch';
+  readonly noun: 'digest' | 'alert';
   readonly read: (row: ScheduledRow) => Item;
 }
 

@@ -26,7 +26,7 @@ interface PauseViews<Item> {
 
 const withIds = (ids: readonly string[]) => sql<SqlBool>`id in (${sql.join(ids)})`;
 
-/** How digests or watches are paused by the bot, and how people hear of it. */
+/** How digests or alerts are paused by the bot, and how people hear of it. */
 export function definePauses<Item extends Scheduled>(table: ScheduledTable<Item>, views: PauseViews<Item>) {
   const { noun, name } = table;
 

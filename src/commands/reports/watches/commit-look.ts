@@ -1,16 +1,20 @@
 import type { Updateable } from 'kysely';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
 import type { Schema, Trx } from '../../../store/schema.ts';
-import { renderLifeSign } from '../../../views/reports/watches/life-sign.ts';
-import { renderChange, renderLooksAgain, renderResolved } from '../../../views/reports/watches/thread.ts';
+import {
+  renderChange,
+  renderChecksAgain,
+  renderHeartbeat,
+  renderResolved,
+} from '../../../views/reports/watches/incident.ts';
 import { findNextRun } from '../schedules/schedule.ts';
 import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { findNextLook } from './hours.ts';
 import { advance, type Step } from './incidents.ts';
 import { editIncident, postLifeSign, replyToIncident, showIncident } from './messages.ts';
-import type { Incident, IncidentFigures, Watch, WatchContext, WatchState } from './model.ts';
-import { findOpenIncidents, findUntoldIncidents, readIncident, watchTable } from './table.ts';
+import type { Alert, AlertContext, AlertState, Incident, IncidentFigures } from './model.ts';
+import { alertTable, findOpenIncidents, findUntoldIncidents, readIncident } from './table.ts';
 
 /** Why a look failed, in words, with the reference that is in the log. */
 export type Failed = NonNullable<IncidentFigures['failure']>;
@@ -22,54 +26,54 @@ const lifeSignTime = '09:00';
 
 interface Commit {
   readonly trx: Trx;
-  readonly context: WatchContext;
+  readonly context: AlertContext;
   readonly at: Date;
   /** As its row is now. */
-  readonly watch: Watch;
+  readonly alert: Alert;
   readonly isQuiet: boolean;
 }
 
 /** Stores what a look found, with the messages that follow from it, in one transaction. */
 export function commitLook(
-  seen: Watch,
+  seen: Alert,
   { at, observation }: { readonly at: Date; readonly observation: Observation<unknown> },
-  context: WatchContext,
+  context: AlertContext,
 ): Promise<void> {
-  return withLockedWatch(seen, at, context, async (commit) => {
-    const { trx, watch } = commit;
-    const { recent } = watch.state;
-    const open = await findOpenIncidents(trx, watch.id);
+  return withLockedAlert(seen, at, context, async (commit) => {
+    const { trx, alert } = commit;
+    const { recent } = alert.state;
+    const open = await findOpenIncidents(trx, alert.id);
     if (open.blind)
       await closeIncident(open.blind, { ...open.blind.figures, lookedAt: at.toISOString() }, commit);
-    const { damping, isEvent } = findCondition(watch.subject.condition);
-    const about = { now: at, damping, isEvent, isGap: isGap(watch, at) };
+    const { damping, isEvent } = findCondition(alert.subject.condition);
+    const about = { now: at, damping, isEvent, isGap: isGap(alert, at) };
     const step = advance({ recent }, open.wrong?.figures, observation, about);
     if (step.move === 'open' && step.figures) await openIncident('wrong', step.figures, commit);
     else if (open.wrong) await changeIncident(open.wrong, step, commit, { redraw: open.blind !== undefined });
-    const memory = observation.memory ?? watch.state.memory;
-    const state: WatchState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
+    const memory = observation.memory ?? alert.state.memory;
+    const state: AlertState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
     const alive = await tellLifeSign(commit);
-    return { state: JSON.stringify(state), looks: watch.looks + 1, looked_at: at, ...alive };
+    return { state: JSON.stringify(state), looks: alert.looks + 1, looked_at: at, ...alive };
   });
 }
 
 /** Stores that a look failed, and tells it once it is no accident. */
 export function commitBlindLook(
-  seen: Watch,
+  seen: Alert,
   { at, failure }: { readonly at: Date; readonly failure: Failed },
-  context: WatchContext,
+  context: AlertContext,
 ): Promise<void> {
-  return withLockedWatch(seen, at, context, async (commit) => {
-    const { trx, watch } = commit;
-    const { state, subject } = watch;
+  return withLockedAlert(seen, at, context, async (commit) => {
+    const { trx, alert } = commit;
+    const { state, subject } = alert;
     const blind = { since: state.blind?.since ?? at.toISOString(), looks: (state.blind?.looks ?? 0) + 1 };
-    const open = await findOpenIncidents(trx, watch.id);
+    const open = await findOpenIncidents(trx, alert.id);
     const figures: IncidentFigures = {
       parts: [],
       everything: [],
       worst: { at: blind.since, parts: 0 },
       series: [],
-      lookedAt: (watch.lookedAt ?? at).toISOString(),
+      lookedAt: (alert.lookedAt ?? at).toISOString(),
       failure,
     };
     const isKnown = blind.looks >= looksUntilBlind || subject.every * minuteMs >= hourMs;
@@ -80,20 +84,20 @@ export function commitBlindLook(
       await store(open.blind, { figures: JSON.stringify(figures) }, commit);
       await show(open.blind, commit);
     } else if (open.blind) await show(open.blind, commit, { onlyUntold: true });
-    return { state: JSON.stringify({ ...state, blind } satisfies WatchState) };
+    return { state: JSON.stringify({ ...state, blind } satisfies AlertState) };
   });
 }
 
 /** Leaves a look out: only the next one is planned. */
-export function skipLook(seen: Watch, at: Date, context: WatchContext): Promise<void> {
-  return withLockedWatch(seen, at, context, async () => ({}));
+export function skipLook(seen: Alert, at: Date, context: AlertContext): Promise<void> {
+  return withLockedAlert(seen, at, context, async () => ({}));
 }
 
 /** Does nothing where another process or a change came first: the row is no longer as it was seen. */
-async function withLockedWatch(
-  { id, revision, nextDue }: Watch,
+async function withLockedAlert(
+  { id, revision, nextDue }: Alert,
   at: Date,
-  context: WatchContext,
+  context: AlertContext,
   change: (commit: Commit) => Promise<Updateable<Schema['watches']>>,
 ): Promise<void> {
   await context.db.transaction().execute(async (trx) => {
@@ -106,13 +110,13 @@ async function withLockedWatch(
       .forUpdate()
       .executeTakeFirst();
     if (!row) return;
-    const watch = watchTable.read(row);
-    const isQuiet = watch.snoozed !== undefined && watch.snoozed.until > at;
-    const commit = { trx, context, at, watch, isQuiet };
+    const alert = alertTable.read(row);
+    const isQuiet = alert.snoozed !== undefined && alert.snoozed.until > at;
+    const commit = { trx, context, at, alert, isQuiet };
     for (const incident of await findUntoldIncidents(trx, id, new Date(at.getTime() - dayMs)))
       await show(incident, commit, { onlyUntold: true });
     const changes = await change(commit);
-    const next_due = findNextLook(watch.subject, at);
+    const next_due = findNextLook(alert.subject, at);
     await trx
       .updateTable('watches')
       .set({ ...changes, next_due })
@@ -122,21 +126,21 @@ async function withLockedWatch(
 }
 
 /** Whether so much time has passed since the last look that it says nothing about now. */
-function isGap({ lookedAt, subject }: Watch, at: Date): boolean {
+function isGap({ lookedAt, subject }: Alert, at: Date): boolean {
   return lookedAt !== undefined && at.getTime() - lookedAt.getTime() > 2.5 * subject.every * minuteMs;
 }
 
 async function openIncident(
   kind: Incident['kind'],
   figures: IncidentFigures,
-  { trx, context, at, watch, isQuiet }: Commit,
+  { trx, context, at, alert, isQuiet }: Commit,
   openedAt = at,
 ): Promise<void> {
   const row = await trx
     .insertInto('watch_incidents')
     .values({
-      id: `${watch.id}-${kind}-${openedAt.getTime().toString(36)}`,
-      watch_id: watch.id,
+      id: `${alert.id}-${kind}-${openedAt.getTime().toString(36)}`,
+      watch_id: alert.id,
       kind,
       opened_at: openedAt,
       figures: JSON.stringify(figures),
@@ -144,7 +148,7 @@ async function openIncident(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await showIncident(trx, readIncident(row), { outbox: context.ports.outbox, watch, isQuiet });
+  await showIncident(trx, readIncident(row), { outbox: context.ports.outbox, alert, isQuiet });
 }
 
 async function changeIncident(
@@ -160,29 +164,29 @@ async function changeIncident(
   const tells = joined.length > 0 || left.length > 0;
   // A message that is new says all of it itself.
   if (tells && message === incident.message && !redraw) {
-    const { watch, at } = commit;
-    await reply(incident, renderChange({ joined, left, figures, at }, watch), commit);
+    const { alert, at } = commit;
+    await reply(incident, renderChange({ joined, left, figures, at }, alert), commit);
   }
 }
 
 async function closeIncident(incident: Incident, figures: IncidentFigures, commit: Commit): Promise<void> {
-  const { at, watch } = commit;
+  const { at, alert } = commit;
   await store(incident, { figures: JSON.stringify(figures), closed_at: at }, commit);
   const closed: Incident = { ...incident, figures, closedAt: at };
   const message = await show(closed, commit);
   if (message === undefined || message !== incident.message) return;
-  const { isEvent = false } = findCondition(watch.subject.condition);
-  if (incident.kind === 'blind') await reply(incident, renderLooksAgain(closed), commit);
-  else if (!isEvent) await reply(incident, renderResolved(closed, watch), commit);
+  const { isEvent = false } = findCondition(alert.subject.condition);
+  if (incident.kind === 'blind') await reply(incident, renderChecksAgain(closed), commit);
+  else if (!isEvent) await reply(incident, renderResolved(closed, alert), commit);
 }
 
 function show(
   incident: Incident,
-  { trx, context, watch, isQuiet }: Commit,
+  { trx, context, alert, isQuiet }: Commit,
   { onlyUntold = false }: { readonly onlyUntold?: boolean } = {},
 ): Promise<string | undefined> {
   const { outbox } = context.ports;
-  return showIncident(trx, incident, { outbox, watch, isQuiet, onlyUntold });
+  return showIncident(trx, incident, { outbox, alert, isQuiet, onlyUntold });
 }
 
 async function reply(
@@ -190,11 +194,11 @@ async function reply(
   body: Parameters<typeof replyToIncident>[1]['body'],
   commit: Commit,
 ) {
-  const { trx, context, watch, isQuiet } = commit;
+  const { trx, context, alert, isQuiet } = commit;
   if (isQuiet) return;
   const nth = incident.replies + 1;
   await store(incident, { replies: nth }, commit);
-  await replyToIncident(trx, { incident, nth, body }, { outbox: context.ports.outbox, watch });
+  await replyToIncident(trx, { incident, nth, body }, { outbox: context.ports.outbox, alert });
 }
 
 async function store(
@@ -206,21 +210,21 @@ async function store(
 }
 
 /** Once a day, where people want it; the first is due the next morning. */
-async function tellLifeSign({ trx, context, at, watch, isQuiet }: Commit) {
-  const { lifeSign, timeZone } = watch.subject;
+async function tellLifeSign({ trx, context, at, alert, isQuiet }: Commit) {
+  const { lifeSign, timeZone } = alert.subject;
   if (!lifeSign || isQuiet) return {};
   const daily = { time: lifeSignTime, zone: timeZone, weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
-  const since = watch.aliveAt ?? at;
-  if (watch.aliveAt && findNextRun(daily, since) > at) return {};
-  if (watch.aliveAt) {
+  const since = alert.aliveAt ?? at;
+  if (alert.aliveAt && findNextRun(daily, since) > at) return {};
+  if (alert.aliveAt) {
     const incidents = await trx
       .selectFrom('watch_incidents')
       .select(({ fn }) => fn.countAll<bigint>().as('count'))
-      .where('watch_id', '=', watch.id)
+      .where('watch_id', '=', alert.id)
       .where('opened_at', '>', since)
       .executeTakeFirstOrThrow();
-    const body = renderLifeSign(watch, { since, at, incidents: Number(incidents.count) });
-    await postLifeSign(trx, at.toISOString().slice(0, 10), body, { outbox: context.ports.outbox, watch });
+    const body = renderHeartbeat(alert, { since, at, incidents: Number(incidents.count) });
+    await postLifeSign(trx, at.toISOString().slice(0, 10), body, { outbox: context.ports.outbox, alert });
   }
   return { alive_at: at };
 }

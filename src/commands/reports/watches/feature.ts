@@ -1,12 +1,14 @@
 import { tenantId } from '../../../auth/identity.ts';
-import { watchSkeleton } from '../../../views/reports/watches/form.ts';
-import { type Row, renderWatchList, watchesAtHome } from '../../../views/reports/watches/list.ts';
+import { reportSkeleton } from '../../../views/reports/form.ts';
+import { renderAtHome, renderList } from '../../../views/reports/list.ts';
+import { countAlerts, listAlert, type Row } from '../../../views/reports/watches/list.ts';
 import type { Feature, With } from '../../define.ts';
 import { defineScheduledCommand } from '../schedules/command.ts';
 import { canBeTakenOver } from '../schedules/model.ts';
-import { verbs, watchActions } from './actions.ts';
+import { alertActions, verbs } from './actions.ts';
 import { conditions } from './conditions/list.ts';
 import {
+  alertForm,
   editForm,
   groupsPicker,
   hostPicker,
@@ -14,64 +16,71 @@ import {
   originPicker,
   redraw,
   tryNow,
-  watchForm,
 } from './form.ts';
-import type { Watch } from './model.ts';
+import type { Alert } from './model.ts';
 
-const watchCommand = defineScheduledCommand<'watches' | 'keyStore' | 'accounts'>({
-  noun: 'watch',
-  plural: 'watches',
-  usage: 'watch [new|list|look <id>|why <id>|snooze <id> [2h]|pause <id>|resume <id>|edit <id>|delete <id>]',
+const alertCommand = defineScheduledCommand<'alerts' | 'keyStore' | 'accounts'>({
+  noun: 'alert',
+  plural: 'alerts',
+  aliases: ['watch', 'watches'],
+  usage: 'alert [new|list|check <id>|why <id>|snooze <id> [2h]|pause <id>|resume <id>|edit <id>|delete <id>]',
   summary:
-    'Tells when something begins, changes or ends: origin errors, zones, limits, settings, apps, charges',
-  label: 'Watches',
-  examples: ['watch new errors', 'watch list', 'watch snooze k7f3q 2h'],
+    'Tells you when something starts, changes or resolves: origin errors, zones, limits, settings, apps, charges',
+  label: 'Alerts',
+  examples: ['alert new errors', 'alert list', 'alert snooze k7f3q 2h'],
+  otherVerbs: { look: 'check', run: 'check', now: 'check', silence: 'snooze', mute: 'snooze' },
   verbs,
-  skeleton: watchSkeleton,
+  skeleton: (title) => reportSkeleton('alerts', title),
   newForm,
   editForm,
   async list(context) {
     // The person's own, those of this channel, and for admins all.
-    const isHere = ({ channel }: Watch, admin: boolean): boolean => admin || channel === context.channelId;
+    const isHere = ({ channel }: Alert, admin: boolean): boolean => admin || channel === context.channelId;
     const rows = await listVisible(context, isHere);
     const budget = await context.accounts.describeBudget(context.person);
-    return renderWatchList(rows, { budget, asOf: context.now() });
+    return renderList(rows.map(listAlert), countAlerts(rows), { budget, asOf: context.now() });
   },
-  // `/cdn watch errors` means a new one.
+  // `/cdn alert errors` means a new one.
   guess: (verb) => (conditions.some(({ words }) => words.test(verb)) ? `new ${verb}` : undefined),
 });
 
-export const watch: Feature<'watches' | 'keyStore' | 'zoneCache' | 'accounts'> = {
-  name: 'watches',
-  commands: [watchCommand],
+export const alert: Feature<'alerts' | 'keyStore' | 'names' | 'zoneCache' | 'accounts'> = {
+  name: 'alerts',
+  commands: [alertCommand],
   actions: [
     redraw,
     tryNow,
-    { id: 'watches:edit', needs: 'read', modal: () => watchSkeleton('Edit the watch'), load: editForm },
-    ...watchActions,
+    { id: 'alerts:edit', needs: 'read', modal: () => reportSkeleton('alerts', 'Edit alert'), load: editForm },
+    ...alertActions,
   ],
-  forms: [watchForm],
+  forms: [alertForm],
   pickers: [hostPicker, originPicker, groupsPicker],
   /** The person's own, and for admins those of others that the bot paused. */
   homeSection: async (context) =>
-    watchesAtHome(await listVisible(context, (watch, admin) => admin && canBeTakenOver(watch))),
+    renderAtHome(
+      (await listVisible(context, (alert, admin) => admin && canBeTakenOver(alert))).map(listAlert),
+      'alert',
+      'Alerts',
+    ),
 };
 
-/** The person's own watches, and those of others that `isVisible` picks. */
+/** The person's own alerts, and those of others that `isVisible` picks. */
 async function listVisible(
-  { person, authorizer, watches }: With<'watches'>,
-  isVisible: (watch: Watch, admin: boolean) => boolean,
+  { person, authorizer, alerts }: With<'alerts'>,
+  isVisible: (alert: Alert, admin: boolean) => boolean,
 ): Promise<Row[]> {
   const tenant = tenantId(person);
-  const [all, open, { admin }] = await Promise.all([
-    watches.list(tenant),
-    watches.listOpen(tenant),
+  const [all, open, untold, { admin }] = await Promise.all([
+    alerts.list(tenant),
+    alerts.listOpen(tenant),
+    alerts.listUntold(tenant),
     authorizer.actor(),
   ]);
-  const byWatch = Map.groupBy(open, ({ watchId }) => watchId);
-  return all.flatMap((watch) => {
-    const own = watch.owner.userId === person.userId;
-    if (!own && !isVisible(watch, admin)) return [];
-    return [{ watch, open: byWatch.get(watch.id) ?? [], own, manages: admin || own }];
+  const byAlert = Map.groupBy(open, ({ alertId }) => alertId);
+  return all.flatMap((alert) => {
+    const own = alert.owner.userId === person.userId;
+    if (!own && !isVisible(alert, admin)) return [];
+    const isUntold = untold.has(alert.id);
+    return [{ alert, open: byAlert.get(alert.id) ?? [], isUntold, own, manages: admin || own }];
   });
 }

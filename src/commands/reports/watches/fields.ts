@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
 import {
+  type AlertValues,
   everyChoices,
-  type FormValues,
   mostNamed,
   mostTargets,
   windowChoices,
-} from '../../../views/reports/watches/form.ts';
+} from '../../../views/reports/form.ts';
 import { describeHours } from '../../../views/reports/watches/words.ts';
 import type { Fields } from '../../define.ts';
-import { conditionNames, findCondition } from './conditions/list.ts';
-import type { WatchOrder } from './model.ts';
+import { type ConditionName, conditionNames, findCondition } from './conditions/list.ts';
+import type { AlertOrder } from './model.ts';
 import { parseHours } from './typed-hours.ts';
 
 const numbers = z.string().optional();
 
 /** Parses the form's fields. A message is the error of its field. */
-export const watchFields = z
+export const alertFields = z
   .object({
-    condition: z.enum(conditionNames, { error: 'Choose what it looks for.' }),
+    condition: z.enum(conditionNames, { error: 'Choose what to alert on.' }),
     target: z
       .array(z.string())
       .max(mostTargets, { error: `At most ${mostTargets}.` })
@@ -36,15 +36,14 @@ export const watchFields = z
     groups: z.array(z.string()).default([]),
     lifeSign: z.array(z.string()).default([]),
   })
-  .transform((fields, issues): Omit<WatchOrder, 'channel'> & { readonly channel: string | undefined } => {
+  .transform((fields, issues): Omit<AlertOrder, 'channel'> & { readonly channel: string | undefined } => {
     const { condition: name, target, channel, timezone: timeZone, people, groups, lifeSign } = fields;
     const wrong = (field: keyof typeof fields, message: string): void =>
       issues.addIssue({ code: 'custom', path: [field], message });
     const condition = findCondition(name);
     const { threshold: limits, window: counted, leastEvery = 5 } = condition;
     const targets = condition.target === 'account' ? [] : [...new Set(target)];
-    if (targets.some((one) => isNote(one)))
-      wrong('target', 'This line is nothing to choose. Pick another one.');
+    if (targets.some((one) => isNote(one))) wrong('target', 'Pick one of the other lines.');
     if (condition.missingTarget !== undefined && targets.length === 0)
       wrong('target', condition.missingTarget);
     const threshold = limits && Number(fields.threshold ?? limits.initial);
@@ -55,7 +54,7 @@ export const watchFields = z
     const window = counted && Number(fields.window ?? counted.initial);
     if (counted && !windowChoices.includes(window ?? 0)) wrong('window', 'Choose from the list.');
     else if (window !== undefined && window < every)
-      wrong('window', 'At least the time between two looks, or what happens in between is never counted.');
+      wrong('window', 'At least the time between two checks, or some errors are never counted.');
     const hours = fields.hours.trim() === '' ? undefined : parseHours(fields.hours);
     if (fields.hours.trim() !== '' && !hours)
       wrong('hours', 'Days, hours, or both, such as: Mon-Fri 08:00-18:00');
@@ -77,19 +76,18 @@ export const watchFields = z
   });
 
 /** The form's fields as they are filled in, right or wrong. */
-export function readFormValues(fields: Fields): FormValues {
+export function readFormValues(fields: Fields): AlertValues {
   const all = (name: string): string[] => [fields[name] ?? []].flat();
   const one = (name: string): string | undefined => all(name)[0];
   const condition = conditionNames.find((name) => name === one('condition')) ?? 'zone-state';
-  const { target, threshold, window, leastEvery = 5 } = findCondition(condition);
-  const every = Math.max(leastEvery, Number(one('every') ?? 5));
+  const { target, threshold, window } = findCondition(condition);
   return {
     condition,
     // Those of another condition mean something else.
     target: all(`target:${target}`),
     threshold: threshold && (one(`threshold:${condition}`) ?? String(threshold.initial)),
     window: window && (one(`window:${condition}`) ?? String(window.initial)),
-    every: String(every),
+    every: String(readEvery(fields, condition)),
     channel: one('channel'),
     hours: one('hours') ?? '',
     timezone: one('timezone') ?? 'UTC',
@@ -99,15 +97,30 @@ export function readFormValues(fields: Fields): FormValues {
   };
 }
 
-/** The form's fields for an existing watch. */
-export function writeFields({ subject, channel }: WatchOrder): Fields {
+/** How often a condition is checked where nobody chose otherwise. */
+function defaultEvery(condition: ConditionName): number {
+  return findCondition(condition).leastEvery ?? 5;
+}
+
+/** What was chosen; the default of the condition before is no choice, and does not carry over. */
+function readEvery(fields: Fields, condition: ConditionName): number {
+  const usual = defaultEvery(condition);
+  const found = Object.entries(fields).find(([name]) => name.startsWith('every:'));
+  const before = conditionNames.find((name) => found?.[0] === `every:${name}`);
+  const chosen = Number([found?.[1] ?? []].flat()[0] ?? Number.NaN);
+  if (before === undefined || Number.isNaN(chosen)) return usual;
+  return before !== condition && chosen === defaultEvery(before) ? usual : Math.max(usual, chosen);
+}
+
+/** The form's fields for an existing alert. */
+export function writeFields({ subject, channel }: AlertOrder): Fields {
   const { condition, targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
   return {
     condition,
     [`target:${findCondition(condition).target}`]: targets,
     ...(threshold === undefined ? {} : { [`threshold:${condition}`]: String(threshold) }),
     ...(window === undefined ? {} : { [`window:${condition}`]: String(window) }),
-    every: String(every),
+    [`every:${condition}`]: String(every),
     ...(/^[CG]/u.test(channel) ? { channel } : {}),
     hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',
     timezone: timeZone,

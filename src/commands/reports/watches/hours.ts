@@ -21,7 +21,7 @@ interface Plan {
 
 /**
  * The next look after a moment. Looks stand on a grid of `every` minutes from midnight (UTC), so that those of one account
- * fall together; outside of its hours a watch waits until they begin.
+ * fall together; outside of its hours an alert waits until they begin.
  */
 export function findNextLook({ every, hours, timeZone }: Plan, after: Date): Date {
   const step = every * minuteMs;

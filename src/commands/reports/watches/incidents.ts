@@ -1,5 +1,5 @@
 import type { Condition, Observation, Part } from './conditions/condition.ts';
-import type { IncidentFigures, IncidentPart, WatchState } from './model.ts';
+import type { AlertState, IncidentFigures, IncidentPart } from './model.ts';
 
 type Damping = Condition<string>['damping'];
 
@@ -19,11 +19,11 @@ export interface Step {
 }
 
 /**
- * One step of a watch: damps flapping, and opens, changes or closes its incident. Pure. `known`: the figures of its open
+ * One step of an alert: damps flapping, and opens, changes or closes its incident. Pure. `known`: the figures of its open
  * incident. After a gap in the looks (`isGap`) earlier ones say nothing about now.
  */
 export function advance(
-  { recent: before }: Pick<WatchState, 'recent'>,
+  { recent: before }: Pick<AlertState, 'recent'>,
   known: IncidentFigures | undefined,
   seen: Observation<unknown>,
   about: {

@@ -2,26 +2,26 @@ import { z } from 'zod';
 import { minuteMs, yieldToEventLoop } from '../../../lib/time.ts';
 import { defineJob } from '../../../store/queue/define-job.ts';
 import { lookForPerson } from './look.ts';
-import type { WatchContext } from './model.ts';
-import { enqueueNextLook, lookData, watchLook } from './queue.ts';
-import { watchPauses, watchTable } from './table.ts';
+import type { AlertContext } from './model.ts';
+import { alertLook, enqueueNextLook, lookData } from './queue.ts';
+import { alertPauses, alertTable } from './table.ts';
 
-export const watchLookJob = defineJob({ ...watchLook, data: lookData, run: lookForPerson });
+export const alertLookJob = defineJob({ ...alertLook, data: lookData, run: lookForPerson });
 
 /** Longer than the time between two of these jobs. */
 const aheadMs = 65 * minuteMs;
 
 /**
- * At start and hourly: repairs lost jobs, since a broken chain would blind a watch, and looks for workspaces in which the
+ * At start and hourly: repairs lost jobs, since a broken chain would blind an alert, and looks for workspaces in which the
  * app works again. With a tenant: the app was installed there.
  */
-export const reconcileWatchesJob = defineJob({
+export const reconcileAlertsJob = defineJob({
   name: 'watches-reconcile',
   cron: '23 * * * *',
   data: z.object({ tenant: z.string().optional() }),
-  async run({ tenant }, context: WatchContext) {
+  async run({ tenant }, context: AlertContext) {
     const { db, ports, now, signal } = context;
-    await watchPauses.announceReinstalled(tenant, context);
+    await alertPauses.announceReinstalled(tenant, context);
     if (tenant !== undefined) return;
     const soon = await db
       .selectFrom('watches')
@@ -35,7 +35,7 @@ export const reconcileWatchesJob = defineJob({
       .execute();
     for (const row of soon) {
       if (signal.aborted) return;
-      await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, watchTable.read(row), trx));
+      await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, alertTable.read(row), trx));
       await yieldToEventLoop();
     }
   },

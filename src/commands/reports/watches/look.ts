@@ -13,9 +13,9 @@ import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { isWithin } from './hours.ts';
 import { editOpenIncidents } from './messages.ts';
-import type { Watch, WatchContext } from './model.ts';
+import type { Alert, AlertContext } from './model.ts';
 import { enqueueNextLook, type lookData } from './queue.ts';
-import { watchPauses, watchTable } from './table.ts';
+import { alertPauses, alertTable } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
@@ -25,18 +25,18 @@ const lookMs = 2 * minuteMs;
 const mostFailedRequests = 6;
 const looksAtOnce = 3;
 
-/** Looks for all watches of a person that are due, and plans the next look. */
+/** Looks for all alerts of a person that are due, and plans the next look. */
 export async function lookForPerson(
   { tenant, owner, isFresh }: z.output<typeof lookData>,
-  context: WatchContext,
+  context: AlertContext,
 ): Promise<void> {
   const { db, ports, now, signal } = context;
-  const due = await findDueWatches(db, { tenant, owner }, new Date(now().getTime() + clockSkewMs));
+  const due = await findDueAlerts(db, { tenant, owner }, new Date(now().getTime() + clockSkewMs));
   const until = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
   let account: Promise<AccountReads> | undefined;
-  const open = ({ owner }: Watch) =>
+  const open = ({ owner }: Alert) =>
     (account ??= ports.accounts.open(owner, until, createErrorBudget(mostFailedRequests), isFresh));
-  const looks = due.map((watch) => () => lookOnce(watch, open, context));
+  const looks = due.map((alert) => () => lookOnce(alert, open, context));
   const failed = (await runConcurrently(looksAtOnce, looks)).find(({ status }) => status === 'rejected');
   // The bot stops, or the database fails: the job runs again.
   if (failed) throw (failed as PromiseRejectedResult).reason;
@@ -45,11 +45,11 @@ export async function lookForPerson(
   await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, person, trx));
 }
 
-async function findDueWatches(
+async function findDueAlerts(
   db: Db,
   { tenant, owner }: { tenant: string; owner: string },
   until: Date,
-): Promise<Watch[]> {
+): Promise<Alert[]> {
   const rows = await db
     .selectFrom('watches')
     .selectAll()
@@ -59,62 +59,62 @@ async function findDueWatches(
     .where('next_due', '<=', until)
     .orderBy('next_due')
     .execute();
-  return rows.map(watchTable.read);
+  return rows.map(alertTable.read);
 }
 
 async function lookOnce(
-  watch: Watch,
-  open: (watch: Watch) => Promise<AccountReads>,
-  context: WatchContext,
+  alert: Alert,
+  open: (alert: Alert) => Promise<AccountReads>,
+  context: AlertContext,
 ): Promise<void> {
   const { ports, now, signal, log } = context;
   const at = now();
-  if (isTooLate(watch, at)) return skipLook(watch, at, context);
+  if (isTooLate(alert, at)) return skipLook(alert, at, context);
   let observation: Observation<unknown>;
   try {
-    const refused = await findRefusal(watch, ports);
-    if (refused) return await pause(watch, refused, context);
-    observation = await findCondition(watch.subject.condition).evaluate({
-      account: await open(watch),
-      subject: watch.subject,
+    const refused = await findRefusal(alert, ports);
+    if (refused) return await pause(alert, refused, context);
+    observation = await findCondition(alert.subject.condition).evaluate({
+      account: await open(alert),
+      subject: alert.subject,
       now: at,
-      lookedAt: watch.lookedAt,
-      memory: watch.state.memory,
+      lookedAt: alert.lookedAt,
+      memory: alert.state.memory,
     });
     // The bot stops: what could not be read because of that is no finding.
     signal.throwIfAborted();
   } catch (error) {
     if (signal.aborted) throw error;
     const found = classifyCdnFailure(error);
-    if (typeof found === 'string') return pause(watch, found, context);
-    log.warn({ watch: watch.id, error }, 'watch cannot look');
-    return commitBlindLook(watch, { at, failure: toFailed(error, context) }, context);
+    if (typeof found === 'string') return pause(alert, found, context);
+    log.warn({ alert: alert.id, error }, 'alert cannot look');
+    return commitBlindLook(alert, { at, failure: toFailed(error, context) }, context);
   }
-  await commitLook(watch, { at, observation }, context);
+  await commitLook(alert, { at, observation }, context);
 }
 
 /** Due within its hours, while no process ran. One that is asked for at another hour is due at that hour. */
-function isTooLate({ nextDue, subject: { hours, timeZone } }: Watch, at: Date): boolean {
+function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): boolean {
   if (!hours || !nextDue || isWithin(hours, timeZone, at)) return false;
   return isWithin(hours, timeZone, nextDue);
 }
 
-function toFailed(error: unknown, { ports }: WatchContext): Failed {
+function toFailed(error: unknown, { ports }: AlertContext): Failed {
   if (error instanceof BudgetSpent) return { message: describeBudgetSpent(error.resetsAt) };
-  const { message, reference } = ports.explain(error, 'watch');
+  const { message, reference } = ports.explain(error, 'alert');
   return { message: message.slice(0, 500), reference };
 }
 
 async function pause(
-  { id, revision }: Watch,
+  { id, revision }: Alert,
   reason: PauseReason,
-  { db, ports, now, log }: WatchContext,
+  { db, ports, now, log }: AlertContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // One that was taken over or changed since is not the one that failed.
-    const paused = await watchPauses.pause(trx, { id, revision }, { reason, at: now() }, ports);
+    const paused = await alertPauses.pause(trx, { id, revision }, { reason, at: now() }, ports);
     if (paused.length === 0) return;
     await editOpenIncidents(trx, id, ports.outbox);
-    log.warn({ watch: id, reason }, 'watch paused');
+    log.warn({ alert: id, reason }, 'alert paused');
   });
 }

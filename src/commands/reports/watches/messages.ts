@@ -7,13 +7,13 @@ import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { renderIncident } from '../../../views/reports/watches/incident.ts';
 import { toPlaceReason } from '../schedules/failures.ts';
 import { findScheduled } from '../schedules/rows.ts';
-import type { Incident, IncidentFigures, Watch, WatchContext } from './model.ts';
+import type { Alert, AlertContext, Incident, IncidentFigures } from './model.ts';
 import { enqueueNextLook } from './queue.ts';
-import { findIncident, findOpenIncidents, watchPauses, watchTable } from './table.ts';
+import { alertPauses, alertTable, findIncident, findOpenIncidents } from './table.ts';
 
 type AboutIncident = {
   readonly incidentId: string;
-  readonly watchId: string;
+  readonly alertId: string;
   /** The first place it went to; missing in rows of before. */
   readonly channel?: string;
 };
@@ -26,26 +26,26 @@ const mostHastyPosts = 3;
 /** The one message of an incident, drawn from its row whenever it is shown. */
 const incidentMessage = defineMessage({
   kind: 'watch-incident',
-  render: (about: AboutIncident, context: WatchContext) => renderMessage(about, context),
+  render: (about: AboutIncident, context: AlertContext) => renderMessage(about, context),
   async renderInstead(about, _refusal, context) {
     const whole = await renderMessage(about, context);
     return whole && say(whole.text);
   },
-  async ended(trx, { id, about, place, state, reason, code }, { ports, now, log }: WatchContext) {
+  async ended(trx, { id, about, place, state, reason, code }, { ports, now, log }: AlertContext) {
     const isAppGone = reason === 'app-gone';
     // The code is the first place's: that the owner's conversation took the message does not make the channel well.
     if (isAppGone || isPlaceCode(code)) {
       const at = now();
-      const watch = await findScheduled(trx, watchTable, about.watchId);
+      const alert = await findScheduled(trx, alertTable, about.alertId);
       // One that was moved meanwhile posts elsewhere.
-      if (watch && (isAppGone || watch.channel === (about.channel ?? place)))
-        await watchPauses.pause(
+      if (alert && (isAppGone || alert.channel === (about.channel ?? place)))
+        await alertPauses.pause(
           trx,
-          { id: watch.id, revision: watch.revision },
+          { id: alert.id, revision: alert.revision },
           { reason: isAppGone ? 'uninstalled' : toPlaceReason(code), at },
           ports,
         );
-      // Its channel has not read it: what still is wrong when the watch runs again opens another one, which is posted.
+      // Its channel has not read it: what still is wrong when the alert runs again opens another one, which is posted.
       const incident = trx.updateTable('watch_incidents');
       await incident
         .set({ closed_at: at, told: false, message: null })
@@ -58,25 +58,25 @@ const incidentMessage = defineMessage({
     ports.untold();
     log.error({ message: id, incident: about.incidentId, state, code }, 'alert could not be posted');
     if (countPosts(id) > mostHastyPosts) return;
-    await checkSoon(trx, about.watchId, { ports, now });
+    await checkSoon(trx, about.alertId, { ports, now });
   },
 });
 
-async function renderMessage({ incidentId, watchId }: AboutIncident, { db, now }: WatchContext) {
-  const [watch, incident] = await Promise.all([
-    findScheduled(db, watchTable, watchId),
+async function renderMessage({ incidentId, alertId }: AboutIncident, { db, now }: AlertContext) {
+  const [alert, incident] = await Promise.all([
+    findScheduled(db, alertTable, alertId),
     findIncident(db, incidentId),
   ]);
-  if (!watch || !incident) return undefined;
-  const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, watchId) : {};
-  return renderIncident(incident, watch, { now: now(), blindSince: blind?.openedAt });
+  if (!alert || !incident) return undefined;
+  const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, alertId) : {};
+  return renderIncident(incident, alert, { now: now(), blindSince: blind?.openedAt });
 }
 
 /** The next check posts what was not told: a daily one comes in five minutes for that, three times. */
 async function checkSoon(
   trx: Trx,
   id: string,
-  { ports, now }: Pick<WatchContext, 'ports' | 'now'>,
+  { ports, now }: Pick<AlertContext, 'ports' | 'now'>,
 ): Promise<void> {
   const row = await trx
     .updateTable('watches')
@@ -87,16 +87,16 @@ async function checkSoon(
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  if (row) await enqueueNextLook(ports.enqueue, watchTable.read(row), trx);
+  if (row) await enqueueNextLook(ports.enqueue, alertTable.read(row), trx);
 }
 
 /** A change of an incident in its thread, a sign of life. */
-const watchReply = defineMessage({ kind: 'watch-reply' });
+const alertReply = defineMessage({ kind: 'watch-reply' });
 const lifeSign = defineMessage({ kind: 'watch-life-sign' });
 
 interface Posting {
   readonly outbox: Outbox;
-  readonly watch: Watch;
+  readonly alert: Alert;
 }
 
 /**
@@ -108,7 +108,7 @@ export async function showIncident(
   { id, message, closedAt }: Incident,
   {
     outbox,
-    watch,
+    alert,
     isQuiet,
     onlyUntold,
   }: Posting & { readonly isQuiet: boolean; readonly onlyUntold?: boolean },
@@ -122,9 +122,9 @@ export async function showIncident(
   await outbox.put(trx, {
     id: next,
     kind: incidentMessage,
-    about: { incidentId: id, watchId: watch.id, channel: watch.channel },
-    installation: watch.owner,
-    to: { places: [...new Set([watch.channel, watch.owner.userId])] },
+    about: { incidentId: id, alertId: alert.id, channel: alert.channel },
+    installation: alert.owner,
+    to: { places: [...new Set([alert.channel, alert.owner.userId])] },
     doubt: 'retry',
   });
   await trx.updateTable('watch_incidents').set({ message: next, told: true }).where('id', '=', id).execute();
@@ -150,14 +150,14 @@ export async function replyToIncident(
     nth,
     body,
   }: { readonly incident: Incident; readonly nth: number; readonly body: Message },
-  { outbox, watch }: Posting,
+  { outbox, alert }: Posting,
 ): Promise<void> {
   if (message === undefined) return;
   await outbox.put(trx, {
     id: `watch:${id}:${nth}`,
-    kind: watchReply,
+    kind: alertReply,
     about: {},
-    installation: watch.owner,
+    installation: alert.owner,
     to: { parent: message },
     body,
     doubt: 'once',
@@ -169,13 +169,13 @@ export async function editIncident(trx: Trx, { message }: Incident, outbox: Outb
   if (message !== undefined) await outbox.edit(trx, message);
 }
 
-/** Leaves what is open, for a watch that looks no more, or for something else: whether it is over stays unknown. */
+/** Leaves what is open, for an alert that looks no more, or for something else: whether it is over stays unknown. */
 export async function leaveOpenIncidents(
   trx: Trx,
-  { id: watchId, subject: left }: Watch,
+  { id: alertId, subject: left }: Alert,
   { outbox, now }: { readonly outbox: Outbox; readonly now: Date },
 ): Promise<void> {
-  for (const incident of Object.values(await findOpenIncidents(trx, watchId))) {
+  for (const incident of Object.values(await findOpenIncidents(trx, alertId))) {
     const { id } = incident;
     const figures = JSON.stringify({ ...incident.figures, left } satisfies IncidentFigures);
     const row = trx.updateTable('watch_incidents').set({ closed_at: now, figures });
@@ -184,24 +184,31 @@ export async function leaveOpenIncidents(
   }
 }
 
-/** Has the messages of open incidents drawn anew: what they say of their watch has changed. */
-export async function editOpenIncidents(trx: Trx, watchId: string, outbox: Outbox): Promise<void> {
-  for (const incident of Object.values(await findOpenIncidents(trx, watchId)))
+/** Has the messages of open incidents drawn anew: what they say of their alert has changed. */
+export async function editOpenIncidents(trx: Trx, alertId: string, outbox: Outbox): Promise<void> {
+  for (const incident of Object.values(await findOpenIncidents(trx, alertId)))
     await editIncident(trx, incident, outbox);
 }
 
-/** Posts that a watch looks and what it found, once for that day. */
-export async function postLifeSign(trx: Trx, day: string, body: Message, { outbox, watch }: Posting) {
+/** Posts that an alert looks and what it found, once for that day. */
+export async function postLifeSign(trx: Trx, day: string, body: Message, { outbox, alert }: Posting) {
   await outbox.put(trx, {
-    id: `watch-alive:${watch.id}:${day}`,
+    id: `watch-alive:${alert.id}:${day}`,
     kind: lifeSign,
     about: {},
-    installation: watch.owner,
-    to: { places: [watch.channel] },
+    installation: alert.owner,
+    to: { places: [alert.channel] },
     body,
     doubt: 'once',
   });
 }
 
-/** Every kind of message that watches put into the outbox. */
-export const watchMessages = [incidentMessage, watchReply, lifeSign, ...watchPauses.messages];
+/** Every kind of message that alerts put into the outbox. */
+export const alertMessages = [
+  incidentMessage,
+  alertReply,
+  lifeSign,
+  ...alertPauses.messages,
+  // Waiting from the version before, under its name.
+  ...alertPauses.messages.slice(0, 1).map((kind) => ({ ...kind, kind: 'watch-paused' })),
+];

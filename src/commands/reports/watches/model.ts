@@ -5,9 +5,11 @@ import type { ConditionSettings, Evidence, Part } from './conditions/condition.t
 import type { ConditionName } from './conditions/list.ts';
 import type { WeekHours } from './hours.ts';
 
-/** What a watch looks at, and how often. */
-export interface WatchSubject extends ConditionSettings {
+/** What an alert looks at, and how often. */
+export interface AlertSubject extends ConditionSettings {
   readonly condition: ConditionName;
+  /** Names of its targets by id, as they were when it was saved. */
+  readonly called?: Readonly<Record<string, string>> | undefined;
   /** Minutes between two looks. */
   readonly every: number;
   /** Undefined = at any hour. */
@@ -21,22 +23,22 @@ export interface WatchSubject extends ConditionSettings {
 }
 
 /** The content of the form. */
-export interface WatchOrder {
-  readonly subject: WatchSubject;
+export interface AlertOrder {
+  readonly subject: AlertSubject;
   readonly channel: string;
 }
 
-export type Watch = WatchOrder &
+export type Alert = AlertOrder &
   Scheduled & {
     readonly looks: number;
     readonly lookedAt: Date | undefined;
     readonly snoozed: { readonly until: Date; readonly by: string } | undefined;
     readonly aliveAt: Date | undefined;
-    readonly state: WatchState;
+    readonly state: AlertState;
   };
 
-/** What a watch knows from look to look. */
-export interface WatchState {
+/** What an alert knows from look to look. */
+export interface AlertState {
   /** Whether something was wrong at the newest looks, the newest last. */
   readonly recent: readonly boolean[];
   /** Consecutive looks that failed, and the moment of the first. */
@@ -50,8 +52,8 @@ export interface WatchState {
 /** An incident as it is shown. */
 export interface Incident {
   readonly id: string;
-  readonly watchId: string;
-  /** `blind`: the watch could not look. */
+  readonly alertId: string;
+  /** `blind`: the alert could not look. */
   readonly kind: 'wrong' | 'blind';
   readonly openedAt: Date;
   readonly closedAt: Date | undefined;
@@ -76,8 +78,8 @@ export interface IncidentFigures {
   /** Value by look, for the chart: the newest 288. */
   readonly series: readonly (readonly [at: string, value: number])[];
   readonly lookedAt: string;
-  /** Of one that did not end, since its watch was deleted or looks for something else: what it looked for. */
-  readonly left?: WatchSubject | undefined;
+  /** Of one that did not end, since its alert was deleted or looks for something else: what it looked for. */
+  readonly left?: AlertSubject | undefined;
   /** Of a blind one: why the last look failed, and the reference that is in the log. */
   readonly failure?: { readonly message: string; readonly reference?: string | undefined } | undefined;
 }
@@ -87,9 +89,9 @@ export interface IncidentPart extends Part {
   readonly calm: number;
 }
 
-/** Ports of the watches' jobs and messages. */
-export interface WatchPorts extends SchedulePorts {
+/** Ports of the alerts' jobs and messages. */
+export interface AlertPorts extends SchedulePorts {
   readonly accounts: Pick<Accounts, 'open'>;
 }
 
-export type WatchContext = JobContext<WatchPorts>;
+export type AlertContext = JobContext<AlertPorts>;

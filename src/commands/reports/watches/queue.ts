@@ -8,11 +8,11 @@ import { startOf } from '../schedules/jitter.ts';
 /** `isFresh`: a person asked for it, and wants what is there now. */
 export const lookData = z.object({ tenant: z.string(), owner: z.string(), isFresh: z.boolean().optional() });
 
-/** Looks at an account for all of a person's watches that are due, then waits for the next: one waiting job a person. */
-export const watchLook: JobRef<z.input<typeof lookData>> = {
+/** Looks at an account for all of a person's alerts that are due, then waits for the next: one waiting job a person. */
+export const alertLook: JobRef<z.input<typeof lookData>> = {
   name: 'watch-look',
   onePerKey: 'waiting',
-  // A look that fails is repeated by its watch; this is for processes that die.
+  // A look that fails is repeated by its alert; this is for processes that die.
   retries: 3,
   timeLimitSeconds: 4 * 60,
   // Most of the time of a look is waiting for the CDN.
@@ -20,7 +20,7 @@ export const watchLook: JobRef<z.input<typeof lookData>> = {
   encode: (data) => lookData.parse(data),
 };
 
-/** Enqueues the next look for a person, or moves it to when the first of their watches is due. */
+/** Enqueues the next look for a person, or moves it to when the first of their alerts is due. */
 export async function enqueueNextLook(
   enqueue: Enqueue,
   { tenant, owner }: { readonly tenant: string; readonly owner: Pick<Person, 'userId'> },
@@ -38,7 +38,7 @@ export async function enqueueLook(
   { isFresh, ...options }: { readonly in: Trx; readonly at: Date; readonly isFresh?: boolean },
 ): Promise<void> {
   const key = `${tenant}:${owner.userId}`;
-  await enqueue(watchLook, { tenant, owner: owner.userId, isFresh }, { ...options, key, tenant });
+  await enqueue(alertLook, { tenant, owner: owner.userId, isFresh }, { ...options, key, tenant });
 }
 
 async function findNextDue(db: Db, tenant: string, owner: string): Promise<Date | undefined> {

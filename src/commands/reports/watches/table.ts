@@ -1,23 +1,23 @@
 import type { Selectable } from 'kysely';
 import type { Db, Schema } from '../../../store/schema.ts';
-import { watchCustody } from '../../../views/reports/watches/custody.ts';
+import { alertCard } from '../../../views/reports/card.ts';
 import type { ScheduledTable } from '../schedules/model.ts';
 import { definePauses } from '../schedules/pauses.ts';
 import { readScheduled } from '../schedules/rows.ts';
-import type { Incident, IncidentFigures, Watch, WatchState, WatchSubject } from './model.ts';
+import type { Alert, AlertState, AlertSubject, Incident, IncidentFigures } from './model.ts';
 
-export const watchTable: ScheduledTable<Watch> = {
+export const alertTable: ScheduledTable<Alert> = {
   name: 'watches',
-  noun: 'watch',
-  read: (row) => readWatch(row as Selectable<Schema['watches']>),
+  noun: 'alert',
+  read: (row) => readAlert(row as Selectable<Schema['watches']>),
 };
 
-export const watchPauses = definePauses(watchTable, watchCustody);
+export const alertPauses = definePauses(alertTable, alertCard);
 
-function readWatch(row: Selectable<Schema['watches']>): Watch {
+function readAlert(row: Selectable<Schema['watches']>): Alert {
   return {
     ...readScheduled(row),
-    subject: JSON.parse(row.body) as WatchSubject,
+    subject: JSON.parse(row.body) as AlertSubject,
     looks: row.looks,
     lookedAt: row.looked_at ?? undefined,
     snoozed:
@@ -25,14 +25,14 @@ function readWatch(row: Selectable<Schema['watches']>): Watch {
         ? undefined
         : { until: row.snoozed_until, by: row.snoozed_by },
     aliveAt: row.alive_at ?? undefined,
-    state: JSON.parse(row.state ?? '{"recent":[]}') as WatchState,
+    state: JSON.parse(row.state ?? '{"recent":[]}') as AlertState,
   };
 }
 
 export function readIncident(row: Selectable<Schema['watch_incidents']>): Incident {
   return {
     id: row.id,
-    watchId: row.watch_id,
+    alertId: row.watch_id,
     kind: row.kind as Incident['kind'],
     openedAt: row.opened_at,
     closedAt: row.closed_at ?? undefined,
@@ -55,24 +55,24 @@ export async function findIncident(db: Db, id: string): Promise<Incident | undef
 /** The open incident of each kind. */
 export async function findOpenIncidents(
   db: Db,
-  watchId: string,
+  alertId: string,
 ): Promise<Partial<Record<Incident['kind'], Incident>>> {
   const rows = await db
     .selectFrom('watch_incidents')
     .selectAll()
-    .where('watch_id', '=', watchId)
+    .where('watch_id', '=', alertId)
     .where('closed_at', 'is', null)
     .execute();
   return Object.fromEntries(rows.map((row) => [row.kind, readIncident(row)]));
 }
 
 /** Incidents that ended after this moment while their message was on its way, and that nobody has read. */
-export async function findUntoldIncidents(db: Db, watchId: string, since: Date): Promise<Incident[]> {
+export async function findUntoldIncidents(db: Db, alertId: string, since: Date): Promise<Incident[]> {
   const rows = await db
     .selectFrom('watch_incidents')
     .innerJoin('outbox', 'outbox.id', 'watch_incidents.message')
     .selectAll('watch_incidents')
-    .where('watch_id', '=', watchId)
+    .where('watch_id', '=', alertId)
     .where('closed_at', '>', since)
     .where('outbox.state', 'in', ['dead', 'unknown'])
     .execute();

@@ -1,97 +1,68 @@
-import type { KnownBlock } from '@slack/types';
-import type { BudgetState } from '../../../commands/reports/accounts/budget.ts';
 import type { Digest } from '../../../commands/reports/digests/model.ts';
 import { canBeTakenOver } from '../../../commands/reports/schedules/model.ts';
-import { actions, context, limits, type Message, message, say, section } from '../../blocks/blocks.ts';
-import { commandButton } from '../../blocks/buttons.ts';
-import { formatInteger, formatMoment, pluralize } from '../../blocks/format.ts';
-import { selectOf } from '../../blocks/menu-of-buttons.ts';
-import { renderTable } from '../../blocks/table.ts';
-import { formatCode, join, plainText } from '../../blocks/text.ts';
-import { describeBudget, describePause } from '../schedules/words.ts';
-import { digestCustody, ends, type Row, renderDigestRow } from './custody.ts';
-import { describeSchedule, formatRunTime } from './schedule.ts';
-import { describeKinds, describeThreshold } from './words.ts';
+import { type Message, say } from '../../blocks/blocks.ts';
+import { formatInteger } from '../../blocks/format.ts';
+import { formatCode, join } from '../../blocks/text.ts';
+import { digestCard } from '../card.ts';
+import type { Listed } from '../list.ts';
+import { describePause } from '../schedules/words.ts';
+import { formatRunTime } from './schedule.ts';
+import { describeKinds, describeOrder } from './words.ts';
 
-/** As many can be taken over by a press below the list. */
-const mostOrphans = 2;
+/** A digest, and what the person who looks may do with it. */
+export interface Row {
+  readonly digest: Digest;
+  readonly last: { readonly due: Date; readonly state: string } | undefined;
+  readonly manages: boolean;
+  /** Whether they own it. */
+  readonly own: boolean;
+}
 
-export function renderDigestList(
-  rows: readonly Row[],
-  { budget, asOf }: { readonly budget: BudgetState; readonly asOf: Date },
-): Message {
-  const create = commandButton('New digest', 'digest new', 0, { style: 'primary' });
-  if (rows.length === 0) {
-    const text = 'No digests yet: a digest posts how your CDN does, when you want it.';
-    return say(text, actions(create));
-  }
+export function listDigest({ digest, last, manages, own }: Row): Listed {
+  const { id, owner, channel, schedule, paused, nextDue } = digest;
+  const isStuck = canBeTakenOver(digest);
+  const at = (moment: Date): string => formatRunTime(moment, schedule.zone);
+  return {
+    id,
+    name: describeKinds(digest),
+    state: join(
+      [
+        paused
+          ? `:double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}`
+          : nextDue
+            ? `next ${at(nextDue)}`
+            : 'not planned',
+        last ? `last ${at(last.due)}: ${ends[last.state] ?? 'in progress'}` : 'has not run yet',
+      ],
+      ' · ',
+    ),
+    what: describeOrder(digest),
+    place: channel,
+    owner: owner.userId,
+    own,
+    manages,
+    urgency: Number(isStuck),
+    buttons: digestCard.manageButtons(digest),
+    takeOver: !own && isStuck ? digestCard.takeOverButton(id) : undefined,
+  };
+}
+
+export function countDigests(rows: readonly Row[]) {
   const paused = rows.filter(({ digest }) => digest.paused).length;
-  const text = `${pluralize(rows.length, 'digest')}${paused > 0 ? `, ${formatInteger(paused)} paused` : ''}`;
-  const orphans = rows.filter(({ digest, own }) => !own && canBeTakenOver(digest));
-  return message(text, [
-    section(`*${text}*`),
-    ...renderTable({
-      caption: 'Digests',
-      columns: ['Digest', 'Next', 'Where', 'Owner', 'Last', 'When', 'Id'],
-      rows: rows.map(({ digest, last }) => [
-        describeKinds(digest),
-        describeState(digest),
-        { parts: [{ channel: digest.channel }] },
-        { person: digest.owner.userId },
-        describeLast(digest, last),
-        join(
-          [describeSchedule(digest.schedule), describeThreshold(digest.subject.only, digest.subject.kinds)],
-          ', ',
-        ),
-        digest.id,
-      ]),
-    }),
-    actions(
-      create,
-      selectOf(
-        'Run, pause, edit…',
-        rows
-          .filter(({ manages }) => manages)
-          .map(({ digest }) => ({
-            label: plainText(`${digest.id} · ${describeKinds(digest)}`, limits.option),
-            buttons: digestCustody.manageButtons(digest),
-          })),
-      ),
-      ...orphans
-        .slice(0, mostOrphans)
-        .map(({ digest: { id } }) => digestCustody.takeOverButton(id, `Take over ${id}`)),
-    ),
-    context([rows.some(({ own }) => own) && describeBudget(budget), `as of ${formatMoment(asOf)}`]),
-  ]);
+  return {
+    noun: 'digest',
+    none: 'No digests yet. A digest posts a summary of your CDN on a schedule.',
+    counts: [paused > 0 && `${formatInteger(paused)} paused`],
+  } as const;
 }
 
-function describeState({ paused, nextDue, schedule }: Digest): string {
-  if (paused) return paused.reason === 'by-hand' ? 'paused' : `paused: ${describePause(paused.reason)}`;
-  return nextDue ? formatRunTime(nextDue, schedule.zone) : 'not planned';
-}
-
-function describeLast({ schedule }: Digest, last: Row['last']): string {
-  return last ? `${ends[last.state] ?? 'under way'}, ${formatRunTime(last.due, schedule.zone)}` : 'never';
-}
-
-const mostAtHome = 5;
-
-const isStuck = ({ digest }: Row): number => Number(canBeTakenOver(digest));
-
-/** For the Home tab: the first few, those that can be taken over before all, and a button for all. */
-export function digestsAtHome(rows: readonly Row[]): KnownBlock[] {
-  if (rows.length === 0) return [];
-  const others = rows.filter(({ own }) => !own).length;
-  const stopped = others > 0 ? ` · ${others} of others’ stopped` : '';
-  const shown = rows.toSorted((a, b) => isStuck(b) - isStuck(a));
-  return [
-    section(
-      `*Digests:* ${pluralize(rows.length - others, 'digest')} of yours${stopped}`,
-      commandButton('All digests', 'digest list'),
-    ),
-    ...shown.slice(0, mostAtHome).flatMap(renderDigestRow),
-  ];
-}
+const ends: Readonly<Record<string, string>> = {
+  sent: 'posted',
+  quiet: 'nothing to report',
+  skipped: 'skipped',
+  failed: 'failed',
+  unknown: 'unknown whether it arrived',
+};
 
 export function renderRunning({ id, channel }: Digest, isNew: boolean): Message {
   return say(`The digest ${formatCode(id)} is ${isNew ? '' : 'already '}on its way to <#${channel}>.`);

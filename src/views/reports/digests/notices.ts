@@ -7,9 +7,10 @@ import { type Failure, renderFailure } from '../../blocks/failure.ts';
 import { formatMoment, pluralize } from '../../blocks/format.ts';
 import { isChart, isTable } from '../../blocks/native.ts';
 import { formatCode, join, type Maybe } from '../../blocks/text.ts';
-import { digestCustody } from './custody.ts';
+import { digestCard } from '../card.ts';
 import type { RenderedDigest } from './post.ts';
 import { formatRunTime } from './schedule.ts';
+import { describeTargets } from './words.ts';
 
 /** A post with notes about this run, its footer and buttons. `late`: when it was made, if late. */
 export function renderPost(
@@ -21,7 +22,7 @@ export function renderPost(
   const { due, missed, by_hand: byHand } = run;
   const time = (at: Date): string => formatRunTime(at, digest.schedule.zone);
   const notes = [
-    late && `:warning: Late: due ${time(due)}, made ${time(late)}. The bot was down or busy.`,
+    late && `:warning: Late: due ${time(due)}, posted ${time(late)}. The bot was down or busy.`,
     missed > 0 && `:warning: Skipped while the bot was down: ${pluralize(missed, 'run')} before this one.`,
   ];
   return message(join([...notes, top.text], '\n'), [
@@ -48,14 +49,14 @@ export function renderLooked(
       kinds.includes('scanning') && commandButton('Upload scanning', 'scanning', 3),
       kinds.includes('settings') && commandButton('Changed settings', 'changes', 4),
     ),
-    context(`read with your own key · as of ${formatMoment(asOf)}`),
+    context(`read with your key · as of ${formatMoment(asOf)}`),
   ]);
 }
 
 /** For a run that is too old to be useful. */
 export function renderSkipped(digest: Digest, due: Date, missed: number): Message {
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
-  const text = `Skipped while I was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
+  const text = `Skipped while the bot was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
   return message(text, [section(`:zzz: ${text}`), runButtons(digest.id), footer(digest)]);
 }
 
@@ -72,8 +73,8 @@ export function renderRunFailed(
 
 /** For the owner: only a person can decide whether to post again. */
 export function renderUnknown(digest: Digest, due: Date): Message {
-  const text = `I cannot tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
-  const why = 'Slack did not answer when it was posted, and does not let me look.';
+  const text = `I can't tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
+  const why = 'Slack did not answer when it was posted, and the bot may not read the channel.';
   return message(text, [
     section(`:grey_question: *${text}*\n${why} If it is not there, post it again.`),
     actions(button('Post it again', 'digests:again', `${digest.id}|${due.toISOString()}`)),
@@ -84,16 +85,17 @@ export function renderUnknown(digest: Digest, due: Date): Message {
 /** Under every post: for everybody, and in the menu for its owner and admins. */
 function runButtons(id: string): ActionsBlock {
   return actions(
-    button('Look for myself', 'digests:look', id),
-    digestCustody.manageMenu({ id, paused: undefined }),
+    button('Open with my key', 'digests:look', id),
+    digestCard.manageMenu({ id, paused: undefined }),
   );
 }
 
-const firstRun = 'first run: the next one tells what changed';
+const firstRun = 'first run: the next one says what changed';
 
 function footer(digest: Digest, facts: readonly Maybe<string>[] = []): ContextBlock {
   const { id, owner, paused, nextDue, schedule } = digest;
+  const whose = describeTargets(digest.subject);
   const next =
     paused || !nextDue ? 'paused' : `next ${formatRunTime(nextDue, schedule.zone)} ${schedule.zone}`;
-  return context([`Digest ${formatCode(id)} of <@${owner.userId}>`, ...facts, next]);
+  return context([`Digest ${formatCode(id)} of <@${owner.userId}>`, whose, ...facts, next]);
 }

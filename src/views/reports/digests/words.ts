@@ -3,22 +3,34 @@ import {
   digestKinds,
   findDigestKind,
 } from '../../../commands/reports/digests/kinds/list.ts';
-import type { DigestOrder, Threshold } from '../../../commands/reports/digests/model.ts';
+import type { DigestOrder, DigestSubject, Threshold } from '../../../commands/reports/digests/model.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
+import { nameTargets } from '../schedules/words.ts';
+import { targetNouns } from '../watches/words.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
 export function describeOrder(order: DigestOrder): string {
   const { subject, schedule } = order;
   const threshold = describeThreshold(subject.only, subject.kinds);
-  return join([`${describeKinds(order)} ${describeSchedule(schedule)}`, threshold], ', ');
+  const when = `${describeTargets(subject) && ' ·'} ${describeSchedule(schedule)}`;
+  return join([`${describeKinds(order)}${when}`, threshold], ', ');
 }
 
-/** `Zones overview, origin errors` */
-export function describeKinds({ subject: { kinds } }: Pick<DigestOrder, 'subject'>): string {
-  const [first = '', ...others] = kinds.map((name) => findDigestKind(name).label);
-  return [first, ...others.map((label) => label.toLowerCase())].join(', ');
+/** `Zones overview, origin errors of shop, api` */
+export function describeKinds({ subject }: Pick<DigestOrder, 'subject'>): string {
+  const [first = '', ...others] = subject.kinds.map((name) => findDigestKind(name).label);
+  const what = [first, ...others.map((label) => label.toLowerCase())].join(', ');
+  return join([what, describeTargets(subject)], ' · ');
+}
+
+/** `shop, api and app checkout`; empty where it covers everything. */
+export function describeTargets({ targets, called }: DigestSubject): string {
+  const types = ['zones', 'shieldZones', 'apps'] as const;
+  return joinWords(
+    types.map((type) => nameTargets(targets[type], called, targetNouns[type])).filter(Boolean),
+  );
 }
 
 /** `only above 10 origin errors`; empty for always. */

@@ -2,38 +2,46 @@ import { requestsPerHour } from '../../../commands/reports/accounts/budget.ts';
 import type { Part } from '../../../commands/reports/watches/conditions/condition.ts';
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
 import type {
+  Alert,
+  AlertSubject,
   Incident,
   IncidentFigures,
-  Watch,
-  WatchSubject,
 } from '../../../commands/reports/watches/model.ts';
-import { actions, context, type Message, type MessageBlock, message, section } from '../../blocks/blocks.ts';
+import {
+  actions,
+  context,
+  type Message,
+  type MessageBlock,
+  message,
+  say,
+  section,
+} from '../../blocks/blocks.ts';
 import { button, commandButton } from '../../blocks/buttons.ts';
 import { renderChart } from '../../blocks/chart.ts';
-import { formatInteger, formatUtc } from '../../blocks/format.ts';
+import { formatInteger, formatUtc, pluralize } from '../../blocks/format.ts';
 import { overflow, selectOf } from '../../blocks/menu-of-buttons.ts';
 import { escapeMrkdwn, formatCode, join, type Maybe, sanitizeMrkdwn, unbold } from '../../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
-import { describeSubject, formatDuration } from './words.ts';
+import { describeSubject, formatDuration, targetNouns } from './words.ts';
 
 /** Parts that have a line of their own in the message. */
 const mostLines = 4;
 
 interface Shown {
   readonly now: Date;
-  /** Its watch cannot look since then. */
+  /** Its alert cannot look since then. */
   readonly blindSince?: Date | undefined;
 }
 
 /** The message of an incident as it is now: kept up to date in place until it ends. */
-export function renderIncident(incident: Incident, current: Watch, shown: Shown): Message {
-  const watch = { ...current, subject: incident.figures.left ?? current.subject };
-  return incident.kind === 'blind' ? renderBlind(incident, watch) : renderWrong(incident, watch, shown);
+export function renderIncident(incident: Incident, current: Alert, shown: Shown): Message {
+  const alert = { ...current, subject: incident.figures.left ?? current.subject };
+  return incident.kind === 'blind' ? renderBlind(incident, alert) : renderWrong(incident, alert, shown);
 }
 
-function renderWrong(incident: Incident, watch: Watch, { now, blindSince }: Shown): Message {
+function renderWrong(incident: Incident, alert: Alert, { now, blindSince }: Shown): Message {
   const { figures, closedAt, acknowledged } = incident;
-  const { subject } = watch;
+  const { subject } = alert;
   const { isEvent = false } = findCondition(subject.condition);
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const isOpen = closedAt === undefined;
@@ -44,75 +52,92 @@ function renderWrong(incident: Incident, watch: Watch, { now, blindSince }: Show
       : figures.left
         ? ':double_vertical_bar:'
         : ':white_check_mark:';
-  const headline = isOpen || isEvent ? nameParts(figures, subject) : describeEnd(incident, subject);
-  const text = `${sign} *${headline}*`;
-  const lines = figures.parts.length > 1 && (isOpen || isEvent) ? listParts(figures.parts) : [];
+  // Parts that are calm fired before the last check, and do not any more.
+  const firing = isEvent ? figures.parts : figures.parts.filter(({ calm }) => calm === 0);
+  const isCalming = isOpen && !isEvent && firing.length === 0;
+  const checked = at(new Date(figures.lookedAt)).slice(-5);
+  const headline = isCalming
+    ? describeCalming(incident, subject)
+    : isOpen || isEvent
+      ? nameParts(firing, subject)
+      : describeEnd(incident, subject);
+  const text = `${isCalming ? ':large_yellow_circle:' : sign} *${headline}*`;
+  const lines = firing.length > 1 && (isOpen || isEvent) ? listParts(firing) : [];
   const worst = isOpen && !isEvent && describeWorst(incident, subject);
-  const snoozed = isOpen && watch.snoozed && watch.snoozed.until > now && watch.snoozed;
-  return message(unbold(`${sign} ${headline}`), [
+  const snoozed = isOpen && alert.snoozed && alert.snoozed.until > now && alert.snoozed;
+  return message(unbold(text), [
     section([
       text,
       ...lines,
-      worst && `Since ${at(incident.openedAt)} · ${worst}`,
-      isOpen && blindSince && `:see_no_evil: Not looked since ${at(blindSince)}: this may be over, or worse.`,
+      isOpen && !isEvent && join([`Since ${at(incident.openedAt)}`, `last check ${checked}`, worst], ' · '),
       isOpen &&
-        watch.paused &&
-        ':double_vertical_bar: Not looked at, the watch is paused: this may be over, or worse.',
-      isOpen && acknowledged && `:eyes: <@${acknowledged.by}> is on it since ${at(acknowledged.at)}.`,
-      isOpen && snoozed && `:zzz: Quiet until ${at(snoozed.until)}, by <@${snoozed.by}>.`,
+        blindSince &&
+        `:see_no_evil: Not checked since ${at(blindSince)}: this may be over, or worse.`,
+      isOpen &&
+        alert.paused &&
+        ':double_vertical_bar: Not checked while the alert is paused: this may be over, or worse.',
+      isOpen && acknowledged && `:eyes: Acknowledged by <@${acknowledged.by}> at ${at(acknowledged.at)}.`,
+      isOpen && snoozed && `:zzz: Snoozed until ${at(snoozed.until)} by <@${snoozed.by}>.`,
       isOpen && !acknowledged && mention(subject.names),
     ]),
     ...renderSeries(incident, subject),
-    renderButtons(incident, watch, Boolean(snoozed)),
-    footer(watch, [at(incident.openedAt)]),
+    renderButtons(incident, alert, Boolean(snoozed)),
+    footer(alert, [at(incident.openedAt)]),
   ]);
 }
 
-function renderBlind({ openedAt, closedAt, figures: { failure, left } }: Incident, watch: Watch): Message {
-  const { subject } = watch;
+function renderBlind({ openedAt, closedAt, figures: { failure, left } }: Incident, alert: Alert): Message {
+  const { subject } = alert;
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const text = left
-    ? `Could not look since ${at(openedAt)}; ${leftWords}`
+    ? `Could not check since ${at(openedAt)}; ${leftWords}`
     : closedAt
-      ? `Looks again since ${at(closedAt)}, after ${formatDuration(openedAt, closedAt)}`
-      : `Cannot look since ${at(openedAt)}`;
+      ? `Checking again since ${at(closedAt)}, after ${formatDuration(openedAt, closedAt)}`
+      : `Can't check since ${at(openedAt)}`;
   const sign = closedAt && !left ? ':white_check_mark:' : ':see_no_evil:';
   const why = failure && sanitizeMrkdwn(failure.message);
   return message(`${sign} ${text}`, [
     section([
       `${sign} *${text}*`,
       why,
-      !closedAt && 'Until then its silence says nothing. It looks on, and tells when it can again.',
+      !closedAt &&
+        'Until this works again, silence does not mean OK. It keeps trying, and posts when it can check.',
     ]),
-    actions(
-      !closedAt && button('Look now', 'watches:look', watch.id),
-      overflow(button('Why', 'watches:why', watch.id), ...manageButtons(watch.id)),
-    ),
-    footer(watch, [failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`]),
+    actions(!closedAt && !alert.paused && button('Check now', 'alerts:check', alert.id), manageMenu(alert)),
+    footer(alert, [failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`]),
   ]);
 }
 
 /** The reason of a look that jobs have no requests left for. */
 export function describeBudgetSpent(resetsAt: Date): string {
-  return `Watches and digests of this account have sent ${formatInteger(requestsPerHour)} requests in this hour, which is all they may. They go on at ${formatUtc(resetsAt).slice(11)}.`;
+  return `Alerts and digests have used all ${formatInteger(requestsPerHour)} background requests of this account this hour. Checks go on at ${formatUtc(resetsAt).slice(11)}.`;
 }
 
-/** `shop: 502 errors in 10 minutes`, `1,204 errors, 3 at once: shop, video, api`, `Setting changed, 3 times: shop` */
-function nameParts({ parts, series, total }: IncidentFigures, subject: WatchSubject): string {
+/** `shop: 502 errors in 10 minutes`, `3 zones over the threshold: shop, video, api`, `Setting changed, 3 times: shop` */
+function nameParts(parts: readonly Part[], subject: AlertSubject): string {
   const [first] = parts;
-  if (!first) return 'Nothing is wrong any more';
+  if (!first) return findCondition(subject.condition).label;
   if (parts.length === 1) return `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.text, 200)}`;
-  const all = new Set(parts.map(({ name }) => name));
-  const names = [...all].slice(0, 3).map((name) => escapeMrkdwn(name, 60));
-  const more = all.size - names.length;
-  const { formatValue = formatInteger, isEvent, label } = findCondition(subject.condition);
-  // Of what adds up the number says more than how many there are.
-  const value = total === undefined ? undefined : series.at(-1)?.[1];
-  const count = formatInteger(parts.length);
-  const number = isEvent
-    ? `${label}, ${count} times`
-    : join([value !== undefined && formatValue(value), `${count} at once`], ', ');
-  return `${number}: ${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
+  const { isEvent, label, target } = findCondition(subject.condition);
+  const names = listNames([...new Set(parts.map(({ name }) => name))]);
+  if (isEvent) return `${label}, ${formatInteger(parts.length)} times: ${names}`;
+  const noun = target === 'account' ? 'parts' : targetNouns[target][1];
+  return `${label}, ${formatInteger(parts.length)} ${noun}: ${names}`;
+}
+
+/** `Not firing at the last check (10:20), resolves after 2 more: shop` */
+function describeCalming({ figures }: Incident, subject: AlertSubject): string {
+  const { damping } = findCondition(subject.condition);
+  const left = Math.max(1, damping.close - Math.min(...figures.parts.map(({ calm }) => calm)));
+  const when = formatRunTime(new Date(figures.lookedAt), subject.timeZone).slice(-5);
+  const names = listNames([...new Set(figures.parts.map(({ name }) => name))]);
+  return `Not firing at the last check (${when}), resolves after ${formatInteger(left)} more: ${names}`;
+}
+
+export function listNames(names: readonly string[], most = 3): string {
+  const shown = names.slice(0, most).map((name) => escapeMrkdwn(name, 60));
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
 }
 
 export function listParts(parts: readonly Part[], most = mostLines): string[] {
@@ -123,28 +148,26 @@ export function listParts(parts: readonly Part[], most = mostLines): string[] {
   return more > 0 ? [...lines, `and ${formatInteger(more)} more`] : lines;
 }
 
-/** Of an incident whose watch was deleted or looks for something else: nobody knows when it is over. */
-const leftWords = 'not looked at any more';
+/** For an incident whose alert was deleted or now checks something else: nobody knows when it is over. */
+const leftWords = 'no longer checked';
 
 /** `Resolved after 23 min: shop · 1,204 errors, worst at 10:05: 310 errors` */
-export function describeEnd(incident: Incident, subject: WatchSubject): string {
+export function describeEnd(incident: Incident, subject: AlertSubject): string {
   const { openedAt, closedAt = openedAt, figures } = incident;
-  const names = figures.everything.slice(0, 3).map((name) => escapeMrkdwn(name, 60));
-  const more = figures.everything.length - names.length;
-  const who = `${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
+  const who = listNames(figures.everything);
   const end = figures.left
     ? `Open for ${formatDuration(openedAt, closedAt)}, then ${leftWords}`
     : `Resolved after ${formatDuration(openedAt, closedAt)}`;
   return `${end}: ${join([who, describeWorst(incident, subject)], ' · ')}`;
 }
 
-/** `1,204 errors, worst at 10:05: 310 errors` */
-function describeWorst({ figures: { total, worst } }: Incident, subject: WatchSubject): string {
+/** `1,204 errors in all, worst at 10:05: 310 errors` */
+function describeWorst({ figures: { total, worst } }: Incident, subject: AlertSubject): string {
   const { formatValue = formatInteger } = findCondition(subject.condition);
   const when = formatRunTime(new Date(worst.at), subject.timeZone).slice(-5);
   return join(
     [
-      total !== undefined && formatValue(total),
+      total !== undefined && `${formatValue(total)} in all`,
       worst.value !== undefined && worst.value !== total && `worst at ${when}: ${formatValue(worst.value)}`,
       worst.value === undefined &&
         worst.parts > 1 &&
@@ -163,7 +186,7 @@ function mention(names: readonly string[]): Maybe<string> {
 const fewestPoints = 3;
 const mostPoints = 20;
 
-function renderSeries({ figures: { series } }: Incident, subject: WatchSubject): MessageBlock[] {
+function renderSeries({ figures: { series } }: Incident, subject: AlertSubject): MessageBlock[] {
   const { label, unit } = findCondition(subject.condition);
   if (unit === undefined || series.length < fewestPoints) return [];
   // The highest of neighbours, so that a peak is never left out.
@@ -183,41 +206,88 @@ function renderSeries({ figures: { series } }: Incident, subject: WatchSubject):
   });
 }
 
-/** Minutes that a menu offers to keep a watch quiet for. */
+/** Minutes that a menu offers to snooze an alert for. */
 const snoozes = [
   ['1 hour', 60],
   ['4 hours', 240],
   ['24 hours', 1440],
 ] as const;
 
-function renderButtons(incident: Incident, { id, subject }: Watch, isSnoozed: boolean): MessageBlock {
+function renderButtons(incident: Incident, alert: Alert, isSnoozed: boolean): MessageBlock {
+  const { id, subject } = alert;
   const { figures, closedAt, acknowledged } = incident;
   const next = findCondition(subject.condition).next(figures.parts[0]);
   const isOpen = closedAt === undefined;
   return actions(
-    isOpen &&
-      !acknowledged &&
-      button('Acknowledge', 'watches:acknowledge', incident.id, { style: 'primary' }),
+    isOpen && !acknowledged && button('Acknowledge', 'alerts:acknowledge', incident.id, { style: 'primary' }),
     commandButton(next.label, next.command),
     isOpen &&
       selectOf(
         'Snooze…',
         isSnoozed
-          ? [button('Speak again', 'watches:snooze', `${id}|0`)]
-          : snoozes.map(([label, minutes]) => button(label, 'watches:snooze', `${id}|${minutes}`)),
+          ? [button('End snooze', 'alerts:snooze', `${id}|0`)]
+          : snoozes.map(([label, minutes]) => button(label, 'alerts:snooze', `${id}|${minutes}`)),
       ),
-    overflow(button('Why', 'watches:why', id), ...manageButtons(id)),
+    manageMenu(alert),
   );
 }
 
-function manageButtons(id: string) {
-  return [
-    button('Look now', 'watches:look', id),
-    button('Pause', 'watches:pause', id),
-    button('Edit', 'watches:edit', id),
-  ];
+function manageMenu({ id, paused }: Alert) {
+  return overflow(
+    button('Why', 'alerts:why', id),
+    !paused && button('Check now', 'alerts:check', id),
+    paused ? button('Resume', 'alerts:resume', id) : button('Pause', 'alerts:pause', id),
+    button('Edit', 'alerts:edit', id),
+  );
 }
 
-function footer({ id, owner, subject }: Watch, facts: readonly Maybe<string>[]) {
-  return context([`Watch ${formatCode(id)} of <@${owner.userId}>`, describeSubject(subject), ...facts]);
+function footer({ id, owner, subject }: Alert, facts: readonly Maybe<string>[]) {
+  return context([`Alert ${formatCode(id)} of <@${owner.userId}>`, describeSubject(subject), ...facts]);
+}
+
+interface Change {
+  readonly joined: readonly Part[];
+  readonly left: readonly Part[];
+  readonly figures: IncidentFigures;
+  readonly at: Date;
+}
+
+/** What came and what went, in the thread of an incident. */
+export function renderChange({ joined, left, figures, at }: Change, { subject }: Alert): Message {
+  const { isEvent = false } = findCondition(subject.condition);
+  const time = formatRunTime(at, subject.timeZone).slice(-5);
+  const also = `:heavy_plus_sign: ${time}${isEvent ? '' : ' also firing'}:`;
+  const over =
+    left.length > 0 &&
+    `:white_check_mark: ${time} no longer firing: ${listNames(nameAll(left), 5)} · ${formatInteger(figures.parts.length)} left`;
+  // A notification has names alone: Slack takes 4,000 characters, and a sign may be written with five.
+  const text = join([joined.length > 0 && `${also} ${listNames(nameAll(joined), 5)}`, over], '\n');
+  return message(text, [section([joined.length > 0 && also, ...listParts(joined, 10), over])]);
+}
+
+function nameAll(parts: readonly Part[]): string[] {
+  return parts.map(({ name }) => name);
+}
+
+export function renderResolved(incident: Incident, { subject }: Alert): Message {
+  return say(`:white_check_mark: ${describeEnd(incident, subject)}`);
+}
+
+/** After a time in which an alert could not check. */
+export function renderChecksAgain({ openedAt, closedAt = openedAt }: Incident): Message {
+  return say(`:white_check_mark: It can check again, after ${formatDuration(openedAt, closedAt)}.`);
+}
+
+interface Quiet {
+  readonly since: Date;
+  readonly at: Date;
+  /** Opened since then. */
+  readonly incidents: number;
+}
+
+/** Says that an alert is checked, so that its silence can be trusted. */
+export function renderHeartbeat(alert: Alert, { since, at, incidents }: Quiet): Message {
+  const { id } = alert;
+  const text = `:green_heart: Still watching: ${pluralize(incidents, 'incident')} in ${formatDuration(since, at)}.`;
+  return say(text, actions(button('Why', 'alerts:why', id)), footer(alert, []));
 }

@@ -1,6 +1,6 @@
 import type { Condition, Evidence } from '../../../commands/reports/watches/conditions/condition.ts';
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
-import type { Incident, Watch, WatchSubject } from '../../../commands/reports/watches/model.ts';
+import type { Alert, AlertSubject, Incident } from '../../../commands/reports/watches/model.ts';
 import { renderAnswer } from '../../blocks/answer.ts';
 import type { Message } from '../../blocks/blocks.ts';
 import { button, commandButton } from '../../blocks/buttons.ts';
@@ -9,22 +9,22 @@ import { renderTable } from '../../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, sanitizeMrkdwn, unbold } from '../../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
 import { describePause } from '../schedules/words.ts';
-import { describeEnd } from './incident.ts';
+import { describeEnd, listNames } from './incident.ts';
 import { describeEvery, describeHours, describeSubject, formatDuration } from './words.ts';
 
 const mostIncidents = 3;
-/** Figures that a look stores. */
+/** Rows that a check stores. */
 const mostEvidence = 30;
 
-/** The figures behind the decision of a watch. `incidents`: the newest first. */
-export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Date): Message {
-  const { id, subject, owner, state, lookedAt, paused } = watch;
+/** The numbers behind the decision of an alert. `incidents`: the newest first. */
+export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date): Message {
+  const { id, subject, owner, state, lookedAt, paused } = alert;
   const { evidence = [] } = state;
   const condition = findCondition(subject.condition);
   const open = incidents.find(({ kind, closedAt }) => kind === 'wrong' && !closedAt);
   const blind = incidents.find(({ kind, closedAt }) => kind === 'blind' && !closedAt);
   const failure = blind?.figures.failure;
-  const headline = describeDecision(watch, { open, blind });
+  const headline = describeDecision(alert, { open, blind });
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const next = condition.next(open?.figures.parts[0]);
   return renderAnswer({
@@ -35,7 +35,7 @@ export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Da
       capitalize(
         join(
           [
-            lookedAt && `Looked last at ${at(lookedAt)}`,
+            lookedAt && `Last check ${at(lookedAt)}`,
             join([describeEvery(subject.every), describeHours(subject)], ', '),
             describeDamping(condition),
           ],
@@ -46,17 +46,14 @@ export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Da
         .slice(0, mostIncidents)
         .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
     ],
-    picture: renderEvidence(
-      evidence,
-      blind ? 'Figures of the last look that succeeded' : 'Figures of the last look',
-    ),
+    picture: renderEvidence(evidence, blind ? 'Last check that succeeded' : 'Last check'),
     actions: [
       commandButton(next.label, next.command),
-      !paused && button('Look now', 'watches:look', id),
-      button('Edit', 'watches:edit', id),
+      !paused && button('Check now', 'alerts:check', id),
+      button('Edit', 'alerts:edit', id),
     ],
     notes: [
-      `Watch ${formatCode(id)} of <@${owner.userId}>`,
+      `Alert ${formatCode(id)} of <@${owner.userId}>`,
       describeSubject(subject),
       failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`,
       `as of ${formatMoment(asOf)}`,
@@ -66,64 +63,62 @@ export function renderWhy(watch: Watch, incidents: readonly Incident[], asOf: Da
 
 /** One sentence: the number first. */
 function describeDecision(
-  { paused, subject, lookedAt, state: { evidence = [], recent } }: Watch,
+  { paused, subject, lookedAt, state: { evidence = [], recent } }: Alert,
   { open, blind }: { readonly open: Incident | undefined; readonly blind: Incident | undefined },
 ): string {
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
-  if (paused) return `:double_vertical_bar: *It does not look*: ${describePause(paused.reason, paused.by)}.`;
-  if (blind) return `:see_no_evil: *Cannot look since ${at(blind.openedAt)}*: its silence says nothing.`;
-  if (!lookedAt) return ':hourglass_flowing_sand: *It has not looked yet.*';
+  if (paused) return `:double_vertical_bar: *Paused*: ${describePause(paused.reason, paused.by)}.`;
+  if (blind) return `:see_no_evil: *Can't check since ${at(blind.openedAt)}*: silence does not mean OK.`;
+  if (!lookedAt) return ':hourglass_flowing_sand: *Not checked yet.*';
   const { damping, isEvent = false } = findCondition(subject.condition);
   const [first] = evidence.filter(({ isWrong }) => isWrong);
-  // Of more figures than are stored those nearest to the condition are there.
+  // Where a check stores fewer rows than it judged, the nearest to the threshold are there.
   const isCut = evidence.length >= mostEvidence;
   const judged = evidence.filter(({ wrongIf }) => wrongIf !== undefined).length;
-  const wrong = evidence.filter(({ isWrong }) => isWrong).length;
+  const firing = evidence.filter(({ isWrong }) => isWrong).length;
   const what =
-    wrong === 1 && first
+    firing === 1 && first
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
-      : `${formatInteger(wrong)} of ${isCut ? 'the worst ' : ''}${pluralize(judged, 'figure')} are wrong`;
-  if (isEvent && wrong === 0) return ':white_check_mark: *Nothing happened* since the look before.';
-  if (wrong > 0 && open) return `:rotating_light: *${what}*, since ${at(open.openedAt)}.`;
-  if (wrong > 0) {
-    const looks = recent.slice(-damping.open[1]).filter(Boolean).length;
-    return `:warning: *${what}*: ${pluralize(looks, 'wrong look')} so far, it speaks at ${damping.open[0]}.`;
+      : `${formatInteger(firing)} of ${isCut ? 'the nearest ' : ''}${formatInteger(judged)} over the threshold`;
+  if (isEvent && firing === 0) return ':white_check_mark: *Nothing happened* since the check before.';
+  if (firing > 0 && open) return `:rotating_light: *Firing since ${at(open.openedAt)}*: ${what}.`;
+  if (firing > 0) {
+    const checks = recent.slice(-damping.open[1]).filter(Boolean).length;
+    return `:warning: *${what}*: ${pluralize(checks, 'check')} so far, it fires after ${damping.open[0]}.`;
   }
   if (open)
-    return `:warning: *Nothing is wrong any more*: over after ${pluralize(damping.close, 'look')} like this.`;
-  const most = isCut ? 'the nearest to it are below' : `${pluralize(judged, 'figure')} looked at`;
-  return `:white_check_mark: *Nothing is wrong*: ${most}.`;
+    return `:large_yellow_circle: *Not firing at the last check*: resolves after ${pluralize(damping.close, 'clean check')}.`;
+  const most = isCut ? 'the nearest to the threshold are below' : `${pluralize(judged, 'value')} checked`;
+  return `:white_check_mark: *OK*: ${most}.`;
 }
 
-/** `speaks after 2 wrong looks of 3, over after 3 without` */
+/** `fires after 2 of 3 checks over the threshold, resolves after 3 clean checks` */
 function describeDamping({ damping: { open, close }, isEvent }: Condition<string, unknown>): string {
-  if (isEvent) return 'speaks at once';
-  const [wrong, of] = open;
-  const speaks =
-    wrong === 1
-      ? 'at the first wrong look'
-      : `after ${wrong} wrong looks ${wrong === of ? 'in a row' : `of ${of}`}`;
-  return `speaks ${speaks}, over after ${close === 1 ? 'one' : close} without`;
+  if (isEvent) return 'fires at once';
+  const [firing, of] = open;
+  const fires =
+    firing === 1
+      ? 'at once'
+      : `after ${firing} ${firing === of ? 'checks in a row' : `of ${of} checks`} over the threshold`;
+  return `fires ${fires}, resolves after ${pluralize(close, 'clean check')}`;
 }
 
 /** `Mon 23 Nov 10:05: resolved after 23 min: shop · 1,204 errors` */
-function describeIncident(incident: Incident, subject: WatchSubject): string {
+function describeIncident(incident: Incident, subject: AlertSubject): string {
   const { kind, openedAt, closedAt, figures } = incident;
   const { isEvent = false } = findCondition(subject.condition);
-  const names = figures.everything.slice(0, 3).map((name) => escapeMrkdwn(name, 60));
-  const more = figures.everything.length - names.length;
-  const who = `${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
+  const who = listNames(figures.everything);
   const begun = formatRunTime(openedAt, subject.timeZone);
   if (kind === 'blind')
-    return `${begun}: ${closedAt ? `could not look for ${formatDuration(openedAt, closedAt)}` : 'cannot look'}`;
+    return `${begun}: ${closedAt ? `could not check for ${formatDuration(openedAt, closedAt)}` : "can't check"}`;
   if (isEvent) return `${begun}: ${who}`;
-  return `${begun}: ${closedAt ? describeEnd(incident, subject) : `${who}, not over`}`;
+  return `${begun}: ${closedAt ? describeEnd(incident, subject) : `${who}, still open`}`;
 }
 
 function renderEvidence(evidence: readonly Evidence[], caption: string) {
   return renderTable({
     caption,
-    columns: ['What', 'Is', 'Wrong if'],
+    columns: ['What', 'Value', 'Fires if'],
     rows: evidence.map(({ name, is, wrongIf = '–', isWrong }) => [
       `${isWrong ? '🔴 ' : ''}${name}`,
       is,

@@ -1,17 +1,17 @@
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
-import type { WatchSubject } from '../../../commands/reports/watches/model.ts';
+import type { AlertSubject } from '../../../commands/reports/watches/model.ts';
 import { minuteMs } from '../../../lib/time.ts';
-import { pluralize } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
+import { nameTargets } from '../schedules/words.ts';
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
 /** `more than 50 origin errors in 10 minutes in 2 zones, every 5 minutes, Mon–Fri 08:00–18:00 Europe/Vienna` */
-export function describeSubject(subject: WatchSubject): string {
+export function describeSubject(subject: AlertSubject): string {
   return join([describeCondition(subject), describeEvery(subject.every), describeHours(subject)], ', ');
 }
 
-const nouns = {
+export const targetNouns = {
   zones: ['zone', 'zones'],
   hosts: ['origin host', 'origin hosts'],
   origins: ['zone or origin host', 'zones or origin hosts'],
@@ -20,13 +20,18 @@ const nouns = {
   account: ['', ''],
 } as const;
 
-/** `more than 50 origin errors in 10 minutes in 2 zones` */
-export function describeCondition(subject: WatchSubject): string {
+/** `more than 50 origin errors in 10 minutes in shop, api and 2 more zones` */
+export function describeCondition(subject: AlertSubject): string {
   const { describe, target } = findCondition(subject.condition);
-  const { length } = subject.targets;
-  const [one, many] = nouns[target];
-  const where = length > 0 && target !== 'account' ? ` in ${pluralize(length, one, many)}` : '';
-  return `${describe(subject)}${where}`;
+  const where = nameTargets(subject.targets, subject.called, targetNouns[target]);
+  return `${describe(subject)}${where && ` in ${where}`}`;
+}
+
+/** `Origin errors of shop, api`: plain text. */
+export function nameAlert({ condition, targets, called }: AlertSubject): string {
+  const { label, target } = findCondition(condition);
+  const whose = nameTargets(targets, called, targetNouns[target]);
+  return `${label}${whose && ` · ${whose}`}`;
 }
 
 export function describeEvery(minutes: number): string {
@@ -35,7 +40,7 @@ export function describeEvery(minutes: number): string {
   return minutes === 60 ? 'every hour' : `every ${minutes / 60} hours`;
 }
 
-export function describeHours({ hours, timeZone }: Pick<WatchSubject, 'hours' | 'timeZone'>): string {
+export function describeHours({ hours, timeZone }: Pick<AlertSubject, 'hours' | 'timeZone'>): string {
   if (!hours) return '';
   const { weekdays, from, until } = hours;
   const isRun = weekdays.length > 2 && (weekdays.at(-1) ?? 0) - (weekdays[0] ?? 0) === weekdays.length - 1;

@@ -84,7 +84,7 @@ test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
         .map(({ args }) => blocksIn(args['blocks']));
       const [top = [], ...thread] = posted;
       // Under a post there are its footer and its buttons; between the two of a preview, a line and a word.
-      const between = context('*In its thread*');
+      const between = context('*In the thread*');
       const expected: MessageBlock[] = [
         ...top.slice(0, -2),
         ...(thread.length > 0 ? [{ type: 'divider' } as const, between] : []),

@@ -10,33 +10,33 @@ export const says = {
   /** Under a post that a person asked for. */
   askedForBy: (name = '') => new RegExp(`asked for by @?${name}`),
   /** Times are those of the schedule: `Mon 23 Nov 09:00`. */
-  late: (due: string, made: string) => new RegExp(`Late: due ${due}, made ${made}`),
-  skipped: (due = '') => new RegExp(`^:zzz: Skipped while I was down: the digest of ${due}`),
+  late: (due: string, made: string) => new RegExp(`Late: due ${due}, posted ${made}`),
+  skipped: (due = '') => new RegExp(`^:zzz: Skipped while the bot was down: the digest of ${due}`),
   missed: (runs: number) => new RegExp(`Skipped while the bot was down: ${runs} runs before this one`),
-  isFirst: /first run: the next one tells what changed/,
+  isFirst: /first run: the next one says what changed/,
   unchanged: /Nothing changed/,
   newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
   notMade: /could not be made/,
   /** A notice names its reason in the words of every answer. */
   paused: (reason: PauseReason) => new RegExp(`is paused: ${describePause(reason)}`),
-  inDoubt: /cannot tell whether/,
+  inDoubt: /can't tell whether/,
   reinstalled: /The bot is back/,
 } as const;
 
 /** Notices in a channel and answers to one person, about a digest with this id. */
 export const answers = {
-  announced: /sends a digest here/,
+  announced: /added a digest to this channel/,
   takenOver: (by: string) => new RegExp(`@${by} took over`),
   resumedBy: (by: string) => new RegExp(`@${by} resumed`),
   deleted: /is deleted/,
   restored: /is back/,
   onItsWay: /is already on its way/,
   gone: /There is no digest/,
-  ofAnother: /whose digest this is/,
+  ofAnother: /who owns this digest/,
   withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
-  cannotWrite: /cannot write into/,
+  cannotWrite: /can't post in/,
   list: /^\d+ digests?/,
-  looked: /read with your own key/,
+  looked: /read with your key/,
 } as const;
 
 /** Events of the log that an operator searches for. */

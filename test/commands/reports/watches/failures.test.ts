@@ -1,26 +1,26 @@
 import { expect, test } from 'vitest';
-import type { Watch } from '../../../../src/commands/reports/watches/model.ts';
+import type { Alert } from '../../../../src/commands/reports/watches/model.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
-import { createWatchHarness, type WatchHarness } from '../../../support/watches/harness.ts';
+import { type AlertHarness, createAlertHarness } from '../../../support/watches/harness.ts';
 
 const { embedded } = await prepareEngines();
 const channel = 'C0OPS0000';
 
-async function open(): Promise<WatchHarness> {
-  return createWatchHarness(await embedded.emptyDatabase());
+async function open(): Promise<AlertHarness> {
+  return createAlertHarness(await embedded.emptyDatabase());
 }
 
 /** The incidents of the channel as they are shown now. */
-function readIncidents({ slack }: WatchHarness): string[] {
+function readIncidents({ slack }: AlertHarness): string[] {
   const messages = slack.as(bob.userId, channel).messages();
   return messages.filter(({ threadTs }) => threadTs === undefined).map(({ reads }) => reads);
 }
 
 test('a CDN that asks for a pause invents no incident, and is told once', async () => {
   await using harness = await open();
-  const watch = await harness.createWatch();
+  const alert = await harness.createAlert();
   await harness.look();
   harness.cdn.faults.add({ match: { method: 'GET' }, status: 429, retryAfter: 900, times: Infinity });
   await harness.look(6);
@@ -29,13 +29,13 @@ test('a CDN that asks for a pause invents no incident, and is told once', async 
   harness.cdn.faults.clear();
   await harness.look(2);
   expect((await harness.incidents()).map(({ closedAt }) => closedAt instanceof Date)).toEqual([true]);
-  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect((await harness.find(alert)).paused).toBeUndefined();
   expect(readIncidents(harness)).toHaveLength(1);
 });
 
 test('while Slack refuses edits they are put together, and the newest state is shown in the end', async () => {
   await using harness = await open();
-  await harness.createWatch();
+  await harness.createAlert();
   harness.setEnabled(0, false);
   await harness.look();
   const edits = () => harness.slack.calls.filter(({ method }) => method === 'chat.update').length;
@@ -56,9 +56,9 @@ test('while Slack refuses edits they are put together, and the newest state is s
 
 const pauses: readonly {
   readonly why: string;
-  readonly breaks: (harness: WatchHarness) => unknown;
+  readonly breaks: (harness: AlertHarness) => unknown;
   readonly reason: string;
-  readonly mends?: (harness: WatchHarness) => unknown;
+  readonly mends?: (harness: AlertHarness) => unknown;
 }[] = [
   {
     why: 'its channel was archived',
@@ -68,9 +68,9 @@ const pauses: readonly {
   },
   {
     why: 'its owner was deactivated',
-    async breaks({ keyStore, watches }) {
+    async breaks({ keyStore, alerts }) {
       await keyStore.forget(alice);
-      await watches.pauseFor({ person: alice, tenant: 'T0ACME000' });
+      await alerts.pauseFor({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
   },
@@ -86,23 +86,23 @@ test.each(pauses)(
   async (one) => {
     await using harness = await open();
     await harness.keyStore.link(bob, new Secret(harness.cdn.restrictedKey));
-    const watch = await harness.createWatch();
+    const alert = await harness.createAlert();
     await harness.look();
     await one.breaks(harness);
     harness.setEnabled(0, false);
     await harness.look(4);
-    const paused = await harness.find(watch);
+    const paused = await harness.find(alert);
     expect(paused.paused?.reason).toBe(one.reason);
     const notices = harness.slack.as(
       one.mends ? alice.userId : bob.userId,
       one.mends ? 'DU0ALICE00' : channel,
     );
-    const about = notices.messages().filter(({ reads }) => reads.includes(watch.id));
+    const about = notices.messages().filter(({ reads }) => reads.includes(alert.id));
     // The incident itself, which the owner reads where its channel takes no message, is no notice.
     expect(about.filter(({ reads }) => !reads.startsWith(':rotating_light:'))).toHaveLength(1);
 
     await one.mends?.(harness);
-    await harness.watches.takeOver(paused, bob);
+    await harness.alerts.takeOver(paused, bob);
     const asked = harness.cdn.requests.length;
     await harness.look(2);
     const requests = harness.cdn.requests.slice(asked);
@@ -115,7 +115,7 @@ test.each(pauses)(
 
 test('an incident whose message a person deleted ends all the same, and is not posted again', async () => {
   await using harness = await open();
-  const watch: Watch = await harness.createWatch();
+  const alert: Alert = await harness.createAlert();
   harness.setEnabled(0, false);
   await harness.look();
   harness.slack.script.fail('chat.update', 'message_not_found', 99);
@@ -128,19 +128,19 @@ test('an incident whose message a person deleted ends all the same, and is not p
   expect(others).toEqual([]);
   expect(incident?.closedAt).toBeInstanceOf(Date);
   expect(readIncidents(harness)).toHaveLength(1);
-  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect((await harness.find(alert)).paused).toBeUndefined();
 });
 
-test('a watch that was moved before its message was refused speaks in the other channel, and is not paused', async () => {
+test('an alert that was moved before its message was refused speaks in the other channel, and is not paused', async () => {
   await using harness = await open();
-  const watch = await harness.createWatch();
+  const alert = await harness.createAlert();
   harness.slack.script.rateLimit('chat.postMessage', 10 * 60);
   harness.setEnabled(0, false);
   await harness.look();
   Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
-  const found = await harness.find(watch);
-  await harness.watches.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
+  const found = await harness.find(alert);
+  await harness.alerts.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
   await harness.look(4);
-  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect((await harness.find(alert)).paused).toBeUndefined();
   expect(harness.readChannel('C0DEPLOY0')).toHaveLength(1);
 });

@@ -4,42 +4,42 @@ import { readStable } from '../../../support/words.ts';
 
 const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
 
-test('a watch is made, tells its channel, is acknowledged, snoozed and explained', async () => {
+test('an alert is made, tells its channel, is acknowledged, snoozed and explained', async () => {
   const bot = await startBot({ zones: 4 });
   try {
     await connect(bot, alice, ops);
     for (const zone of bot.cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
     const owner = bot.slack.as(alice, ops);
-    await owner.slash('watch new disabled');
-    const form = await owner.waitForModal('watches:submit');
+    await owner.slash('alert new disabled');
+    const form = await owner.waitForModal('alerts:submit');
     expect(readStable(form)).toMatchSnapshot('form');
     const wrong = await owner.submit({ hours: 'sometimes' });
     expect(Object.keys(wrong.errors ?? {})).toEqual(['hours']);
     await owner.submit({ hours: '', people: [bob] });
-    const saved = await owner.waitForModal('watches:done');
-    const id = /(?<=Watch )\w{5}/u.exec(saved.reads)?.[0] ?? '';
+    const saved = await owner.waitForModal('alerts:done');
+    const id = /(?<=Alert )\w{5}/u.exec(saved.reads)?.[0] ?? '';
     expect(readStable(saved, { id })).toMatchSnapshot('saved');
     await owner.closeModal();
 
     const [zone] = bot.cdn.data.zones;
     if (zone) zone.Enabled = false;
-    await owner.slash(`watch look ${id}`);
+    await owner.slash(`alert check ${id}`);
     const onCall = bot.slack.as(bob, ops);
     const incident = await onCall.waitForMessage(({ reads }) => reads.startsWith(':rotating_light:'));
     expect(readStable(incident, { id })).toMatchSnapshot('incident');
 
-    await onCall.press('watches:acknowledge', { ts: incident.ts });
+    await onCall.press('alerts:acknowledge', { ts: incident.ts });
     const current = () => onCall.messages().find(({ ts }) => ts === incident.ts)?.reads ?? '';
     await expect.poll(current).toContain(':eyes:');
-    await onCall.slash(`watch snooze ${id} 2h`);
+    await onCall.slash(`alert snooze ${id} 2h`);
     await expect.poll(current).toContain(':zzz:');
     expect(readStable(current(), { id })).toMatchSnapshot('acknowledged and snoozed');
 
-    await onCall.slash(`watch pause ${id}`);
-    const refused = await onCall.waitForMessage(({ reads }) => reads.includes('whose watch this is'));
+    await onCall.slash(`alert pause ${id}`);
+    const refused = await onCall.waitForMessage(({ reads }) => reads.includes('who owns this alert'));
     expect(readStable(refused, { id })).toMatchSnapshot('not his');
-    await owner.slash('watch list');
-    const list = await owner.waitForMessage(({ reads }) => reads.includes('requests of your account'));
+    await owner.slash('alert list');
+    const list = await owner.waitForMessage(({ reads }) => reads.includes('background requests'));
     expect(readStable(list, { id }).replace(/\d+ of 1,200/u, '<n> of 1,200')).toMatchSnapshot('list');
     expect(bot.slack.problems).toEqual([]);
   } finally {
@@ -52,8 +52,8 @@ test('another condition has other fields, and trying it shows the figures to its
   try {
     await connect(bot, alice, ops);
     const owner = bot.slack.as(alice, ops);
-    await owner.slash('watch new');
-    await owner.waitForModal('watches:submit');
+    await owner.slash('alert new');
+    await owner.waitForModal('alerts:submit');
     await owner.choose('condition', 'errors-rise');
     const rise = await owner.waitForModal(({ reads }) => reads.includes('of what is usual'));
     // A window means something else in another condition.
@@ -63,8 +63,8 @@ test('another condition has other fields, and trying it shows the figures to its
       JSON.stringify(blocks).includes('threshold:zone-limit'),
     );
     expect(readStable(limit)).toMatchSnapshot('form');
-    await owner.press('watches:try');
-    const tried = await owner.waitForModal('watches:tried');
+    await owner.press('alerts:try');
+    const tried = await owner.waitForModal('alerts:tried');
     expect(readStable(tried)).toMatchSnapshot('tried');
     expect(bot.slack.problems).toEqual([]);
   } finally {
@@ -72,7 +72,31 @@ test('another condition has other fields, and trying it shows the figures to its
   }
 });
 
-test.each(['watch errors', 'watch nonsense', 'watch pause', 'watch pause zzzzz', 'watch snooze zzzzz soon'])(
+test('an alert names its zone in the form’s answer, the announcement, the list and the incident', async () => {
+  const bot = await startBot({ zones: 4 });
+  try {
+    await connect(bot, alice, ops);
+    const owner = bot.slack.as(alice, ops);
+    await owner.slash('watch new disabled');
+    await owner.waitForModal('alerts:submit');
+    await owner.suggest('target:zones', 'media');
+    const [zone] = bot.cdn.data.zones.filter(({ Name }) => Name === 'media');
+    await owner.choose('target:zones', [String(zone?.Id)]);
+    await owner.submit({ hours: '' });
+    const saved = await owner.waitForModal('alerts:done');
+    await owner.closeModal();
+    expect(saved.reads).toContain('in media');
+    const announced = await owner.waitForMessage(({ reads }) => reads.includes('added an alert'));
+    expect(announced.reads).toContain('in media');
+    await owner.slash('alert list');
+    const list = await owner.waitForMessage(({ reads }) => reads.includes('background requests'));
+    expect(list.reads).toContain('in media');
+  } finally {
+    await bot.stop();
+  }
+});
+
+test.each(['alert errors', 'alert nonsense', 'alert pause', 'alert pause zzzzz', 'alert snooze zzzzz soon'])(
   'what cannot be done says what can: %s',
   async (words) => {
     const bot = await startBot({ zones: 2 });

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { appIds } from '../../../../simulator/cdn/apps.ts';
 import { createRandom } from '../../../../simulator/cdn/dice.ts';
-import type { Incident, Watch, WatchSubject } from '../../../../src/commands/reports/watches/model.ts';
+import type { Alert, AlertSubject, Incident } from '../../../../src/commands/reports/watches/model.ts';
 import { alice } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
-import { createWatchHarness } from '../../../support/watches/harness.ts';
+import { createAlertHarness } from '../../../support/watches/harness.ts';
 import { createErrorSeries, isIn, type Span, span } from '../../../support/watches/series.ts';
 
 const { embedded } = await prepareEngines();
@@ -13,7 +13,7 @@ const { embedded } = await prepareEngines();
 const minute = 60_000;
 const hour = 60 * minute;
 const [begin, end] = [Date.UTC(2027, 2, 22), Date.UTC(2027, 3, 5)];
-/** Between two looks of the watches that see most. */
+/** Between two looks of the alerts that see most. */
 const every = 15;
 const window = 30;
 
@@ -22,7 +22,7 @@ const errors = {
   burst: span('2027-03-24 10:02', '2027-03-24 11:10'),
   overMidnight: span('2027-03-26 23:40', '2027-03-27 00:35'),
   late: span('2027-03-30 14:00', '2027-03-30 14:30'),
-  /** As many as the watch allows, now and then some more. */
+  /** As many as the alert allows, now and then some more. */
   onTheEdge: span('2027-04-01 09:00', '2027-04-01 12:00'),
   overTheGap: span('2027-04-03 12:30', '2027-04-03 17:00'),
 };
@@ -50,7 +50,7 @@ test('a fortnight: each incident is opened once and closed once, none is invente
   const database = await embedded.emptyDatabase();
   // Nobody cuts the power here.
   await sql`set synchronous_commit = off`.execute(database.db);
-  await using harness = await createWatchHarness(database);
+  await using harness = await createAlertHarness(database);
   const { cdn } = harness;
   harness.advance(begin - 2 * hour - harness.now().getTime());
   const [shop, api, video, docs] = cdn.data.zones;
@@ -77,22 +77,22 @@ test('a fortnight: each incident is opened once and closed once, none is invente
   };
 
   changeWorld(harness.now().getTime());
-  const watch = (subject: Partial<WatchSubject>) => harness.createWatch({ every, ...subject });
-  const watches = {
-    errors: await watch({ condition: 'errors', targets: of(shop), threshold: 40, window }),
-    rise: await watch({ condition: 'errors-rise', targets: of(shop), threshold: 700, window }),
-    codes: await watch({ condition: 'errors-new-code', targets: of(shop), every: 60 }),
-    state: await watch({ targets: [...of(api), ...of(video)] }),
-    office: await watch({
+  const alert = (subject: Partial<AlertSubject>) => harness.createAlert({ every, ...subject });
+  const alerts = {
+    errors: await alert({ condition: 'errors', targets: of(shop), threshold: 40, window }),
+    rise: await alert({ condition: 'errors-rise', targets: of(shop), threshold: 700, window }),
+    codes: await alert({ condition: 'errors-new-code', targets: of(shop), every: 60 }),
+    state: await alert({ targets: [...of(api), ...of(video)] }),
+    office: await alert({
       targets: of(docs),
       timeZone: 'Europe/Vienna',
       hours: { weekdays: [1, 2, 3, 4, 5, 6, 7], from: '08:00', until: '18:00' },
     }),
-    limit: await watch({ condition: 'zone-limit', targets: of(video), every: 60, threshold: 90 }),
-    forecast: await watch({ condition: 'zone-forecast', targets: of(docs), every: 60 }),
-    settings: await watch({ condition: 'settings', targets: of(shop), every: 60 }),
-    status: await watch({ condition: 'app-status', targets: [app.id], every: 30 }),
-    latency: await watch({ condition: 'app-latency', targets: [app.id], every: 30, threshold: 500 }),
+    limit: await alert({ condition: 'zone-limit', targets: of(video), every: 60, threshold: 90 }),
+    forecast: await alert({ condition: 'zone-forecast', targets: of(docs), every: 60 }),
+    settings: await alert({ condition: 'settings', targets: of(shop), every: 60 }),
+    status: await alert({ condition: 'app-status', targets: [app.id], every: 30 }),
+    latency: await alert({ condition: 'app-latency', targets: [app.id], every: 30, threshold: 500 }),
   };
 
   // Looks begin within 50 s of their time; edits and replies follow in some seconds.
@@ -105,26 +105,26 @@ test('a fortnight: each incident is opened once and closed once, none is invente
   }
 
   const incidents = await harness.incidents();
-  const found = (one: Watch): Incident[] => incidents.filter(({ watchId }) => watchId === one.id);
-  const spans = (one: Watch): string[] =>
+  const found = (one: Alert): Incident[] => incidents.filter(({ alertId }) => alertId === one.id);
+  const spans = (one: Alert): string[] =>
     found(one).map(
       ({ openedAt, closedAt }) => `${format(openedAt)} – ${closedAt ? format(closedAt) : 'open'}`,
     );
   // Opened by the first look that can see it, closed by the last of those that have to be calm.
   expect(
-    Object.fromEntries(Object.entries(watches).map(([name, one]) => [name, spans(one)])),
+    Object.fromEntries(Object.entries(alerts).map(([name, one]) => [name, spans(one)])),
   ).toMatchSnapshot();
   expect(incidents.filter(({ kind }) => kind === 'blind')).toEqual([]);
 
   // What is told agrees with the series.
-  for (const { openedAt, closedAt, figures } of found(watches.errors)) {
+  for (const { openedAt, closedAt, figures } of found(alerts.errors)) {
     const from = openedAt.getTime() - window * minute;
     expect(figures.total).toBe(
       series.count(Math.floor(from / (5 * minute)) * 5 * minute, closedAt?.getTime() ?? 0),
     );
   }
-  expect(found(watches.codes).map(({ figures }) => figures.total)).toEqual([1, 1]);
-  expect(found(watches.settings).map(({ figures }) => figures.total)).toEqual([1, 1]);
+  expect(found(alerts.codes).map(({ figures }) => figures.total)).toEqual([1, 1]);
+  expect(found(alerts.settings).map(({ figures }) => figures.total)).toEqual([1, 1]);
 
   // People read one message an incident, and each says how it ended.
   const messages = harness.slack.as(alice.userId, 'C0OPS0000').messages();
@@ -133,7 +133,7 @@ test('a fortnight: each incident is opened once and closed once, none is invente
   expect(top.filter(({ reads }) => reads.includes('rotating_light'))).toEqual([]);
   expect(harness.slack.problems).toEqual([]);
   // By day in Vienna, on each of fourteen days but for the eleven looks that fell into a gap.
-  expect((await harness.find(watches.office)).looks).toBe(14 * 40 - 11);
+  expect((await harness.find(alerts.office)).looks).toBe(14 * 40 - 11);
 }, 600_000);
 
 /** What a zone has on any day, more by day than by night, and everything that is wrong. */

@@ -32,14 +32,14 @@ async function prepare({ createLocation }: Engine) {
       return bot;
     },
     connect: () => connect({ slack, cdn, env }, aliceId, ops),
-    /** Makes a watch for disabled zones and gives its id. */
-    async createWatch(): Promise<string> {
-      await alice.slash('watch new disabled');
-      await alice.waitForModal('watches:submit');
+    /** Makes an alert for disabled zones and gives its id. */
+    async createAlert(): Promise<string> {
+      await alice.slash('alert new disabled');
+      await alice.waitForModal('alerts:submit');
       await alice.submit({ hours: '' });
-      const saved = await alice.waitForModal('watches:done');
+      const saved = await alice.waitForModal('alerts:done');
       await alice.closeModal();
-      return /(?<=Watch )\w{5}/u.exec(saved.reads)?.[0] ?? '';
+      return /(?<=Alert )\w{5}/u.exec(saved.reads)?.[0] ?? '';
     },
     incidents: () =>
       alice.messages().filter(({ reads, ephemeral }) => !ephemeral && reads.startsWith(':rotating_light:')),
@@ -58,12 +58,12 @@ test.each([
     const first = await world.start();
     await slack.socket.waitFor(1);
     await world.connect();
-    const id = await world.createWatch();
+    const id = await world.createAlert();
     const [zone] = cdn.data.zones;
     if (zone) zone.Enabled = false;
     // Slack takes the post and never answers it.
     slack.script.hold('chat.postMessage', 'after');
-    await alice.slash(`watch look ${id}`);
+    await alice.slash(`alert check ${id}`);
     await alice.waitForMessage(({ reads }) => reads.startsWith(':rotating_light:'), 30_000);
     await first.kill('SIGKILL');
 
@@ -78,7 +78,7 @@ test.each([
     await expect
       .poll(
         async () => {
-          await alice.slash(`watch look ${id}`);
+          await alice.slash(`alert check ${id}`);
           return text();
         },
         { timeout: 90_000, interval: 2_000 },
@@ -93,17 +93,17 @@ test.each([
 );
 
 test.skipIf(postgres.skip)(
-  'two replicas with twenty watches, one of them killed: each incident is told once',
+  'two replicas with twenty alerts, one of them killed: each incident is told once',
   async () => {
     const { slack, cdn, alice, ...world } = await prepare(postgres);
     const [first, second] = await Promise.all([world.start(), world.start()]);
     await slack.socket.waitFor(2);
     await world.connect();
     const ids: string[] = [];
-    for (let nth = 0; nth < 20; nth += 1) ids.push(await world.createWatch());
+    for (let nth = 0; nth < 20; nth += 1) ids.push(await world.createAlert());
     const [zone] = cdn.data.zones;
     if (zone) zone.Enabled = false;
-    for (const id of ids) await alice.slash(`watch look ${id}`);
+    for (const id of ids) await alice.slash(`alert check ${id}`);
     await alice.waitForMessage(({ reads }) => reads.startsWith(':rotating_light:'), 30_000);
     await first.kill('SIGKILL');
     // Five minutes at most until the next look, were one lost.

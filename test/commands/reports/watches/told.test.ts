@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest';
-import type { Watch } from '../../../../src/commands/reports/watches/model.ts';
+import type { Alert } from '../../../../src/commands/reports/watches/model.ts';
 import { alice } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
-import { createWatchHarness, type WatchHarness } from '../../../support/watches/harness.ts';
+import { type AlertHarness, createAlertHarness } from '../../../support/watches/harness.ts';
 
 const { embedded } = await prepareEngines();
 const ops = 'C0OPS0000';
 const direct = 'DU0ALICE00';
 
-async function open(): Promise<WatchHarness> {
-  return createWatchHarness(await embedded.emptyDatabase());
+async function open(): Promise<AlertHarness> {
+  return createAlertHarness(await embedded.emptyDatabase());
 }
 
 /** How often an incident stands in a conversation, not in its threads. */
-function count({ slack }: WatchHarness, channel: string, sign = ':rotating_light:'): number {
+function count({ slack }: AlertHarness, channel: string, sign = ':rotating_light:'): number {
   const messages = slack.as(alice.userId, channel).messages();
   return messages.filter(({ reads, threadTs }) => threadTs === undefined && reads.startsWith(sign)).length;
 }
 
-async function fire(harness: WatchHarness, subject = {}, channel = ops): Promise<Watch> {
-  const watch = await harness.createWatch(subject, channel);
+async function fire(harness: AlertHarness, subject = {}, channel = ops): Promise<Alert> {
+  const alert = await harness.createAlert(subject, channel);
   harness.setEnabled(0, false);
-  return watch;
+  return alert;
 }
 
 test.each(['rate_limited', 'ratelimited', 'team_added_to_org', 'message_limit_exceeded'])(
@@ -39,31 +39,31 @@ test.each(['rate_limited', 'ratelimited', 'team_added_to_org', 'message_limit_ex
 test.each([
   {
     name: 'a 503',
-    breaks: ({ slack }: WatchHarness) => slack.script.fail('chat.postMessage', 'oops', 1, 503),
+    breaks: ({ slack }: AlertHarness) => slack.script.fail('chat.postMessage', 'oops', 1, 503),
     posts: 1,
   },
   {
     name: 'an answer that is cut',
-    breaks: ({ slack }: WatchHarness) => slack.script.drop('chat.postMessage'),
+    breaks: ({ slack }: AlertHarness) => slack.script.drop('chat.postMessage'),
     posts: 2,
   },
 ])('$name in the owner’s conversation, where the bot may not look: it is posted again', async (one) => {
   await using harness = await open();
-  const watch = await fire(harness, {}, alice.userId);
+  const alert = await fire(harness, {}, alice.userId);
   one.breaks(harness);
   await harness.look(3);
   expect(count(harness, direct)).toBe(one.posts);
-  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect((await harness.find(alert)).paused).toBeUndefined();
 });
 
 test('a channel that never answers is given up after three posts, and the owner reads it', async () => {
   await using harness = await open();
-  const watch = await fire(harness);
+  const alert = await fire(harness);
   harness.slack.script.fail('chat.postMessage', 'oops', 3, 503);
   await harness.look(2);
   expect(count(harness, ops)).toBe(0);
   expect(count(harness, direct)).toBe(1);
-  expect((await harness.find(watch)).paused).toBeUndefined();
+  expect((await harness.find(alert)).paused).toBeUndefined();
 });
 
 test('a message that its channel refuses as it is: its words are tried, then the owner gets it', async () => {
@@ -107,11 +107,11 @@ test('a message that expired, or was resolved before anybody read it, is posted 
   expect(count(harness, ops, ':white_check_mark: Resolved')).toBe(1);
 });
 
-test('a channel that takes no message pauses its watch, and the owner reads the incident', async () => {
+test('a channel that takes no message pauses its alert, and the owner reads the incident', async () => {
   await using harness = await open();
-  const watch = await fire(harness);
+  const alert = await fire(harness);
   Object.assign(harness.slack.world.channels.get(ops) ?? {}, { archived: true });
   await harness.look(2);
-  expect((await harness.find(watch)).paused?.reason).toBe('channel-archived');
+  expect((await harness.find(alert)).paused?.reason).toBe('channel-archived');
   expect(count(harness, direct)).toBe(1);
 });

@@ -8,16 +8,19 @@ import type {
 import { conditions, findCondition } from '../../../../src/commands/reports/watches/conditions/list.ts';
 import { advance } from '../../../../src/commands/reports/watches/incidents.ts';
 import type {
+  Alert,
+  AlertSubject,
   Incident,
   IncidentFigures,
-  Watch,
-  WatchSubject,
 } from '../../../../src/commands/reports/watches/model.ts';
 import type { Message } from '../../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
-import { renderTried } from '../../../../src/views/reports/watches/form.ts';
-import { renderIncident } from '../../../../src/views/reports/watches/incident.ts';
-import { renderChange, renderResolved } from '../../../../src/views/reports/watches/thread.ts';
+import { renderTried } from '../../../../src/views/reports/form.ts';
+import {
+  renderChange,
+  renderIncident,
+  renderResolved,
+} from '../../../../src/views/reports/watches/incident.ts';
 import { renderWhy } from '../../../../src/views/reports/watches/why.ts';
 import { findChartProblems, findMessageProblems, findViewProblems } from '../../../support/slack-limits.ts';
 
@@ -45,9 +48,10 @@ const observation: fc.Arbitrary<Observation<unknown>> = fc.record({
   evidence: list(row, 30),
   unread: list(id, 5),
 });
-const subject: fc.Arbitrary<WatchSubject> = fc.record({
+const subject: fc.Arbitrary<AlertSubject> = fc.record({
   condition: fc.constantFrom(...conditions.map(({ name }) => name)),
   targets: list(id, 20),
+  called: maybe(fc.dictionary(id, text)),
   threshold: maybe(fc.nat({ max: 1_000_000 })),
   window: maybe(fc.constantFrom(5, 60, 1440)),
   every: fc.constantFrom(5, 60, 1440),
@@ -59,12 +63,12 @@ const subject: fc.Arbitrary<WatchSubject> = fc.record({
 
 const start = Date.parse('2026-11-20T10:00:00Z');
 
-function toWatch(subject: WatchSubject, seen: Observation<unknown>, looks: number): Watch {
+function toAlert(subject: AlertSubject, seen: Observation<unknown>, looks: number): Alert {
   const owner = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
   const row = { id: 'k7f3q', tenant: 'T0ACME000', owner, channel: 'C0OPS0000', subject, looks };
   const state = { recent: [true], evidence: seen.evidence };
   const lookedAt = looks === 0 ? undefined : new Date(start);
-  return { ...row, lookedAt, state } as unknown as Watch;
+  return { ...row, lookedAt, state } as unknown as Alert;
 }
 
 function findProblems(message: Message): string[] {
@@ -88,9 +92,9 @@ test('whatever looks find becomes messages that Slack takes', () => {
         const step = advance({ recent: [] }, open, seen, { now: at, damping, isEvent });
         open = step.figures ?? open;
         if (!open) continue;
-        const watch = toWatch(subject, seen, nth);
+        const alert = toAlert(subject, seen, nth);
         const closedAt = step.move === 'close' ? at : undefined;
-        const incident = { id: 'i', watchId: watch.id, kind: 'wrong', openedAt: new Date(start) } as const;
+        const incident = { id: 'i', alertId: alert.id, kind: 'wrong', openedAt: new Date(start) } as const;
         const wrong = { ...incident, closedAt, figures: open, replies: 0, message: undefined } as Incident;
         const blind = {
           ...wrong,
@@ -99,17 +103,17 @@ test('whatever looks find becomes messages that Slack takes', () => {
         } as const;
         const change = { joined: step.joined, left: step.left, figures: open, at };
         const messages = [
-          renderIncident(wrong, watch, { now: at, blindSince: at }),
-          renderIncident(blind, watch, { now: at }),
-          renderChange(change, watch),
-          renderResolved(wrong, watch),
-          renderWhy(watch, [wrong, blind], at),
+          renderIncident(wrong, alert, { now: at, blindSince: at }),
+          renderIncident(blind, alert, { now: at }),
+          renderChange(change, alert),
+          renderResolved(wrong, alert),
+          renderWhy(alert, [wrong, blind], at),
         ];
         // A change without parts is not told.
         const told = step.joined.length + step.left.length > 0 ? messages : messages.toSpliced(2, 1);
         expect(told.flatMap(findProblems)).toEqual([]);
         expect(findViewProblems(renderTried(seen, subject))).toEqual([]);
-        // It is stored with its watch.
+        // It is stored with its alert.
         expect(JSON.stringify(open).length).toBeLessThan(200_000);
       }
     }),
