@@ -46,7 +46,6 @@ async function bundle(directory: string): Promise<void> {
       main: 'src/main.ts',
       thread: 'src/store/embedded/thread.ts',
       worker: 'src/commands/exports/worker/worker.ts',
-      'stats-thread': 'src/commands/exports/worker/stats-thread.ts',
     },
     platform: 'node',
     // The engine has files of its own. Tracing is loaded where it is configured. The rest is optional for its packages.

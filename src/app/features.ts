@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createCheckpoints } from '../auth/audit/checkpoints.ts';
 import { createOffboarding } from '../auth/offboarding.ts';
 import { createExportService } from '../commands/exports/service.ts';
-import { exportLimits } from '../commands/exports/worker/limits.ts';
+import { exportLimits } from '../commands/exports/worker/gather.ts';
 import { startExportThread } from '../commands/exports/worker/thread.ts';
 import { cancelUnbegun } from '../commands/operations/expiry.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';

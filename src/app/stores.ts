@@ -5,7 +5,7 @@ import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createNames } from '../auth/names.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
-import type { ExportLimits } from '../commands/exports/worker/limits.ts';
+import type { ExportLimits } from '../commands/exports/worker/gather.ts';
 import { createSettingsHistory } from '../commands/zones/history/history.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import type { Database } from '../store/database.ts';

@@ -5,24 +5,38 @@ export interface CsvColumn<Row> {
   readonly cell: (row: Row) => string | number | undefined;
 }
 
+/** First in a file for spreadsheets: without it some read UTF-8 as another encoding. */
+export const byteOrderMark = '\u{feff}';
+
+/** The beginning of a file: the byte order mark and the names of its columns. */
 export function writeCsvHeader<Row>(columns: readonly CsvColumn<Row>[]): string {
-  return stringify([columns.map(({ name }) => name)], { quoted_string: true });
+  return byteOrderMark + stringify([columns.map(({ name }) => name)], { quoted_string: true });
 }
 
 /**
- * Rows as CSV text, safe to open in a spreadsheet. Text gets an apostrophe wherever a formula could begin
- * (`escapeFormulas`), and every text is quoted, so that no comma in it begins a new cell.
+ * Rows as CSV text, safe to open in a spreadsheet. Text gets an apostrophe where it needs one
+ * (`escapeCell`), and every text is quoted, so that no comma in it begins a new cell.
  * https://owasp.org/www-community/attacks/CSV_Injection
  */
 export function writeCsv<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
   const text = rows.map((row) =>
     columns.map(({ cell }) => {
       const value = cell(row);
-      return typeof value === 'string' ? escapeFormulas(value) : (value ?? '');
+      return typeof value === 'string' ? escapeCell(value) : (value ?? '');
     }),
   );
   return stringify(text, { quoted_string: true });
 }
+
+/**
+ * The text of a cell as a spreadsheet has to get it: with an apostrophe wherever a formula could begin, and before an id
+ * that would be read as another number (more than fifteen digits, leading zeros, `12e34`).
+ */
+export function escapeCell(text: string): string {
+  return otherNumber.test(text) ? `'${text}` : escapeFormulas(text);
+}
+
+const otherNumber = /^\s*(?:\d{16,}|0\d+|\d+(?:\.\d+)?e[+-]?\d+)\s*$/iu;
 
 /**
  * True if a spreadsheet may run a cell as a formula: it begins with `= + - @` (also full-width or small), a tab or a line
@@ -41,37 +55,9 @@ export function isFormula(text: string): boolean {
  * a cell (`;`, tab, line breaks). Where semicolons separate lists (most of Europe), a spreadsheet opened by double click
  * splits at them although the file uses commas, and ignores quotes that do not begin a cell.
  */
-export function escapeFormulas(text: string): string {
+function escapeFormulas(text: string): string {
   return `${isFormula(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
 }
 
-/** True if a formula begins in the bytes after such a character, from `from` to the end of their cell at `to`. */
-export function formulaPrefixes(bytes: Buffer, from: number, to: number): boolean {
-  for (let at = from; at < to; at += 1) {
-    const byte = bytes[at] as number;
-    if (byte >= 0x7f) return startsWithFormula(bytes, at, to);
-    if (byte === 0x3d || byte === 0x2b || byte === 0x2d || byte === 0x40) return true;
-    // After another separator, the check starts there.
-    if ((byte > 0x20 && byte !== 0x22) || isSeparator[byte] === 1) return false;
-  }
-  return false;
-}
-
-/** By byte: 1 if some spreadsheet ends a cell there, even between quotes. */
-export const isSeparator = Uint8Array.from({ length: 256 }, (_, byte) =>
-  ';\t\r\n'.includes(String.fromCharCode(byte)) ? 1 : 0,
-);
-
-// A cell of megabytes must not be read again at each of its semicolons.
-const maxPrefixBytes = 64;
-
-function startsWithFormula(bytes: Buffer, from: number, to: number): boolean {
-  const text = bytes.toString('utf8', from, Math.min(to, from + maxPrefixBytes));
-  // A long run of invisible characters counts as a formula.
-  return formulaStart.test(text) || (to - from > maxPrefixBytes && invisibleOnly.test(text));
-}
-
 const formula = /^[\p{Z}\p{C}"\u{fffd}]*[=+\-@＝＋－＠﹦﹢﹣﹫−\t\r\n]/u;
-const formulaStart = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−]/u;
 const formulaInside = /(?<=[;\t\r\n])(?=(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−])/gu;
-const invisibleOnly = /^(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*$/u;

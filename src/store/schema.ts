@@ -1,9 +1,16 @@
-import type { ColumnType, Kysely, Transaction } from 'kysely';
+import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
 import { accessRoundTables, authTables, nameTables, settingsTables } from './schema/auth.ts';
 import { accountTables, errorCountTables, zoneSettingsTables } from './schema/cdn.ts';
 import type { Columns, Rows } from './schema/define-tables.ts';
-import { engineTables, healthTables, incidentMessages, scaleIndexes, watchTables } from './schema/engines.ts';
+import {
+  engineTables,
+  exportDeaths,
+  healthTables,
+  incidentMessages,
+  scaleIndexes,
+  watchTables,
+} from './schema/engines.ts';
 import { closedSteps, nativeSupportTables, slackTables, stepTables } from './schema/slack.ts';
 
 type Tables = typeof authTables.tables &
@@ -32,6 +39,7 @@ interface Added {
   keyring_keys: { canary: string | null };
   step_runs: { closed_at: Date | null };
   watch_incidents: { message: string | null };
+  exports: { deaths: Generated<number> };
 }
 
 /** The tables as queries see them. */
@@ -60,6 +68,7 @@ const migrations: Record<string, Migration & { readonly tables: Columns }> = {
   '0014-scale': scaleIndexes,
   '0015-access-rounds': accessRoundTables,
   '0016-incident-messages': incidentMessages,
+  '0017-export-deaths': exportDeaths,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

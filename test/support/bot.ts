@@ -12,7 +12,7 @@ import type { DeclaredSteps } from '../../simulator/slack/steps.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { type Role, readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
-import type { ExportLimits } from '../../src/commands/exports/worker/limits.ts';
+import type { ExportLimits } from '../../src/commands/exports/worker/gather.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { copyEmbeddedDatabase } from './database-templates.ts';
 import { submitKey } from './page-client.ts';

@@ -2,143 +2,187 @@ import { findOldestEnd, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
-import { hourMs, minuteMs } from '../../lib/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
-import type { Offer } from '../../views/exports/outcome-messages.ts';
-import type { ExportRequest } from './model.ts';
-import { ExportTooLarge } from './worker/limits.ts';
+import type { ExportRequest } from '../../views/exports/exports.ts';
+import type { Offer } from '../../views/exports/outcomes.ts';
+import { ExportTooLarge } from './worker/gather.ts';
 
 /** An attempt exceeded its time limit. */
 export class ExportOverdue extends Error {
   override readonly name = 'ExportOverdue';
 }
 
-const overdue = new UserError(
-  'This export was not done after two hours, so it was given up.',
-  'Narrow the window, or filter.',
-);
+/** Processes died while they made this export. */
+export class ExportAbandoned extends Error {
+  override readonly name = 'ExportAbandoned';
+}
 
 /** The consequence of a failed attempt: a retry, or the end with next steps for the person. */
 export type FailureVerdict =
   | { readonly retryAfterMs: number; readonly why: string }
-  | { readonly tell: unknown; readonly offers: readonly Offer[] };
+  | { readonly error: unknown; readonly offers: readonly Offer[] };
 
-// Longest Retry-After that is waited for.
-const longestPauseMs = 10 * minuteMs;
-const pausesMs = [2_000, 10_000, 30_000] as const;
+interface FailedAttempt {
+  readonly request: ExportRequest;
+  /** From 1 on. */
+  readonly attempt: number;
+  readonly askedAt: Date;
+}
 
-/** `attempt`: the failed one, from 1 on. Nothing was posted, so a retry is safe. */
+/** Nothing was posted, so a retry is safe. */
 export function classifyFailure(
   error: unknown,
-  request: ExportRequest,
-  attempt: number,
+  { request, attempt, askedAt }: FailedAttempt,
   now: Date,
 ): FailureVerdict {
-  const why = describePause(error);
-  const seconds = error instanceof ApiError || error instanceof SlackFailure ? error.retryAfterSeconds : 0;
-  const pauseMs = Math.max(pausesMs[attempt - 1] ?? Number.POSITIVE_INFINITY, (seconds ?? 0) * 1000);
-  if (why !== undefined && pauseMs <= longestPauseMs) return { retryAfterMs: pauseMs, why };
+  const retry = findRetry(error, attempt);
+  // An older export is out of date: its person has moved on.
+  if (retry && now.getTime() + retry.retryAfterMs < askedAt.getTime() + dayMs) return retry;
 
-  const same: Offer = { from: request.from, to: request.to, split: request.split };
+  const same: Offer = { from: request.from, to: request.to };
   const change: Offer = { ...same, change: true };
   if (error instanceof ApiError && isWindowError(error))
-    return { tell: error, offers: [...correctWindow(request, now), change] };
-  if (error instanceof ApiError) return { tell: error, offers: [isAboutWhatWasTyped(error) ? change : same] };
+    return { error, offers: [...correctWindow(request, now), change] };
+  if (error instanceof ApiError) return { error, offers: [isAboutRequest(error) ? change : same] };
   if (error instanceof ExportTooLarge)
-    return { tell: tooLarge(error, request), offers: [...smaller(error, request), change] };
-  if (error instanceof ExportOverdue) return { tell: overdue, offers: [...cutIn(2, request), change] };
+    return { error: explainSize(error, request), offers: [...cut(request, piecesFor(error)), change] };
+  if (error instanceof ExportOverdue) return { error: overdue, offers: [...cut(request, 2), change] };
+  if (error instanceof ExportAbandoned) return { error: abandoned, offers: [...cut(request, 2), change] };
   if (error instanceof SlackFailure && error.code === 'held_back')
-    return { tell: createHeldBackError(error), offers: [change] };
-  if (error instanceof SlackFailure) {
-    const { code } = error;
-    if (tooLargeForSlack.has(code))
-      return { tell: describeRefusedUpload(error), offers: [...cutIn(2, request), change] };
-    const isWrongPlace = wrongPlace.has(code);
-    const offers = code === 'is_archived' ? [change] : isWrongPlace ? [same, change] : [same];
-    return { tell: describeRefusedUpload(error), offers };
-  }
-  if (isDiskFull(error)) return { tell: diskFull, offers: cutIn(2, request) };
+    return { error: explainHeldBack(error), offers: [change] };
+  if (error instanceof SlackFailure)
+    return { error: explainRefusal(error), offers: offersAfterRefusal(error.code, request) };
+  if (isDiskFull(error)) return { error: diskFull, offers: cut(request, 2) };
   const isTooOld = error instanceof UserError && request.to < findOldestEnd(now);
   const offers = error instanceof UserError ? [...(isTooOld ? correctWindow(request, now) : []), change] : [];
-  return { tell: error, offers };
+  return { error, offers };
 }
 
-/** Why another attempt may succeed. Undefined if it would not. */
-function describePause(error: unknown): string | undefined {
-  if (error instanceof ApiError) return whyPaused[error.code];
-  if (error instanceof RolesUnknown) return 'Slack does not say who may export.';
-  if (!(error instanceof SlackFailure)) return undefined;
-  const passes = error.outcome === 'unknown' || ['ratelimited', 'upload_failed'].includes(error.code);
-  return passes && error.code !== 'held_back' ? 'Slack did not take the file.' : undefined;
+const cdnPausesMs = [2_000, 10_000, 30_000] as const;
+// The longest Retry-After of the CDN that is waited for.
+const longestCdnPauseMs = 10 * minuteMs;
+// The log is there already and only has to be posted, so Slack is waited for as long as the export is of use.
+const slackPausesMs = [2_000, 10_000, 30_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs] as const;
+
+/** The pause after which another attempt may succeed. Undefined if it would not. */
+function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why: string } | undefined {
+  const askedMs =
+    error instanceof ApiError || error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+  if (error instanceof ApiError) {
+    const why = cdnReasons[error.code];
+    const retryAfterMs = Math.max(cdnPausesMs[attempt - 1] ?? Number.POSITIVE_INFINITY, askedMs);
+    return why !== undefined && retryAfterMs <= longestCdnPauseMs ? { retryAfterMs, why } : undefined;
+  }
+  const retryAfterMs = Math.max(slackPausesMs[attempt - 1] ?? hourMs, askedMs);
+  if (error instanceof RolesUnknown) return { retryAfterMs, why: 'Slack does not say who may export.' };
+  if (error instanceof SlackFailure && canPass(error))
+    return { retryAfterMs, why: 'Slack does not take the file at the moment.' };
+  return undefined;
 }
 
-const whyPaused: Readonly<Record<string, string>> = {
+const cdnReasons: Readonly<Record<string, string>> = {
   cut: 'The CDN’s answer broke off.',
   timeout: 'The CDN took too long.',
-  unavailable: 'The CDN has a problem of its own.',
+  unavailable: 'The CDN has a problem.',
   unreachable: 'The CDN cannot be reached.',
   rate_limited: 'The CDN asks for a pause.',
 };
 
+function canPass({ outcome, code }: SlackFailure): boolean {
+  return code !== 'held_back' && (outcome === 'unknown' || code === 'upload_failed' || passing.has(code));
+}
+
+const passing = new Set([
+  'ratelimited',
+  'rate_limited',
+  'team_added_to_org',
+  'org_login_required',
+  'accesslimited',
+  'message_limit_exceeded',
+  'service_unavailable',
+  'fatal_error',
+  'internal_error',
+  'request_timeout',
+]);
+
+const overdue = new UserError(
+  'This export was stopped after two hours.',
+  'Choose a shorter window, or filter.',
+);
+const abandoned = new UserError(
+  'The bot stopped twice while it made this export, so it was put aside.',
+  'Choose a shorter window, or tell whoever runs this bot the reference below.',
+);
 const diskFull = new UserError(
-  'The bot’s disk is full, so the export was given up.',
-  'Tell whoever runs this bot, or choose a smaller window.',
+  'The bot’s disk is full, so the export was stopped.',
+  'Tell whoever runs this bot, or choose a shorter window.',
 );
 
 /** True if the same request would be refused again. */
-function isAboutWhatWasTyped(error: ApiError): boolean {
+function isAboutRequest(error: ApiError): boolean {
   return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
 }
-
-const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_large']);
-const wrongPlace = new Set(['not_in_channel', 'channel_not_found']);
 
 /**
  * Windows to offer instead of a refused one: the part within the last 72 hours. If the window lies in them by our clock,
  * the CDN's clock differs: the window is narrowed at both ends, or recent windows are offered.
  */
-function correctWindow({ from, to, split }: ExportRequest, now: Date): readonly Offer[] {
+function correctWindow({ from, to }: ExportRequest, now: Date): readonly Offer[] {
   const earliest = findOldestEnd(now);
-  if (from < earliest && to > earliest) return [{ from: earliest, to, split }];
+  if (from < earliest && to > earliest) return [{ from: earliest, to }];
   const first = findOldestEnd(now, hourMs);
   const last = new Date(Math.floor(now.getTime() / minuteMs - 10) * minuteMs);
-  const inner = { from: from < first ? first : from, to: to > last ? last : to, split };
+  const inner = { from: from < first ? first : from, to: to > last ? last : to };
   const isOther = inner.from > from || inner.to < to;
   if (isOther && inner.from < inner.to) return [inner];
-  return [24, 6].map((hours) => ({ from: new Date(last.getTime() - hours * hourMs), to: last, split }));
-}
-
-function tooLarge({ bytes: size, announced, limit }: ExportTooLarge, { split }: ExportRequest): UserError {
-  const much = announced ? `it has ${formatBytes(size)}` : `it has more than ${formatBytes(limit)}`;
-  return new UserError(
-    `This export is too large: ${much}, and ${split ? 'no more than that is sent' : `Slack takes files up to ${formatBytes(limit)}`}.`,
-    split
-      ? 'Narrow the window, or filter.'
-      : 'Narrow the window: the buttons below cut it. Or let it be split into several files.',
-  );
+  return [24, 6].map((hours) => ({ from: new Date(last.getTime() - hours * hourMs), to: last }));
 }
 
 const mostPieces = 4;
 
-function smaller({ bytes: size, announced, limit }: ExportTooLarge, request: ExportRequest): Offer[] {
-  // Events are not spread evenly: 20 % is left free.
-  const pieces = announced ? Math.min(mostPieces, Math.max(2, Math.ceil(size / (limit * 0.8)))) : 2;
-  const splitting: Offer[] = request.split ? [] : [{ from: request.from, to: request.to, split: true }];
-  return [...splitting, ...cutIn(pieces, request)];
+/** In how many windows the log fits. Events are not spread evenly, so 20 % is left free. */
+function piecesFor({ announced, limit }: ExportTooLarge): number {
+  return announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
 }
 
-function cutIn(pieces: number, { from, to, split }: ExportRequest): Offer[] {
+function explainSize(error: ExportTooLarge, { from, to }: ExportRequest): UserError {
+  const { announced, limit } = error;
+  const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
+  const minutes = (to.getTime() - from.getTime()) / minuteMs / piecesFor(error);
+  const length =
+    minutes < 120 ? `${Math.max(1, Math.floor(minutes))} minutes` : `${Math.floor(minutes / 60)} hours`;
+  return new UserError(
+    `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
+    `Choose a window of about ${length}, or filter.`,
+  );
+}
+
+/** Shorter windows that together cover the whole one. */
+function cut({ from, to }: ExportRequest, wanted: number): Offer[] {
+  const pieces = Math.min(mostPieces, wanted);
   const step = Math.ceil((to.getTime() - from.getTime()) / pieces / minuteMs) * minuteMs;
   return Array.from({ length: pieces }, (_, index) => ({
     from: new Date(from.getTime() + index * step),
     to: new Date(Math.min(to.getTime(), from.getTime() + (index + 1) * step)),
-    split,
   })).filter((piece) => piece.to > piece.from);
+}
+
+const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_large']);
+const wrongPlace = new Set(['not_in_channel', 'channel_not_found']);
+
+function offersAfterRefusal(code: string, request: ExportRequest): Offer[] {
+  const same: Offer = { from: request.from, to: request.to };
+  const change: Offer = { ...same, change: true };
+  if (tooLargeForSlack.has(code)) return [...cut(request, 2), change];
+  if (code === 'is_archived') return [change];
+  return wrongPlace.has(code) ? [same, change] : [same];
 }
 
 const fromAdmin =
   'It is the same in direct messages. Ask an admin of your Slack workspace to allow CSV files and their uploads, then export again.';
+const invite = 'Type `/invite @cdn` in that channel, then export again.';
 /** Next steps for codes where exporting to direct messages would not help, or something else helps more. */
 const slackSteps: Readonly<Record<string, string>> = {
   missing_scope:
@@ -146,34 +190,32 @@ const slackSteps: Readonly<Record<string, string>> = {
   file_uploads_disabled: fromAdmin,
   blocked_file_type: fromAdmin,
   file_upload_size_restricted:
-    'It is the same in direct messages. Choose a smaller window, or ask an admin of your Slack workspace to allow larger files.',
-  upload_too_large: 'Choose a smaller window, or split it into several files.',
-  upload_refused:
-    'It would not take it the next time either. Tell whoever runs this bot the reference below.',
-  not_in_channel: 'Type `/invite @cdn` in that channel, then export again.',
-  channel_not_found: 'Type `/invite @cdn` in that channel, then export again.',
+    'It is the same in direct messages. Choose a shorter window, or ask an admin of your Slack workspace to allow larger files.',
+  upload_too_large: 'Choose a shorter window.',
+  upload_refused: 'It would refuse it again. Tell whoever runs this bot the reference below.',
+  not_in_channel: invite,
+  channel_not_found: invite,
 };
 
-function describeRefusedUpload(error: SlackFailure): UserError {
-  if (error.code === 'is_archived') {
+function explainRefusal(error: SlackFailure): UserError {
+  if (error.code === 'is_archived')
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',
       'Export into another one, or to yourself.',
     );
-  }
   // The message of an UploadError is written for people.
-  const upload = error.cause instanceof Error && error.cause.name === 'UploadError';
+  const isUpload = error.cause instanceof Error && error.cause.name === 'UploadError';
   return new UserError(
-    upload ? error.message : `Slack refused the files (${error.code}).`,
+    isUpload ? error.message : `Slack refused the files (${error.code}).`,
     slackSteps[error.code] ?? 'Try again, or export to yourself: leave the channel empty.',
   );
 }
 
 /** A retry would be held back again. */
-function createHeldBackError({ reference }: SlackFailure): UserError {
+function explainHeldBack({ reference }: SlackFailure): UserError {
   return new UserError(
-    'The files were held back: a key or token that is in use stands in them, or in the words beside them.',
-    'Trying again would end the same. Tell whoever runs this bot the reference below, or filter those events out.',
+    'The files were held back: they, or the words beside them, contain a key or token that is in use.',
+    'Another try would end the same. Tell whoever runs this bot the reference below, or filter those events out.',
     undefined,
     reference,
   );

@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts';
 import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
-import { renderAlreadyEnded } from '../../views/exports/outcome-messages.ts';
+import { renderAlreadyEnded } from '../../views/exports/outcomes.ts';
 import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
@@ -12,7 +12,6 @@ import { readPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
-import type { ExportRequest } from './model.ts';
 import { defaultWindow, endsInTime } from './window.ts';
 
 const mostListed = 10;
@@ -74,7 +73,6 @@ async function blank({ person, people, now }: Context, shieldZoneId: string): Pr
     channel: undefined,
     spreadsheetSafe: false,
     pseudonyms: false,
-    split: false,
     timeZone: profile?.timeZone,
     drawn: 0,
   };
@@ -106,7 +104,7 @@ const form: Form<'exports' | 'names'> = {
 };
 
 async function start(
-  request: ExportRequest,
+  request: views.ExportRequest,
   channel: AskedExport['channel'],
   context: With<'exports' | 'names'>,
 ): Promise<void> {
@@ -119,22 +117,22 @@ async function start(
 
 /** The value of a button: an export, and the window to repeat it with. */
 async function readButton(value: string, { exports, person }: With<'exports'>) {
-  const [id = '', from, to, split] = value.split('|');
+  const [id = '', from, to] = value.split('|');
   const before = await exports.find(person, id);
   const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
-  if (before) return { before, window, isSplit: split === 'split' };
-  throw new UserError('What was exported here is forgotten.', 'Fill in the form again.', [
+  if (before) return { before, window };
+  throw new UserError('This export is no longer remembered.', 'Fill in the form again.', [
     { label: 'Export events', types: 'export' },
   ]);
 }
 
-/** Repeats an export with another window or split, with the key of the person who presses. */
+/** Repeats an export, maybe with another window, with the key of the person who presses. */
 const again: Action<'exports' | 'names'> = {
   id: 'event-logs:again',
   needs: 'export',
   newMessage: true,
   async run(value, context) {
-    const { before, window, isSplit } = await readButton(value, context);
+    const { before, window } = await readButton(value, context);
     const { channel, request } = before;
     if (!endsInTime(window, context.now())) {
       throw new UserError(endsTooEarly, 'Choose a later one.', [
@@ -142,7 +140,7 @@ const again: Action<'exports' | 'names'> = {
       ]);
     }
     // An export to direct messages goes to the person who presses.
-    await start({ ...request, ...window, split: isSplit }, channel, context);
+    await start({ ...request, ...window }, channel, context);
     return views.renderStarted(channel, []);
   },
 };
@@ -174,7 +172,7 @@ const cancel: Action<'exports'> = {
   newMessage: true,
   async run(id, context) {
     const one = await context.exports.look(context.person, id, context.message);
-    if (!one) return say('This export is long over.');
+    if (!one) return say('This export is no longer remembered.');
     if (one.endedAt) return renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
@@ -183,7 +181,7 @@ const cancel: Action<'exports'> = {
       case 'cancelled':
         return say('The export was cancelled; nothing was posted.');
       case 'late':
-        return say('Too late: Slack is being told to show the file.');
+        return say('Too late: the file is being posted.');
       case 'over':
         return say('This export has ended already.');
     }

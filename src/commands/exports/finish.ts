@@ -4,24 +4,40 @@ import type { Db, Trx } from '../../store/schema.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { renderProgress } from '../../views/exports/exports.ts';
-import * as views from '../../views/exports/outcome-messages.ts';
+import * as views from '../../views/exports/outcomes.ts';
 import type { ExportPorts } from './ports.ts';
-import { type ExportMove, findExport, moveExport } from './queries.ts';
-import { type ExportRow, installationOf, toExportSummary } from './rows.ts';
-import { eventSummarySchema } from './stats/summary.ts';
+import {
+  type ExportMove,
+  type ExportRow,
+  findExport,
+  installationOf,
+  moveExport,
+  toExportSummary,
+} from './store.ts';
 
 const offer = z.object({
   from: z.coerce.date(),
   to: z.coerce.date(),
-  split: z.boolean(),
   change: z.literal(true).optional(),
+});
+
+const counts = z.array(z.tuple([z.string(), z.number()]).readonly()).readonly();
+
+const summary = z.object({
+  bars: z
+    .object({ from: z.number(), minutes: z.number(), counts: z.array(z.number()).readonly() })
+    .optional(),
+  worstHour: z.object({ from: z.number(), count: z.number() }).optional(),
+  actions: counts,
+  countries: counts,
 });
 
 const stored = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('done'),
     files: z.int(),
-    summary: eventSummarySchema.optional(),
+    summary: summary.optional(),
+    unread: z.enum(['large', 'no-header', 'not-csv']).optional(),
   }),
   z.object({ kind: z.literal('unknown') }),
   z.object({ kind: z.literal('cancelled'), by: z.string() }),
@@ -37,13 +53,13 @@ export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
   return ending === null ? undefined : stored.parse(JSON.parse(ending));
 }
 
-export function renderOutcome(row: ExportRow, outcome: ExportOutcome, told: views.NotifiedWhere): Message {
+export function renderOutcome(row: ExportRow, outcome: ExportOutcome, shownIn: views.OutcomePlace): Message {
   const one = toExportSummary(row);
   switch (outcome.kind) {
     case 'done':
-      return views.renderDone(one, { ...outcome, told });
+      return views.renderDone(one, { ...outcome, shownIn });
     case 'unknown':
-      return views.renderUnknown(one, told);
+      return views.renderUnknown(one, shownIn);
     case 'cancelled':
       return views.renderCancelled(one, outcome.by);
     case 'failed':
@@ -113,15 +129,15 @@ export type AboutExport = { readonly id: string };
 
 export const endNotice = defineMessage({
   kind: 'export-end',
-  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'directly'),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'directly', refusal),
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'direct'),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'direct', refusal),
 });
 
 /** An export's message as it is now. Nothing where its outcome was erased. */
 export async function renderExport(
   db: Db,
   id: string,
-  told: views.NotifiedWhere,
+  shownIn: views.OutcomePlace,
   refusal?: Refusal,
 ): Promise<Message | undefined> {
   const row = await findExport(db, id);
@@ -131,7 +147,7 @@ export async function renderExport(
   if (refusal?.code === 'held_back')
     return outcome && views.renderBlocked(one, outcome.kind, refusal.reference);
   const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
-  return outcome ? renderOutcome(row, outcome, told) : renderProgress(one, first);
+  return outcome ? renderOutcome(row, outcome, shownIn) : renderProgress(one, first);
 }
 
 function recordOf(

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { capitalize } from '../../views/blocks/text.ts';
+import type { ExportRequest } from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
 import { readPeriod } from '../periods.ts';
 import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
-import type { ExportRequest } from './model.ts';
 import { correctWindow, type Window } from './window.ts';
 
 export interface AskedExport {
@@ -47,10 +47,10 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
     const problem = `In the filters, ${missing.slice(0, 5).join('; ')}. Type it below, then press Export.`;
     return { again: forms.renderExportForm({ ...form, problem }) };
   }
-  const { from, to, channel, shieldZoneId, query, pseudonyms, spreadsheetSafe, split } = form;
+  const { from, to, channel, shieldZoneId, query, pseudonyms, spreadsheetSafe } = form;
   // A window that ends now may be ahead of the bot's clock.
   const window = { from, to: to > now ? now : to };
-  const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe, split };
+  const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe };
   return { values: { request, channel, warnings, form } satisfies AskedExport };
 }
 
@@ -85,7 +85,6 @@ function readForm(fields: Fields, metadata: string | undefined): forms.ExportFor
     channel: text('channel') || undefined,
     spreadsheetSafe: isOn('spreadsheetSafe'),
     pseudonyms: isOn('pseudonyms'),
-    split: isOn('split'),
     timeZone: zone,
     drawn,
   };

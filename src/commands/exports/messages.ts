@@ -11,9 +11,8 @@ import {
   renderExport,
 } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
-import { findExport, moveExport } from './queries.ts';
-import { type ExportRow, installationOf } from './rows.ts';
 import { runExportJob } from './run.ts';
+import { type ExportRow, findExport, installationOf, moveExport } from './store.ts';
 
 const expiresMs = 15 * minuteMs;
 
@@ -38,8 +37,8 @@ export async function putExportMessage(
 /** The message that shows the progress, then the outcome. While the export runs, it is updated directly. */
 const exportMessage = defineMessage({
   kind: 'export',
-  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'there'),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'there', refusal),
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'message'),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'message', refusal),
   async ended(trx, ended: Ended<AboutExport>, context: ExportContext) {
     const { id } = ended.about;
     const asked = { id, from: ['asked'] } as const;

@@ -1,9 +1,8 @@
 import { type Posted, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
-import { type Phase, renderProgress } from '../../views/exports/exports.ts';
-import type { ExportSummary } from './model.ts';
+import { type ExportSummary, type Phase, renderProgress } from '../../views/exports/exports.ts';
 import type { ExportContext } from './ports.ts';
-import { moveExport } from './queries.ts';
-import type { ExportProgress } from './worker/gather.ts';
+import { moveExport } from './store.ts';
+import type { ExportProgress } from './worker/worker.ts';
 
 export type ProgressReporter = ReturnType<typeof startProgressReporter>;
 

@@ -5,7 +5,7 @@ import { SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
 import type { Db } from '../../store/schema.ts';
 import type { ExportContext } from './ports.ts';
-import { type ExportRow, installationOf, requesterOf } from './rows.ts';
+import { type ExportRow, installationOf, requesterOf } from './store.ts';
 
 // Search words are kept as long as the buttons that repeat an export are useful.
 const requestsKeptMs = 7 * dayMs;

@@ -5,23 +5,30 @@ import { decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob, type Job } from '../../store/queue/define-job.ts';
+import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
-import { renderWaiting } from '../../views/exports/exports.ts';
-import { createAttachments } from '../../views/exports/report.ts';
-import { classifyFailure, ExportOverdue } from './failures.ts';
+import { type ExportRequest, renderWaiting } from '../../views/exports/exports.ts';
+import { type EventFigures, type EventSummary, renderFileComment } from '../../views/exports/report.ts';
+import { classifyFailure, ExportAbandoned, ExportOverdue } from './failures.ts';
 import { type ExportOutcome, exportMessageId, finishExport } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
 import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
-import { type ExportMove, findExport, moveExport } from './queries.ts';
-import { type ExportRow, installationOf, requesterOf, toExportSummary } from './rows.ts';
-import { summarizeEvents } from './stats/summary.ts';
-import { SecretFound } from './worker/limits.ts';
+import {
+  type ExportMove,
+  type ExportRow,
+  findExport,
+  installationOf,
+  moveExport,
+  requesterOf,
+  toExportSummary,
+} from './store.ts';
+import { type GatheredFile, SecretFound } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
 const data = z.object({ id: z.string() });
 
-// Attempts that failed or whose process died: an export that kills its process must not do so for ever.
-const mostAttempts = 5;
+// An export that was running when processes died may be why they did.
+const mostDeaths = 2;
 
 /** Makes an export. Enqueue it with the export's id as key: the queue runs one attempt of an export at a time. */
 export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
@@ -34,8 +41,13 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   async run({ id }, context: ExportContext) {
     const { db, ports } = context;
     const run = randomUUID();
-    // A `running` one was left by a killed process.
-    const claim = { state: 'running', run, attempt: sql<number>`attempt + 1` } as const;
+    const claim = {
+      state: 'running',
+      run,
+      attempt: sql<number>`attempt + 1`,
+      // A `running` one was left by a process that died.
+      deaths: sql<number>`deaths + case when state = 'running' then 1 else 0 end`,
+    } as const;
     const row = await moveExport(db, { id, from: ['waiting', 'running'] }, claim);
     if (!row) {
       // The attempt before this one may have died while Slack was asked to show the files.
@@ -68,23 +80,18 @@ async function attempt(about: Attempt): Promise<void> {
   const reporter = startProgressReporter({ one, run, attempt: row.attempt, at, slack, progress, context });
   let isSharing = false;
   try {
-    if (row.attempt > mostAttempts) {
-      throw new UserError(
-        `This export was started ${mostAttempts} times and never finished.`,
-        'Narrow the window, or tell whoever runs this bot the reference below.',
-      );
-    }
+    if (row.deaths >= mostDeaths) throw new ExportAbandoned();
     await authorize(row, context);
     const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
     const files = await send(about, gathered, reporter, () => {
       isSharing = true;
     });
     await reporter.stop();
-    const { stats, sha256 } = gathered;
-    const count = stats.empty ? 0 : gathered.files.length;
-    const outcome = { kind: 'done', files: count, summary: summarizeEvents(stats) } as const;
-    const columns = { row_count: stats.rows, byte_count: stats.bytes, files: JSON.stringify(files) };
-    await finish(about, outcome, { columns, sha256 });
+    const { rows, bytes, figures, unread } = gathered;
+    const summary = figures && summarize(figures);
+    const outcome = { kind: 'done', files: files.length, summary, unread } as const;
+    const columns = { row_count: rows, byte_count: bytes, files: JSON.stringify(files) };
+    await finish(about, outcome, { columns, sha256: gathered.sha256 });
   } catch (error) {
     await reporter.stop();
     const { rows, bytes } = thread.progress();
@@ -140,14 +147,14 @@ async function handleFailure(
       : error instanceof SecretFound
         ? ports.blockFile(error.kinds)
         : error;
-  const verdict = classifyFailure(cause, one.request, row.attempt, now());
+  const verdict = classifyFailure(cause, { ...one, attempt: row.attempt }, now());
   if ('retryAfterMs' in verdict) {
     log.warn({ error, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
-    const why = `${verdict.why} Trying again in ${Math.round(verdict.retryAfterMs / 1000)} s.`;
+    const why = `${verdict.why} Trying again in ${formatPause(verdict.retryAfterMs)}.`;
     await wait(why, {}, new Date(now().getTime() + verdict.retryAfterMs));
     return undefined;
   }
-  const failure = ports.explain(verdict.tell, 'event-logs');
+  const failure = ports.explain(verdict.error, 'event-logs');
   return { kind: 'failed', failure, offers: verdict.offers };
 }
 
@@ -196,14 +203,21 @@ async function send(
   onSharing: () => void,
 ): Promise<readonly string[]> {
   const { db, ports } = context;
-  const { rows, bytes, empty } = gathered.stats;
-  if (empty) return [];
-  const attachments = createAttachments(toExportSummary(row), gathered);
-  reporter.setPhase('sending', attachments.bytes);
+  const { rows, bytes, isEmpty, figures, sha256 } = gathered;
+  if (isEmpty) return [];
+  const one = { ...toExportSummary(row), rows, bytes };
+  const files = gathered.files.map(({ kind, spooled }): Attachment => {
+    const name = nameFile(one.request, kind);
+    return { name, title: name, mimetype: 'text/csv', content: { spooled } };
+  });
+  reporter.setPhase(
+    'sending',
+    gathered.files.reduce((sum, { length }) => sum + length, 0),
+  );
   const slack = ports.slack(installationOf(row), reporter.signal);
-  const { fileIds } = await slack.share(attachments.files, {
+  const { fileIds } = await slack.share(files, {
     channel: at.channel,
-    comment: attachments.comment,
+    comment: renderFileComment(one, figures, sha256),
     async beforeShare(ids) {
       await authorize(row, context);
       reporter.setPhase('sharing');
@@ -219,4 +233,28 @@ async function send(
     },
   });
   return fileIds;
+}
+
+/** `events-501-20261118T1000Z-20261118T1200Z-spreadsheet.csv` */
+function nameFile({ shieldZoneId, from, to }: ExportRequest, kind: GatheredFile['kind']): string {
+  const [begin, end] = [from, to].map((at) => `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`);
+  return `events-${shieldZoneId}-${begin}-${end}${kind === 'safe' ? '-spreadsheet' : ''}.csv`;
+}
+
+const mostNamed = 3;
+const longestName = 30;
+
+/** What is stored with the outcome: no addresses and no URLs. */
+function summarize({ bars, worstHour, top }: EventFigures): EventSummary {
+  return { bars, worstHour, actions: nameMost(top.action), countries: nameMost(top.country) };
+}
+
+function nameMost(counted: EventFigures['top']['action']) {
+  const most = (counted?.words ?? []).slice(0, mostNamed);
+  return most.map(([word, count]) => [word.slice(0, longestName), count] as const);
+}
+
+function formatPause(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 600 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -6,13 +6,23 @@ import type { Posted } from '../../outbox/slack-port.ts';
 import { takeLock } from '../../store/database.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
+import type { ExportRequest, ExportSummary } from '../../views/exports/exports.ts';
 import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
 import { putExportMessage } from './messages.ts';
-import { type ExportRequest, type ExportSummary, isUnderWay, underWay } from './model.ts';
 import type { ExportPorts } from './ports.ts';
-import { addExport, dropExport, findExport, findExportsOf, findUnfinishedExports } from './queries.ts';
 import { countOverdueFiles } from './retention.ts';
-import { type ExportRow, installationOf, toExportSummary, writeRequest } from './rows.ts';
+import {
+  addExport,
+  cancellable,
+  dropExport,
+  type ExportRow,
+  findExport,
+  findExportsOf,
+  findUnfinishedExports,
+  installationOf,
+  toExportSummary,
+  writeRequest,
+} from './store.ts';
 
 export type ExportService = ReturnType<typeof createExportService>;
 
@@ -41,7 +51,7 @@ export function createExportService(options: {
     if (!outcome) return;
     await ports
       .slack(installationOf(row), new AbortController().signal)
-      .update(at, renderOutcome(row, outcome, 'there'))
+      .update(at, renderOutcome(row, outcome, 'message'))
       .catch((error: unknown) => log.warn({ error, id: row.id }, 'export outcome could not be shown'));
   }
 
@@ -49,7 +59,7 @@ export function createExportService(options: {
     const outcome = { kind: 'cancelled', by } as const;
     const isCancelled = await db
       .transaction()
-      .execute((trx) => finishExport(trx, options, { id, from: underWay }, outcome));
+      .execute((trx) => finishExport(trx, options, { id, from: cancellable }, outcome));
     const row = await findExport(db, id);
     if (!isCancelled) return row?.state === 'sharing' ? 'late' : 'over';
     // Shown at once: the person looks at the message, and maybe no worker process runs.
@@ -136,7 +146,7 @@ export function createExportService(options: {
     /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
     async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const rows = await findUnfinishedExports(db, { tenant, userId: person?.userId });
-      for (const row of rows) if (isUnderWay(toExportSummary(row).state)) await stop(row.id, 'system');
+      for (const row of rows) if (toExportSummary(row).canCancel) await stop(row.id, 'system');
     },
   };
 }
@@ -146,12 +156,12 @@ function refuseMore(open: readonly ExportRow[], request: string, channel: string
   if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
     throw new UserError(
       'The same export is under way already.',
-      'Its message tells how far it is; `/cdn export list` shows it.',
+      'Its message shows the progress. `/cdn export list` lists yours.',
     );
   }
   if (open.length < mostUnderWay) return;
   throw new UserError(
-    `You have ${mostUnderWay} exports under way, and more at once are not taken.`,
+    `You have ${mostUnderWay} exports under way, and that is the most at once.`,
     'Wait for one, or cancel one: `/cdn export list`.',
   );
 }

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import type { WebClient } from '@slack/web-api';
 import { readRetryAfter } from '../../api/http/retry.ts';
+import { type FileTarget, postFile } from '../../lib/file-transfer.ts';
 import type { SlackPort } from '../../outbox/slack-port.ts';
-import type { Attachment, Destination, Taken } from '../../views/blocks/blocks.ts';
+import type { Attachment } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from './egress.ts';
 
@@ -51,8 +51,7 @@ type Source = Attachment['content'];
  * Slack's upload in three steps: an address for an exact number of bytes, the bytes, the share.
  * https://docs.slack.dev/messaging/working-with-files#upload
  *
- * The bytes go through undici's `request` with a Content-Length, since `fetch` and the SDK keep a large file in memory.
- * They go only to hosts at or below the Web API's, without the bot token.
+ * The bytes go only to hosts at or below the Web API's, without the bot token; the SDK would keep a large file in memory.
  */
 export function createUploads(options: {
   readonly client: () => Promise<WebClient>;
@@ -151,7 +150,7 @@ const stallMs = 30_000;
 // Client errors that are temporary.
 const temporary = new Set([408, 425, 429]);
 
-async function sendBytes(source: Source, to: Omit<Destination, 'moved'>): Promise<void> {
+async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise<void> {
   const deadline = AbortSignal.timeout(baseMs + Math.ceil((await findLength(source)) / bytesPerMs));
   const stalled = new AbortController();
   const timer = setTimeout(
@@ -159,8 +158,11 @@ async function sendBytes(source: Source, to: Omit<Destination, 'moved'>): Promis
     stallMs,
   );
   const signal = AbortSignal.any([to.signal, deadline, stalled.signal]);
-  const destination = { ...to, signal, moved: () => void timer.refresh() };
-  const sending = 'spooled' in source ? source.spooled.send(destination) : post(source, destination);
+  const target = { ...to, signal, moved: () => void timer.refresh() };
+  const sending =
+    'spooled' in source
+      ? source.spooled.send(target)
+      : postFile('path' in source ? createReadStream(source.path) : source, target);
   const { status, retryAfter } = await sending.finally(() => clearTimeout(timer));
   if (status === 200) return;
   if (status === 413)
@@ -172,34 +174,6 @@ async function sendBytes(source: Source, to: Omit<Destination, 'moved'>): Promis
     code: isPermanent ? 'upload_refused' : 'upload_failed',
     retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
   });
-}
-
-async function post(
-  source: Uint8Array | { readonly path: string },
-  { url, headers, signal, moved }: Destination,
-): Promise<Taken> {
-  // Loaded with the first file: it would cost a tenth of a second at the start.
-  const { request } = await import('undici');
-  const body =
-    source instanceof Uint8Array
-      ? source
-      : Readable.from(watch(createReadStream(source.path), moved), { objectMode: false });
-  // undici counts from the first byte sent, and a large file takes longer than its five minutes.
-  const answer = await request(url, { method: 'POST', headers, body, signal, headersTimeout: 0 });
-  await answer.body.dump();
-  const header = answer.headers['retry-after'];
-  return { status: answer.statusCode, retryAfter: Array.isArray(header) ? header[0] : header };
-}
-
-/** `moved` is called whenever Slack has taken something. */
-async function* watch(
-  pieces: AsyncIterable<Uint8Array>,
-  moved: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, void> {
-  for await (const piece of pieces) {
-    moved(piece.length);
-    yield piece;
-  }
 }
 
 async function explainErrors<T>(work: () => Promise<T>): Promise<T> {

@@ -263,3 +263,8 @@ export const scaleIndexes = defineTables({}, [
   'create index exports_ended_at on exports (ended_at)',
   'create index exports_with_files on exports (tenant) where files_deleted_at is null',
 ]);
+
+/** How often a process died while it made an export. */
+export const exportDeaths = defineTables({}, [
+  'alter table exports add column deaths integer not null default 0',
+]);

@@ -11,6 +11,7 @@ import type {
   PlainTextOption,
   SectionBlock,
 } from '@slack/types';
+import type { FileReply, FileTarget } from '../../lib/file-transfer.ts';
 import { join, type Maybe, type Texts, truncate, truncateMarkup } from './text.ts';
 
 /** A message: `text` alone for notifications and screen readers, and blocks. */
@@ -43,36 +44,20 @@ export interface ChartBlock {
 export type FormResult = { readonly modal: ModalView; readonly message: Message };
 
 export interface Attachment {
-  /** With the extension: `latency.png`. */
+  /** With the extension: `zones.csv`. */
   readonly name: string;
   readonly title: string;
   /** Up to 1000 characters. */
   readonly altText?: string;
   readonly mimetype: string;
-  /** The bytes; a temporary file, deleted after sending; or a chart, rendered before sending. */
+  /** The bytes; a temporary file, deleted after sending; or a file that only its thread can send. */
   readonly content: Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
-}
-
-/** The destination of a spooled file. */
-export interface Destination {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  /** Called with the number of further bytes sent, a few times a second. */
-  readonly moved: (bytes: number) => void;
-}
-
-/** The answer to a sent file. */
-export interface Taken {
-  readonly status: number;
-  /** The header, as it came. */
-  readonly retryAfter: string | undefined;
 }
 
 /** A file without a name, scanned for secrets while it was written. Its creator discards it. */
 export interface Spooled {
   readonly length: () => number;
-  readonly send: (to: Destination) => Promise<Taken>;
+  readonly send: (to: FileTarget) => Promise<FileReply>;
   readonly discard: () => Promise<void>;
 }
 

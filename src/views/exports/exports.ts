@@ -1,11 +1,53 @@
 import type { Button } from '@slack/types';
-import type { EventLogFilter } from '../../api/event-logs.ts';
-import { type ExportState, type ExportSummary, isUnderWay } from '../../commands/exports/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatBytes, formatInteger, formatMoment, formatSpan, pluralize } from '../blocks/format.ts';
-import { renderTable } from '../blocks/table.ts';
+import { formatBytes, formatInteger, formatSpan, formatUtc, pluralize } from '../blocks/format.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
+
+/** The requested part of a shield zone's event log, and the form of its files. */
+export interface ExportRequest {
+  readonly shieldZoneId: string;
+  readonly from: Date;
+  readonly to: Date;
+  readonly query: string;
+  readonly filters: readonly EventFilter[];
+  /** Adds a copy in which no cell runs as a formula. */
+  readonly spreadsheetSafe: boolean;
+  /** Replaces IP addresses; the raw file is not sent. */
+  readonly pseudonyms: boolean;
+}
+
+export interface EventFilter {
+  readonly field: string;
+  readonly op: string;
+  readonly value: readonly string[];
+}
+
+export type ExportState =
+  | 'asked'
+  | 'waiting'
+  | 'running'
+  | 'sharing'
+  | 'done'
+  | 'failed'
+  | 'cancelled'
+  | 'unknown';
+
+/** An export as lists and messages show it. */
+export interface ExportSummary {
+  readonly id: string;
+  readonly userId: string;
+  /** undefined = the person's direct messages. */
+  readonly channel: string | undefined;
+  readonly request: ExportRequest;
+  readonly state: ExportState;
+  readonly canCancel: boolean;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly askedAt: Date;
+  readonly endedAt: Date | undefined;
+  readonly filesDeletedAt: Date | undefined;
+}
 
 export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
 
@@ -22,8 +64,8 @@ interface Progress {
 
 const phases: Readonly<Record<Phase, string>> = {
   starting: 'Asking the CDN',
-  reading: 'Reading from the CDN',
-  sending: 'Sending to Slack',
+  reading: 'Downloading from the CDN',
+  sending: 'Uploading to Slack',
   sharing: 'Posting',
 };
 
@@ -54,7 +96,7 @@ function renderUnderWay(one: ExportSummary, text: string, canCancel: boolean): M
       `*Export of shield zone ${escapeMrkdwn(zone, 20)}* by <@${one.userId}>`,
       `:hourglass_flowing_sand: ${text}`,
     ]),
-    context(describeWindow(one)),
+    context(describeRequest(one)),
     canCancel && actions(cancelButton(one.id)),
   ]);
 }
@@ -63,18 +105,18 @@ function cancelButton(id: string, nth = 0, label = 'Cancel'): Button {
   return button(label, `event-logs:cancel:${nth}`, id, { style: 'danger' });
 }
 
-/** `18 Nov 10:00 to 18 Nov 12:00` in the reader's time zone, with search and filters. */
-export function describeWindow({ request }: Pick<ExportSummary, 'request'>): string {
-  return `${formatMoment(request.from)} to ${formatMoment(request.to)} · ${describeFilters(request.query, request.filters)}`;
+/** `18 Nov 10:00 to 12:00 UTC` and what was searched for. UTC everywhere: the clock of the file, the same for every reader. */
+export function describeRequest({ request }: Pick<ExportSummary, 'request'>): string {
+  return `${formatSpan(request.from, request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
 
-export function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
-  const parts = filters.map(filterInWords);
+export function describeFilters(query: string, filters: readonly EventFilter[]): string {
+  const parts = filters.map(describeFilter);
   if (query !== '') parts.unshift(`“${escapeMrkdwn(query, 100)}”`);
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
 }
 
-const opInWords: Readonly<Record<string, string>> = {
+const opWords: Readonly<Record<string, string>> = {
   eq: 'is',
   in: 'is',
   contains: 'contains',
@@ -82,10 +124,10 @@ const opInWords: Readonly<Record<string, string>> = {
   wildcard: 'like',
 };
 
-function filterInWords({ field, op, value }: EventLogFilter): string {
-  const says = Object.hasOwn(opInWords, op) ? opInWords[op] : escapeMrkdwn(op, 30);
+function describeFilter({ field, op, value }: EventFilter): string {
+  const relation = Object.hasOwn(opWords, op) ? opWords[op] : escapeMrkdwn(op, 30);
   const values = value.map((one) => formatCode(one, 60));
-  return `${escapeMrkdwn(field, 30)} ${says} ${truncateLines(values, 300, ' or ')}`;
+  return `${escapeMrkdwn(field, 30)} ${relation} ${truncateLines(values, 300, ' or ')}`;
 }
 
 const stateWords: Readonly<Record<ExportState, string>> = {
@@ -106,46 +148,47 @@ const mostCancels = 4;
 export function renderExportList(exports: readonly ExportSummary[], now: Date): Message {
   if (exports.length === 0) {
     const offer = actions(commandButton('Export events', 'export'));
-    return say('You have no exports of the last days.', offer);
+    return say('You have no exports in the last 7 days.', offer);
   }
-  const running = exports.filter(({ state }) => isUnderWay(state));
+  const running = exports.filter(({ canCancel }) => canCancel);
   const text = `${pluralize(exports.length, 'export')}, ${running.length === 0 ? 'none' : formatInteger(running.length)} under way`;
   return message(text, [
     section(`*${text}*`),
-    ...renderTable({
-      caption: 'Your exports, newest first',
-      columns: ['Shield zone', 'State', 'Events', 'Window', 'Where', 'Asked'],
-      rows: exports.map((one) => [
-        one.request.shieldZoneId,
-        `${stateWords[one.state]}${one.filesDeletedAt ? ', files deleted' : ''}`,
-        { number: one.rows, text: formatInteger(one.rows) },
-        formatSpan(one.request.from, one.request.to),
-        { parts: [one.channel === undefined ? 'you' : { channel: one.channel }] },
-        { at: one.askedAt },
-      ]),
-    }),
+    section(exports.map(describeListed)),
     actions(
       commandButton('Export events', 'export', 0, { style: 'primary' }),
       ...running
         .slice(0, mostCancels)
         .map(({ id, request }, nth) => cancelButton(id, nth, `Cancel ${request.shieldZoneId}`)),
     ),
-    context(`as of ${formatMoment(now)}`),
+    context(`as of ${formatUtc(now)}`),
   ]);
+}
+
+/** `• *501* 20 Nov 10:00 to 12:00 UTC: done, 1,234 events, in #ops` */
+function describeListed({ request, state, rows, channel, filesDeletedAt }: ExportSummary): string {
+  const facts = [
+    stateWords[state],
+    rows > 0 && pluralize(rows, 'event'),
+    channel === undefined ? 'to you' : `in <#${channel}>`,
+    filesDeletedAt && 'files deleted',
+  ];
+  const zone = escapeMrkdwn(request.shieldZoneId, 20);
+  return `• *${zone}* ${formatSpan(request.from, request.to)}: ${join(facts, ', ')}`;
 }
 
 /** The answer to the submitted form. */
 export function renderStarted(channel: string | undefined, warnings: readonly string[]): Message {
   const where =
     channel === undefined
-      ? 'The progress and the file come to you as a direct message from this app.'
-      : `The progress and the file come into <#${channel}>.`;
+      ? 'You get the progress and the file as a direct message from this app.'
+      : `Progress and file are posted in <#${channel}>.`;
   const unusual = warnings.map((warning) => `:warning: In the filters, ${escapeMrkdwn(warning, 200)}.`);
-  const text = `The export has started. ${where}`;
+  const text = `Export started. ${where}`;
   return message(text, [
     section(`:white_check_mark: ${text}`),
     unusual.length > 0 &&
-      section([truncateLines(unusual, 2000), 'It is sent as you typed it; the CDN may refuse it.']),
+      section([truncateLines(unusual, 2000), 'It was sent as you typed it; the CDN may reject it.']),
     actions(commandButton('My exports', 'export list')),
   ]);
 }

@@ -26,7 +26,6 @@ export interface ExportForm {
   readonly channel: string | undefined;
   readonly spreadsheetSafe: boolean;
   readonly pseudonyms: boolean;
-  readonly split: boolean;
   /** The person's IANA time zone, if Slack tells. */
   readonly timeZone: string | undefined;
   /** How often the window was rendered with other times than the chosen ones. */
@@ -102,7 +101,7 @@ export function renderExportForm(form: ExportForm): ModalView {
     moment('from', 'From', form, 'The CDN may refuse a start more than 72 hours ago.'),
     moment('to', 'To', form, zoneHint(form.timeZone)),
     textInput('query', 'Search', {
-      hint: 'In IP, rule id, rule name, URL and User-Agent. Empty = everything.',
+      hint: 'Looks in IP, rule id, rule name, URL and User-Agent. Empty = all events.',
       optional: true,
       maxLength: 3000,
       initial: form.query,
@@ -113,14 +112,14 @@ export function renderExportForm(form: ExportForm): ModalView {
     channelSelect('channel', 'Channel', {
       chosen: form.channel,
       internal: true,
-      hint: 'Everybody in it can open the file. Empty = only me, as a direct message.',
+      hint: 'Everybody in it can open the file. Empty = only you, as a direct message.',
       placeholder: 'Only me',
       optional: true,
     }),
     ...choices.map(([name, words, box, description]) =>
       checkbox(name, words, option(box, 'yes', description), { checked: form[name] }),
     ),
-    context('Events hold IP addresses, URLs and User-Agents of visitors: personal data.'),
+    context('Events hold personal data: IP addresses, URLs and User-Agents of visitors.'),
   ]);
 }
 
@@ -135,19 +134,13 @@ const choices = [
     'spreadsheetSafe',
     'Spreadsheets',
     'Add a spreadsheet-safe copy',
-    'Attackers write these cells: in the copy none runs as a formula.',
-  ],
-  [
-    'split',
-    'Large exports',
-    'Split into several files',
-    'Slack takes files up to 1 GB. Without this a larger export stops.',
+    'Cells hold visitor input; formulas are neutralised in the copy.',
   ],
 ] as const;
 
 function zoneHint(zone: string | undefined): string {
   return zone === undefined
-    ? 'Slack shows these times in your time zone. Words you typed were read as UTC.'
+    ? 'Slack shows these times in your time zone. What you typed was read as UTC.'
     : `Times are in your time zone, ${zone.slice(0, 60)}.`;
 }
 
@@ -158,7 +151,7 @@ function moment(name: 'from' | 'to', label: string, form: ExportForm, hint: stri
   return input(name, label, { type: 'datetimepicker', initial_date_time: seconds }, { hint, blockId });
 }
 
-/** The choice for a name that the CDN does not document: it is typed below. */
+/** The choice for a name that the CDN does not document; it is typed below. */
 export const another = 'another';
 
 /** Slack allows a hundred blocks in a form. */
@@ -227,7 +220,7 @@ function valuesHint({ field, op }: FilterRow, nth: number): string {
 }
 
 function otherName(block: string, label: string, name: string): InputBlock {
-  const hint = ':warning: Not a name the CDN tells of. It is sent as you type it; the CDN may refuse it.';
+  const hint = ':warning: Not a documented name. It is sent as you type it; the CDN may reject it.';
   return textInput(block, label, { hint, initial: name, optional: true, maxLength: 60 });
 }
 

@@ -1,91 +1,88 @@
-import { type EventSubject, eventSubjects } from '../../commands/exports/csv/columns.ts';
-import type { ExportRequest, ExportSummary } from '../../commands/exports/model.ts';
-import type { TopValues } from '../../commands/exports/stats/counts.ts';
-import type { EventStats } from '../../commands/exports/stats/event-stats.ts';
-import type { EventSummary } from '../../commands/exports/stats/summary.ts';
-import type { GatheredFile, GatheredLog } from '../../commands/exports/worker/gather.ts';
 import { minuteMs, toUtcDay } from '../../lib/time.ts';
-import type { Attachment, MessageBlock, Spooled } from '../blocks/blocks.ts';
+import type { MessageBlock } from '../blocks/blocks.ts';
 import { renderChart } from '../blocks/chart.ts';
-import { formatBytes, formatInteger, formatShortMoments, pluralize } from '../blocks/format.ts';
-import { formatCode, join, truncateLines } from '../blocks/text.ts';
-import { describeWindow } from './exports.ts';
+import { formatInteger, formatShortMoments, pluralize } from '../blocks/format.ts';
+import { formatCode, truncateLines } from '../blocks/text.ts';
+import { describeRequest, type ExportSummary } from './exports.ts';
 
-/** The files of one message, and the comment above them. */
-export function createAttachments(
-  one: ExportSummary,
-  { files, parts, stats, sha256 }: GatheredLog<GatheredFile & { readonly spooled: Spooled }>,
-): { readonly files: readonly Attachment[]; readonly comment: string; readonly bytes: number } {
-  const named = files.map((file) => ({ ...file, name: fileName(one.request, file, parts) }));
-  return {
-    files: named.map(({ name, spooled }) => {
-      return { name, title: name, mimetype: 'text/csv', content: { spooled } };
-    }),
-    comment: renderFileComment(one, stats, { files: named, sha256 }),
-    bytes: files.reduce((sum, { length }) => sum + length, 0),
-  };
+/** What the export's message tells of its events. */
+export interface EventSummary extends EventBars {
+  readonly actions: readonly Count[];
+  readonly countries: readonly Count[];
 }
 
-/** `events-501-20261118T1000Z-20261118T1200Z-part1of3-spreadsheet.csv` */
-function fileName({ shieldZoneId, from, to }: ExportRequest, { kind, part }: GatheredFile, parts: number) {
-  const window = `events-${shieldZoneId}-${compact(from)}-${compact(to)}`;
-  return `${join([window, parts > 1 && `part${part}of${parts}`, kind === 'safe' && 'spreadsheet'], '-')}.csv`;
+export interface EventBars {
+  /** Events in equal buckets, without gaps, the first from this moment on (epoch ms); absent if no time can be read. */
+  readonly bars?:
+    | { readonly from: number; readonly minutes: number; readonly counts: readonly number[] }
+    | undefined;
+  /** The hour (UTC) with most events, if there are several. */
+  readonly worstHour?: { readonly from: number; readonly count: number } | undefined;
 }
 
-function compact(at: Date): string {
-  return `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`;
+type Count = readonly [value: string, count: number];
+
+/** Why a file has no summary: it is too large for one, its columns are not known, or it is no CSV. */
+export type UnreadReason = 'large' | 'no-header' | 'not-csv';
+
+/** The counts of a whole file. */
+export interface EventFigures extends EventBars {
+  /** Rows with another number of cells than the header. */
+  readonly broken: number;
+  /** Rows without a readable time; 0 if there is no column for it. */
+  readonly untimed: number;
+  /** The most frequent values of each known column; empty cells are not counted. */
+  readonly top: { readonly [subject in Subject]?: TopValues | undefined };
 }
 
-type ReportedFile = Pick<GatheredFile, 'kind' | 'length' | 'sha256'> & { readonly name: string };
+type Subject = 'action' | 'country' | 'rule' | 'ip' | 'url';
+
+interface TopValues {
+  readonly words: readonly Count[];
+  /** 0: the counts are exact. */
+  readonly missed: number;
+}
 
 // Slack documents no limit for this comment; messages are cut at 4,000 characters in places.
 const longestComment = 3_500;
+// The comment fits a phone's screen.
+const mostValues = 3;
 
-/** The comment above the files, in mrkdwn. `sha256`: of the whole log. */
+/** The comment above the files, in mrkdwn. `sha256`: of the first file. */
 export function renderFileComment(
   one: ExportSummary,
-  figures: EventStats,
-  { files, sha256 }: { readonly files: readonly ReportedFile[]; readonly sha256: string },
+  figures: EventFigures | undefined,
+  sha256: string,
 ): string {
-  const { request } = one;
-  const { rows, untimed } = figures;
+  const { pseudonyms, spreadsheetSafe } = one.request;
   const lines = [
-    describeWindow(one),
+    describeRequest(one),
+    ...(figures ? describeFigures(figures, one.rows) : []),
+    pseudonyms &&
+      'IP addresses are pseudonyms, the same one for the same address in this export only. The raw file is not sent.',
+    spreadsheetSafe
+      ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is unchanged.'
+      : 'Cells hold visitor input: to open the file in a spreadsheet, export with “Add a spreadsheet-safe copy”.',
+  ];
+  // The hash is never truncated: without it the file cannot be verified.
+  const hash = `SHA-256 of ${pseudonyms ? 'the file' : 'the bytes the CDN sent'}: ${formatCode(sha256, 64)}`;
+  return `${truncateLines(lines, longestComment - hash.length - 1)}\n${hash}`;
+}
+
+function describeFigures({ broken, untimed, top }: EventFigures, rows: number): (string | false)[] {
+  return [
     untimed > 0 &&
       untimed < rows &&
-      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no time that can be read: not in the chart.`,
-    figures.broken > 0 &&
-      `:warning: ${pluralize(figures.broken, 'row')} not as CSV should be: ${figures.broken === 1 ? 'it is' : 'they are'} in the file as sent.`,
-    ...eventSubjects.flatMap((subject) => topLine(subject, figures.top[subject])),
-    request.pseudonyms &&
-      'IP addresses are pseudonyms, the same one for the same address in this export only; the raw file is not sent.',
-    request.spreadsheetSafe
-      ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is not changed.'
-      : 'Attackers write these cells, and a spreadsheet may run them: export with “Add a spreadsheet-safe copy” to open it in one.',
-  ];
-  // Hashes are never truncated: without them a file cannot be verified.
-  const hashes = hashLines(files, sha256, request.pseudonyms).join('\n');
-  return `${truncateLines(lines, longestComment - hashes.length - 1)}\n${hashes}`;
-}
-
-function hashLines(files: readonly ReportedFile[], whole: string, arePseudonyms: boolean): string[] {
-  const raw = files.filter(({ kind }) => kind === 'raw');
-  const [only] = raw;
-  if (only && raw.length === 1) {
-    const of = arePseudonyms ? 'of the file' : 'of the bytes the CDN sent';
-    return [`SHA-256 ${of}: ${formatCode(only.sha256, 64)}`];
-  }
-  const of = arePseudonyms ? 'of the parts joined' : 'of the bytes the CDN sent, which are the parts joined';
-  return [
-    ...raw.map(
-      ({ name, sha256, length }) =>
-        `${formatCode(name, 80)} ${formatBytes(length)}, SHA-256 ${formatCode(sha256, 64)}`,
+      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no readable time and ${untimed === 1 ? 'is' : 'are'} not in the chart.`,
+    broken > 0 &&
+      `:warning: ${pluralize(broken, 'row')} ${broken === 1 ? 'does' : 'do'} not have as many cells as the header.`,
+    ...Object.entries(subjectWords).flatMap(([subject, word]) =>
+      describeTop(subject as Subject, word, top[subject as Subject]),
     ),
-    `SHA-256 ${of}, with one header row: ${formatCode(whole, 64)}`,
   ];
 }
 
-const subjectWords: Readonly<Record<EventSubject, string>> = {
+const subjectWords: Readonly<Record<Subject, string>> = {
   action: 'Actions',
   country: 'Countries',
   rule: 'Rules',
@@ -93,20 +90,20 @@ const subjectWords: Readonly<Record<EventSubject, string>> = {
   url: 'URLs without queries',
 };
 
-function topLine(subject: EventSubject, top: TopValues | undefined): string[] {
+function describeTop(subject: Subject, word: string, top: TopValues | undefined): string[] {
   if (!top || top.words.length === 0) return [];
   const about = top.missed > 0 ? 'about ' : '';
-  const words = top.words.map(
-    ([word, times]) => `${formatCode(word, subject === 'url' ? 80 : 60)} ${about}${formatInteger(times)}`,
-  );
+  const counts = top.words
+    .slice(0, mostValues)
+    .map(([value, count]) => `${formatCode(value, 60)} ${about}${formatInteger(count)}`);
   // On a phone a URL fills the line.
   return subject === 'url'
-    ? [`*${subjectWords[subject]}*`, ...words.map((line) => `• ${line}`)]
-    : [`*${subjectWords[subject]}*: ${words.join(' · ')}`];
+    ? [`*${word}*`, ...counts.map((line) => `• ${line}`)]
+    : [`*${word}*: ${counts.join(' · ')}`];
 }
 
 /** Events in up to thirteen equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
-export function renderEventChart({ bars, worstHour }: EventSummary, rows: number): MessageBlock[] {
+export function renderEventChart({ bars, worstHour }: EventBars, rows: number): MessageBlock[] {
   if (!bars) return [];
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
   const labels = formatShortMoments(starts);

@@ -241,7 +241,7 @@ describe('/cdn audit', () => {
     const [answer] = await somebody.run('audit denied');
     const [sent] = await somebody.press(...(buttons(answer).get('Table (CSV)') ?? ['', '']));
     const content = await contentOf(sent);
-    expect(parse(content, { columns: true })).toEqual([
+    expect(parse(content, { bom: true, columns: true })).toEqual([
       {
         seq: '1',
         time: at.toISOString(),

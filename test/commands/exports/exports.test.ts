@@ -87,7 +87,7 @@ describe('a file arrives', () => {
     expect(text).not.toMatch(/203\.0\.113\.\d|2001:db8/);
     expect(text).toContain('=HYPERLINK');
     expect(safe?.name).toMatch(/-spreadsheet\.csv$/);
-    const rows: string[][] = parse(await download(bot.slack, safe?.url ?? ''));
+    const rows: string[][] = parse(await download(bot.slack, safe?.url ?? ''), { bom: true });
     expect(rows).toHaveLength(201);
     expect(rows.flat().filter((cell) => /^[=+@-]/.test(cell))).toEqual([]);
   });
@@ -101,6 +101,20 @@ describe('a file arrives', () => {
     expect(message?.reads).toMatch(/https:\/\/shop\.example\/login.* 3/);
     expect(JSON.stringify(message)).not.toMatch(/SECRETTOK|PASSW0RD/);
     expect((await download(bot.slack, message?.files[0]?.url ?? '')).toString()).toBe(log);
+  });
+
+  test('a file without a header is posted as it came and told so; its addresses never leave under pseudonyms', async () => {
+    const body = '2026-11-20T10:00:00Z,blocked,203.0.113.7\n2026-11-20T10:01:00Z,blocked,203.0.113.8\n';
+    const answer = { match: { path: /export$/ }, body, headers: { 'content-type': 'text/csv' } };
+    bot.cdn.faults.add(answer);
+    await exportTo(ops, { pseudonyms: ['yes'] });
+    expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot('pseudonyms are refused');
+    await expectNothingLeft();
+    bot.cdn.faults.add(answer);
+    await exportTo(ops);
+    expect(readExport(await waitForPost(ops, says.posted()))).toMatchSnapshot('as it came');
+    const [csv] = newFiles(ops)[0]?.files ?? [];
+    expect((await download(bot.slack, csv?.url ?? '')).toString()).toBe(body);
   });
 
   test.each(['', 'timestamp,action,ip,url\r\n'])(

@@ -18,7 +18,7 @@ function expectLogged(reads: string, secret: string): void {
   expect(JSON.stringify([bot().logs, bot().slack.as(alice).messages()])).not.toContain(secret);
 }
 
-test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }, { split: ['yes'] }])(
+test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }])(
   'a log in which the person’s key stands ends at once, once, with a sentence: %o',
   async (values) => {
     const { key } = bot().cdn;

@@ -180,6 +180,27 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     },
   );
 
+  test.skipIf(engine.skip)(
+    'an export that was running in two deaths is put aside, and the person is told',
+    async () => {
+      begin();
+      const held = await ask('wp-login', holdService({ until: 'body' }));
+      await kill();
+      held.release();
+      const again = holdService({ until: 'body' });
+      await start();
+      await again.reached;
+      await kill();
+      again.release();
+      const asked = cdn.requests.length;
+      await start();
+      expect(await readEnd('wp-login', says.failed)).toEqual({ told: 1, files: 0 });
+      expect(findMessages('wp-login')[0]?.reads).toMatch(/stopped twice/);
+      expect(cdn.requests.slice(asked).filter(({ path }) => path.endsWith('/export'))).toEqual([]);
+    },
+    90_000,
+  );
+
   test.skipIf(engine.skip)('each of them is in the record, once', async () => {
     const person = slack.as(alice, ops);
     await person.slash('audit 30');

@@ -50,7 +50,7 @@ const entries = [
 async function readIds(message: Message | undefined): Promise<string[]> {
   const content = message?.files?.[0]?.content;
   if (!content || !('path' in content)) throw new Error('no spooled file came');
-  const rows = parse(await readFile(content.path, 'utf8')).slice(1);
+  const rows = parse(await readFile(content.path, 'utf8'), { bom: true }).slice(1);
   await rm(content.path);
   return rows.map((row) => row.at(-1) ?? '');
 }

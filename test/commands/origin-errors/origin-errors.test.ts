@@ -328,7 +328,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   const file = await fileOf(csv);
   expect(file).toMatchObject({ mode: 0o600, name: 'origin-errors-shop-2026-11-21.csv' });
   expect(file.text).not.toContain('CANARY');
-  const [head, first, second, third] = parse(file.text);
+  const [head, first, second, third] = parse(file.text, { bom: true });
   expect(head).toEqual(['time', 'errorCode', 'statusCode', 'serverZone', 'url', 'message', 'logId']);
   expect(first).toEqual([
     '2026-11-21T09:30:00.000Z',
@@ -365,7 +365,7 @@ test('a file is sorted by time, except for days with more than can be held, whic
   const file = async (first: string, days: number) => {
     const value = `zone=1001&name=shop&first=${first}&days=${days}&as=csv`;
     const [answer] = await harness.person().press('origin-errors:file', value);
-    const times = parse((await fileOf(answer)).text)
+    const times = parse((await fileOf(answer)).text, { bom: true })
       .slice(1)
       .map(([time = '']) => time);
     return { says: readText(answer), times };
@@ -396,7 +396,7 @@ test('a file holds what the answer counted; what came after it only where nothin
   harness.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
   const rows = async (somebody: ReturnType<typeof harness.person>) => {
     const [file] = await somebody.press('origin-errors:file', value);
-    return parse((await fileOf(file)).text).slice(1);
+    return parse((await fileOf(file)).text, { bom: true }).slice(1);
   };
   expect(await rows(person)).toHaveLength(2);
   expect(await rows(harness.person(bob))).toHaveLength(3);

@@ -118,7 +118,7 @@ test('each zone that fails is a line of the file', async () => {
   expect(readStable(file?.text)).toMatchSnapshot('file');
   const content = file?.files?.[0]?.content;
   if (!content || !('path' in content)) throw new Error('no spooled file came');
-  const rows = parse(await readFile(content.path, 'utf8'));
+  const rows = parse(await readFile(content.path, 'utf8'), { bom: true });
   await rm(content.path);
   expect(rows).toMatchSnapshot('rows');
 });

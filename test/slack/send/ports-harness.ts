@@ -11,7 +11,7 @@ import { createInstallations } from '../../../src/auth/installations.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
-import { exportLimits } from '../../../src/commands/exports/worker/limits.ts';
+import { exportLimits } from '../../../src/commands/exports/worker/gather.ts';
 import { startExportThread } from '../../../src/commands/exports/worker/thread.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createAccountReads } from '../../../src/commands/reports/accounts/reads.ts';

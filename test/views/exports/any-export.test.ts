@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ExportSummary, exportStates } from '../../../src/commands/exports/model.ts';
-import type { TopValues } from '../../../src/commands/exports/stats/counts.ts';
-import type { EventStats } from '../../../src/commands/exports/stats/event-stats.ts';
-import { summarizeEvents } from '../../../src/commands/exports/stats/summary.ts';
 import * as views from '../../../src/views/exports/exports.ts';
 import { another, mostRows, renderExportForm } from '../../../src/views/exports/form.ts';
-import * as ends from '../../../src/views/exports/outcome-messages.ts';
-import { renderEventChart, renderFileComment } from '../../../src/views/exports/report.ts';
+import * as outcomes from '../../../src/views/exports/outcomes.ts';
+import { type EventFigures, renderEventChart, renderFileComment } from '../../../src/views/exports/report.ts';
 import { findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 600 });
@@ -17,7 +13,7 @@ const filter = fc.record({
   op: fc.oneof(text, fc.constantFrom('eq', 'in', 'cidr', '__proto__')),
   value: fc.array(text, { minLength: 1, maxLength: 50 }),
 });
-const summary: fc.Arbitrary<ExportSummary> = fc.record({
+const summary: fc.Arbitrary<views.ExportSummary> = fc.record({
   id: fc.string({ unit: fc.constantFrom('a', 'B', '-', '_'), minLength: 12, maxLength: 12 }),
   userId: fc.constant('U0ALICE00'),
   channel: fc.constantFrom(undefined, 'C0OPS0000'),
@@ -29,34 +25,39 @@ const summary: fc.Arbitrary<ExportSummary> = fc.record({
     filters: fc.array(filter, { maxLength: 20 }),
     spreadsheetSafe: fc.boolean(),
     pseudonyms: fc.boolean(),
-    split: fc.boolean(),
   }),
-  state: fc.constantFrom(...exportStates),
+  state: fc.constantFrom('asked', 'waiting', 'running', 'sharing', 'done', 'failed', 'cancelled', 'unknown'),
+  canCancel: fc.boolean(),
   rows: fc.nat(),
   bytes: fc.nat({ max: 2e9 }),
   askedAt: moment,
   endedAt: fc.option(moment, { nil: undefined }),
   filesDeletedAt: fc.option(moment, { nil: undefined }),
 });
-const top: fc.Arbitrary<TopValues | undefined> = fc.option(
-  fc.record({ words: fc.array(fc.tuple(text, fc.nat()), { maxLength: 5 }), missed: fc.nat({ max: 2 }) }),
+const count = fc.tuple(text, fc.nat());
+const top = fc.option(fc.record({ words: fc.array(count, { maxLength: 5 }), missed: fc.nat({ max: 2 }) }), {
+  nil: undefined,
+});
+const bars = fc.option(
+  fc.record({
+    from: fc.integer({ min: Date.UTC(2026, 10, 18), max: Date.UTC(2026, 10, 21) }),
+    minutes: fc.constantFrom(10, 30, 60, 360, 1440),
+    counts: fc.array(fc.nat({ max: 1e6 }), { minLength: 1, maxLength: 13 }),
+  }),
   { nil: undefined },
 );
-const slots: fc.Arbitrary<EventStats['slots']> = fc
-  .record({ counts: fc.array(fc.nat({ max: 1e6 }), { maxLength: 6 * 24 * 32 }), from: fc.nat({ max: 500 }) })
-  .map(({ counts, from }) =>
-    counts.map((count, nth) => [Date.UTC(2026, 10, 20, 0, 10 * (from + nth)), count]),
-  );
-const figures: fc.Arbitrary<EventStats> = fc.record({
-  rows: fc.nat(),
+const figures: fc.Arbitrary<EventFigures> = fc.record({
+  bars,
   broken: fc.nat({ max: 3 }),
-  bytes: fc.nat(),
-  sha256: fc.constant('0'.repeat(64)),
-  slots,
   untimed: fc.nat(),
-  empty: fc.boolean(),
   top: fc.record({ action: top, country: top, rule: top, ip: top, url: top }),
 });
+const told = fc.record({
+  bars,
+  actions: fc.array(count, { maxLength: 3 }),
+  countries: fc.array(count, { maxLength: 3 }),
+});
+const unread = fc.constantFrom(undefined, 'large', 'no-header', 'not-csv');
 const now = new Date('2026-11-21T12:00:00Z');
 /** Markup that only we may write. */
 const foreignMarkup = /<(?!!date\^\d|@U0ALICE00>|#C0OPS0000>)/u;
@@ -67,10 +68,10 @@ test('whatever was asked for, every message of an export is one that Slack takes
       summary,
       fc.array(summary, { maxLength: 10 }),
       text,
-      figures,
-      (one, others, words, counted) => {
-        const told = summarizeEvents(counted);
-        const offer = { from: one.request.from, to: one.request.to, split: true };
+      told,
+      unread,
+      (one, others, words, summary, unread) => {
+        const offer = { from: one.request.from, to: one.request.to };
         const progress = {
           phase: 'reading',
           rows: 1,
@@ -82,17 +83,17 @@ test('whatever was asked for, every message of an export is one that Slack takes
         for (const message of [
           views.renderProgress(one, progress),
           views.renderWaiting(one, 'The CDN asks for a pause.'),
-          ends.renderDone(one, { files: 20, summary: told }),
-          ends.renderDone(one, { files: 0 }),
-          ends.renderCancelled(one, 'U0ALICE00'),
-          ends.renderCancelled(one, 'system'),
-          ends.renderNotBegun(one),
-          ends.renderUnknown(one),
-          ends.renderUnknown(one, 'directly'),
-          ends.renderAlreadyEnded(one),
-          ends.renderDone(one, { files: 1, summary: told, told: 'directly' }),
-          ends.renderBlocked(one, 'failed', 'ABCD2345'),
-          ends.renderFailed(
+          outcomes.renderDone(one, { files: 2, summary, unread }),
+          outcomes.renderDone(one, { files: 0 }),
+          outcomes.renderCancelled(one, 'U0ALICE00'),
+          outcomes.renderCancelled(one, 'system'),
+          outcomes.renderNotBegun(one),
+          outcomes.renderUnknown(one),
+          outcomes.renderUnknown(one, 'direct'),
+          outcomes.renderAlreadyEnded(one),
+          outcomes.renderDone(one, { files: 1, summary, unread, shownIn: 'direct' }),
+          outcomes.renderBlocked(one, 'failed', 'ABCD2345'),
+          outcomes.renderFailed(
             one,
             { message: words, hint: words, reference: 'ABCDEFGH' },
             Array.from({ length: 9 }, () => offer),
@@ -115,17 +116,11 @@ test('whatever was asked for, every message of an export is one that Slack takes
 
 test('whatever the log holds, the words beside the file stay short and harmless', () => {
   fc.assert(
-    fc.property(summary, figures, fc.integer({ min: 1, max: 10 }), (one, counted, parts) => {
-      const files = Array.from({ length: parts }, (_, nth) => ({
-        name: `events-501-part${nth}.csv`,
-        kind: 'raw' as const,
-        length: 1,
-        sha256: String(nth).repeat(64),
-      }));
-      const comment = renderFileComment(one, counted, { files, sha256: 'f'.repeat(64) });
+    fc.property(summary, figures, (one, counted) => {
+      const sha256 = 'f'.repeat(64);
+      const comment = renderFileComment(one, counted, sha256);
       expect(comment.length).toBeLessThanOrEqual(3500);
-      for (const { sha256 } of files) expect(comment).toContain(sha256);
-      expect(comment.includes('f'.repeat(64))).toBe(parts > 1);
+      expect(comment).toContain(sha256);
       expect(comment).not.toMatch(foreignMarkup);
     }),
     { numRuns: 60 },
@@ -158,32 +153,20 @@ test('whatever was typed, the form that comes back is one that Slack takes', () 
   );
 });
 
-test('every event of a log is in its chart, in at most thirteen bars', () => {
-  fc.assert(
-    fc.property(slots, (slots) => {
-      const [chart, ...more] = renderEventChart(summarizeEvents({ slots, top: {} }), 7);
-      expect(more).toEqual([]);
-      expect(chart === undefined).toBe(slots.length === 0);
-      const data = chart?.type === 'data_visualization' ? (chart.chart.series[0]?.data ?? []) : [];
-      expect(data.length > 0).toBe(slots.length > 0);
-      expect(data.length).toBeLessThanOrEqual(13);
-      const all = slots.reduce((sum, [, count]) => sum + count, 0);
-      expect(data.reduce((sum, { value }) => sum + value, 0)).toBe(all);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-const titleOf = (...starts: string[]) => {
-  const slots = starts.map((start, nth) => [Date.parse(start), nth + 1] as const);
-  const [chart] = renderEventChart(summarizeEvents({ slots, top: {} }), 7);
+const titleOf = (from: string, worst: string, minutes = 60) => {
+  const bars = { from: Date.parse(from), minutes, counts: [1, 2] };
+  const [chart] = renderEventChart({ bars, worstHour: { from: Date.parse(worst), count: 2 } }, 3);
   return chart?.type === 'data_visualization' ? chart.title : undefined;
 };
 
-test('a worst hour is told by its time, on another day by its day too, and at midnight as well', () => {
+test('the worst hour is told by its time, on another day by its day too, and at midnight as well', () => {
   const end = 'in the worst hour, from';
-  expect(titleOf('2026-11-24T01:00Z', '2026-11-24T02:50Z')).toBe(`2 ${end} 02:00 UTC`);
-  expect(titleOf('2026-11-24T00:00Z', '2026-11-24T00:50Z', '2026-11-24T01:00Z')).toBe(`3 ${end} 00:00 UTC`);
-  expect(titleOf('2026-11-23T22:00Z', '2026-11-24T02:10Z')).toBe(`2 ${end} 24 Nov 02:00 UTC`);
-  expect(titleOf('2026-11-23T22:00Z', '2026-11-24T00:10Z')).toBe(`2 ${end} 24 Nov 00:00 UTC`);
+  expect(titleOf('2026-11-24T01:00Z', '2026-11-24T02:00Z')).toBe(`2 ${end} 02:00 UTC`);
+  expect(titleOf('2026-11-24T00:00Z', '2026-11-24T00:00Z')).toBe(`2 ${end} 00:00 UTC`);
+  expect(titleOf('2026-11-23T22:00Z', '2026-11-24T02:00Z', 240)).toBe(`2 ${end} 24 Nov 02:00 UTC`);
+  expect(titleOf('2026-11-23T23:00Z', '2026-11-24T00:00Z')).toBe(`2 ${end} 24 Nov 00:00 UTC`);
+});
+
+test('a log without readable times has no chart', () => {
+  expect(renderEventChart({}, 3)).toEqual([]);
 });

@@ -1,69 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Span } from '../stats/urls.ts';
-import { addressColumns } from './columns.ts';
-import { type CsvRewriter, createCsvRewriter } from './rewrite.ts';
-import { cellText } from './rows.ts';
-
-/**
- * Replaces IP addresses in a CSV file by pseudonyms such as `ip-7f3a9c21d4`, in address columns and anywhere else. An
- * address has one pseudonym in a file and another in the next: the key is made here and never leaves. In an address
- * column everything with a digit or a colon is replaced, whether it is an address or not. Statistics of the result hold
- * no address.
- *
- * @throws UserError for a row longer than 8 MiB.
- */
-export function createPseudonymizer(): CsvRewriter {
-  const pseudonymOf = createPseudonyms();
-  let columns: readonly number[] | undefined;
-
-  const inColumn = (text: string): string => {
-    if (!/[\d:]/u.test(text)) return text;
-    return pseudonymOf(findAddress(text) ?? text.trim().toLowerCase());
-  };
-
-  return createCsvRewriter((row, out) => {
-    const { bytes, start, end, from, to } = row;
-    const parts: string[] = [];
-    let done = start;
-    const isHeader = columns === undefined && row.cells > 0;
-    if (isHeader) columns = addressColumns(Array.from({ length: row.cells }, (_, nth) => cellText(row, nth)));
-    else
-      for (const column of columns ?? []) {
-        if (column >= row.cells) continue;
-        const cell = bytes.toString('latin1', from[column], to[column]);
-        parts.push(elsewhere(bytes, done, from[column] as number), inColumn(cell));
-        done = to[column] as number;
-      }
-    parts.push(isHeader ? bytes.toString('latin1', done, end) : elsewhere(bytes, done, end));
-    // Latin-1 both ways keeps the bytes of all other characters.
-    const text = parts.join('');
-    const room = out.reserve(text.length);
-    out.length += room.write(text, out.length, 'latin1');
-  });
-
-  function elsewhere(bytes: Buffer, from: number, to: number): string {
-    return replaceAddresses(bytes.toString('latin1', from, to), pseudonymOf);
-  }
-}
-
-// Size of the cache, which is cleared when full: an HMAC takes as long as reading a row.
-const mostKnown = 20_000;
-
-/** 40 bits: among a million addresses, a collision has a chance of one in three. */
-function createPseudonyms(): (address: string) => string {
-  const key = randomBytes(32);
-  const known = new Map<string, string>();
-  return (address) => {
-    let pseudonym = known.get(address);
-    if (pseudonym === undefined) {
-      if (known.size >= mostKnown) known.clear();
-      pseudonym = `ip-${createHmac('sha256', key).update(address).digest('hex').slice(0, 10)}`;
-      known.set(address, pseudonym);
-    }
-    return pseudonym;
-  };
-}
 
 /**
  * Replaces every IPv4 and IPv6 address in a text, also with `%3A` for colons as in a query. `replaced` gets the canonical
@@ -89,7 +24,7 @@ export function replaceAddresses(text: string, replaced: (address: string) => st
  * The canonical form of a cell's address, without port, brackets or zone (`203.0.113.7:8080`, `[2001:DB8::1]:443`,
  * `fe80::1%eth0`, `::ffff:203.0.113.7`). Undefined if the cell holds anything else.
  */
-function findAddress(cell: string): string | undefined {
+export function findAddress(cell: string): string | undefined {
   const plain = cell.trim();
   const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/u.exec(plain) ?? [];
   if (bracketed !== undefined) return canonicalAddress(bracketed);
@@ -153,50 +88,4 @@ function ipv4Within(found: string, replaced: (address: string) => string): strin
     const address = canonicalIPv4(text);
     return address === undefined ? text : replaced(address);
   });
-}
-
-const zero = 0x30;
-const nine = 0x39;
-const dot = 0x2e;
-// Bounds the cache: an attacker has many addresses, in many spellings.
-const mostSpellings = 4_096;
-/** Bytes of the longest address with zone and port. */
-const longest = 80;
-
-/**
- * Points a span at the canonical form of its address, so that an address with a port, in brackets or in capitals is
- * counted with the others. Spans without an address stay.
- */
-export function createAddressNormalizer(): (word: Span) => void {
-  const known = new Map<string, Buffer | undefined>();
-  return (word) => {
-    const { bytes, from, to } = word;
-    if (to - from > longest || isPlain(word)) return;
-    const text = bytes.toString('latin1', from, to);
-    let spelled = known.get(text);
-    if (spelled === undefined && !known.has(text)) {
-      const address = findAddress(text);
-      spelled = address === undefined ? undefined : Buffer.from(address, 'latin1');
-      if (known.size >= mostSpellings) known.clear();
-      known.set(text, spelled);
-    }
-    if (!spelled) return;
-    word.bytes = spelled;
-    word.from = 0;
-    word.to = spelled.length;
-  };
-}
-
-/** True for nearly every address of a log: numbers with dots, none with a leading zero. */
-function isPlain({ bytes, from, to }: Span): boolean {
-  let before = dot;
-  let isZero = false;
-  for (let at = from; at < to; at += 1) {
-    const byte = bytes[at] as number;
-    if (byte !== dot && (byte < zero || byte > nine)) return false;
-    if (isZero && byte !== dot) return false;
-    isZero = byte === zero && before === dot;
-    before = byte;
-  }
-  return true;
 }

@@ -1,119 +1,77 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { stringify } from 'csv-stringify/sync';
 import { UserError } from '../../../errors.ts';
-import { type CsvRow, createCsvRows } from './rows.ts';
+import { byteOrderMark, escapeCell } from '../../../lib/csv.ts';
+import { findAddress, replaceAddresses } from './addresses.ts';
+import { readHeader } from './columns.ts';
 
-/** Rewrites a CSV file piece by piece. The bytes it returns are valid until the next call. */
-export interface CsvRewriter {
-  readonly write: (piece: Uint8Array) => Uint8Array;
-  /** Once, after the last piece. */
-  readonly end: () => Uint8Array;
+type Row = readonly string[];
+
+/** Rows as CSV text, quoted where it is needed. */
+export function writePlain(rows: readonly Row[]): string {
+  return stringify(rows as string[][]);
 }
 
-/** Bytes that are collected until the end of a piece. */
-export interface Output {
-  /** Makes room for `bytes` more bytes and returns the buffer to write them to, from `length` on. */
-  readonly reserve: (bytes: number) => Buffer;
-  length: number;
-  /** The collected bytes, valid until more are written. */
-  readonly take: () => Buffer;
-}
-
-function createOutput(): Output {
-  let buffer = Buffer.allocUnsafeSlow(131_072);
-  const out: Output = {
-    length: 0,
-    reserve(bytes) {
-      const needed = out.length + bytes;
-      if (needed <= buffer.length) return buffer;
-      const larger = Buffer.allocUnsafeSlow(Math.max(needed, buffer.length * 2));
-      buffer.copy(larger, 0, 0, out.length);
-      buffer = larger;
-      return buffer;
-    },
-    take() {
-      const bytes = buffer.subarray(0, out.length);
-      out.length = 0;
-      return bytes;
-    },
-  };
-  return out;
-}
-
-// 8 MiB: far above the URL and headers that any server accepts in one request.
-const longestRow = 8_388_608;
-
-/** Memory is bounded by one row and one piece. @throws UserError for a row longer than 8 MiB. */
-export function createCsvRewriter(rewrite: (row: CsvRow, out: Output) => void): CsvRewriter {
-  const out = createOutput();
-  const rows = createCsvRows((row) => rewrite(row, out), { longest: longestRow, longer: 'refuse' });
-  return {
-    write(piece) {
-      rows.write(piece);
-      return out.take();
-    },
-    end() {
-      rows.end();
-      return out.take();
-    },
+/**
+ * Writes rows as a CSV file that is safe to open in a spreadsheet: a byte order mark first, so that it is read as UTF-8,
+ * every cell quoted, and an apostrophe before what would run as a formula or be read as another number.
+ */
+export function createSafeWriter(): (rows: readonly Row[]) => string {
+  let mark = byteOrderMark;
+  return (rows) => {
+    const text =
+      mark +
+      stringify(
+        rows.map((cells) => cells.map(escapeCell)),
+        { quoted: true },
+      );
+    mark = '';
+    return text;
   };
 }
 
 /**
- * Cuts a CSV file between rows into parts of at most `mostBytes`, each of which begins with the header. A file that
- * fits is one part, byte for byte; an empty file has none. Memory is bounded by one piece and one row.
+ * Replaces IP addresses in the rows of a file by pseudonyms such as `ip-7f3a9c21d4`, in address columns and anywhere
+ * else. An address has one pseudonym in a file and another in the next: the key is made here and never leaves. In an
+ * address column everything with a digit or a colon is replaced, whether it is an address or not.
  *
- * `onPart` is called before the first bytes of a part. The bytes that `onBytes` gets are valid during the call only.
- *
- * @throws UserError where one row and the header are larger than a part.
+ * @throws UserError where the first row names no address column: what is not recognized cannot be promised to be replaced.
  */
-export function createCsvSplitter(
-  mostBytes: number,
-  { onPart, onBytes }: { readonly onPart: () => void; readonly onBytes: (bytes: Uint8Array) => void },
-): { readonly write: (piece: Uint8Array) => void; readonly end: () => void } {
-  const out = createOutput();
-  let header: Buffer | undefined;
-  let partLength = 0;
-  let hasPart = false;
-
-  const flush = (): void => {
-    if (out.length > 0) onBytes(out.take());
-  };
-  const append = (bytes: Buffer, from: number, to: number): void => {
-    const room = out.reserve(to - from);
-    out.length += bytes.copy(room, out.length, from, to);
-    partLength += to - from;
-  };
-  const startPart = (): void => {
-    flush();
-    onPart();
-    hasPart = true;
-    partLength = 0;
-  };
-  const rows = createCsvRows(
-    (row) => {
-      const rowLength = row.end - row.start;
-      if (!hasPart) startPart();
-      if (header && partLength + rowLength > mostBytes && partLength > header.length) {
-        startPart();
-        append(header, 0, header.length);
-      }
-      if (partLength + rowLength > mostBytes)
+export function createPseudonymizer(): (row: Row) => Row {
+  const pseudonymOf = createPseudonyms();
+  let columns: readonly number[] | undefined;
+  return (row) => {
+    if (!columns) {
+      columns = readHeader(row)?.addresses ?? [];
+      if (columns.length === 0)
         throw new UserError(
-          `One row of the file is larger than ${mostBytes} bytes, so the file cannot be split.`,
-          'Narrow the filters.',
+          'I cannot tell which column of the CDN’s file holds IP addresses, so they cannot be replaced.',
+          'Export without pseudonyms, to yourself first, and look at the file.',
         );
-      append(row.bytes, row.start, row.end);
-      if (!header && row.cells > 0) header = Buffer.from(row.bytes.subarray(row.start, row.end));
-    },
-    { longest: mostBytes, longer: 'refuse' },
-  );
-  return {
-    write(piece) {
-      rows.write(piece);
-      flush();
-    },
-    end() {
-      rows.end();
-      flush();
-    },
+      return row;
+    }
+    const isAddress = new Set(columns);
+    return row.map((cell, nth) => {
+      if (!isAddress.has(nth)) return replaceAddresses(cell, pseudonymOf);
+      return /[\d:]/u.test(cell) ? pseudonymOf(findAddress(cell) ?? cell.trim().toLowerCase()) : cell;
+    });
+  };
+}
+
+// Size of the cache, which is cleared when full: an HMAC takes as long as reading a row.
+const mostKnown = 20_000;
+
+/** 40 bits: among a million addresses, a collision has a chance of one in three. */
+function createPseudonyms(): (address: string) => string {
+  const key = randomBytes(32);
+  const known = new Map<string, string>();
+  return (address) => {
+    let pseudonym = known.get(address);
+    if (pseudonym === undefined) {
+      if (known.size >= mostKnown) known.clear();
+      pseudonym = `ip-${createHmac('sha256', key).update(address).digest('hex').slice(0, 10)}`;
+      known.set(address, pseudonym);
+    }
+    return pseudonym;
   };
 }

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 
 export type EncryptedTempFile = ReturnType<typeof createEncryptedTempFile>;
 
@@ -34,23 +33,17 @@ export function createEncryptedTempFile(directory: string) {
     },
     /** Once, after the last piece. Returns the SHA-256 of the plain bytes, hexadecimal. */
     finish: () => hash.digest('hex'),
-    /** The whole file, from the beginning. `onRead` gets the length of each piece that is read. */
-    read(onRead?: (bytes: number) => void): Readable {
+    /** The whole file, from the beginning. */
+    *read(): Generator<Uint8Array, void> {
       const decipher = createDecipheriv('aes-256-ctr', key, counter);
       // One buffer for all pieces: decrypting copies.
       const buffer = Buffer.allocUnsafeSlow(pieceLength);
-      let at = 0;
-      return new Readable({
-        highWaterMark: pieceLength,
-        read() {
-          if (at === length) return void this.push(null);
-          const bytes = readSync(file, buffer, 0, pieceLength, at);
-          if (bytes === 0) throw new Error('the temporary file is shorter than what was written to it');
-          at += bytes;
-          onRead?.(bytes);
-          this.push(decipher.update(buffer.subarray(0, bytes)));
-        },
-      });
+      for (let at = 0; at < length; ) {
+        const bytes = readSync(file, buffer, 0, pieceLength, at);
+        if (bytes === 0) throw new Error('the temporary file is shorter than what was written to it');
+        at += bytes;
+        yield decipher.update(buffer.subarray(0, bytes));
+      }
     },
     discard(): void {
       if (isOpen) closeSync(file);
@@ -88,7 +81,7 @@ function openUnnamed(directory: string): number {
  * Releases the memory of a buffer at once, if it is the only one in its memory; it is empty afterwards. The garbage
  * collector would let hundreds of megabytes pile up on a busy machine.
  */
-export function detachBuffer(bytes: Uint8Array): void {
+function detachBuffer(bytes: Uint8Array): void {
   const { buffer } = bytes;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }

@@ -1,45 +1,78 @@
+import { UserError } from '../../../errors.ts';
 import { createFileScanner } from '../../../secrets/scanner.ts';
-import { createPseudonymizer } from '../csv/addresses.ts';
-import { createCsvSplitter } from '../csv/rewrite.ts';
-import { createSpreadsheetEscaper } from '../csv/spreadsheet-safe.ts';
-import type { ExportRequest } from '../model.ts';
-import type { EventStats } from '../stats/event-stats.ts';
+import type { ExportRequest } from '../../../views/exports/exports.ts';
+import type { EventFigures, UnreadReason } from '../../../views/exports/report.ts';
+import { createEventCounter } from '../csv/figures.ts';
+import { createCsvReader } from '../csv/reader.ts';
+import { createPseudonymizer, createSafeWriter, writePlain } from '../csv/rewrite.ts';
+import { createRowCounter } from '../csv/rows.ts';
+
 import { createEncryptedTempFile, type EncryptedTempFile } from './encrypted-temp-file.ts';
-import { type ExportLimits, ExportTooLarge, SecretFound } from './limits.ts';
-import { startStatsThread } from './stats-thread.ts';
+
+export interface ExportLimits {
+  /** Slack's limit for one file: https://slack.com/help/articles/201330736 */
+  readonly fileBytes: number;
+  /** A larger log is passed on without being read as CSV: its answer has the number of rows and bytes only. */
+  readonly summaryBytes: number;
+}
+
+export const exportLimits: ExportLimits = { fileBytes: 1_000_000_000, summaryBytes: 32_000_000 };
 
 /** A file of an export, ready to be sent. */
 export interface GatheredFile {
   /** `raw`: what the CDN sent, or its pseudonymized form. `safe`: the copy for spreadsheets. */
   readonly kind: 'raw' | 'safe';
-  /** From 1 on. */
-  readonly part: number;
   readonly length: number;
   readonly sha256: string;
 }
 
 export interface GatheredLog<File extends GatheredFile = GatheredFile> {
   readonly files: readonly File[];
-  readonly parts: number;
-  readonly stats: EventStats;
-  /** Of the whole log. */
+  /** Events; with the first row where it is no header that is recognized. */
+  readonly rows: number;
+  /** As the CDN sent them. */
+  readonly bytes: number;
+  /** The log is empty, or has only a header that is recognized. */
+  readonly isEmpty: boolean;
+  readonly figures: EventFigures | undefined;
+  /** Why there are none. */
+  readonly unread: UnreadReason | undefined;
+  /** Of the first file, hexadecimal. */
   readonly sha256: string;
 }
 
-export interface ExportProgress {
-  readonly bytes: number;
-  readonly rows: number;
-  /** The length that the CDN announced. */
+/** The log is larger than what may be sent. */
+export class ExportTooLarge extends Error {
+  override readonly name = 'ExportTooLarge';
+  /** The announced length; undefined where only the limit was exceeded. */
   readonly announced: number | undefined;
-  /** Taken by Slack. */
-  readonly sent: number;
+  readonly limit: number;
+
+  constructor(limit: number, announced?: number) {
+    super('the export is too large');
+    this.limit = limit;
+    this.announced = announced;
+  }
 }
 
-type TempFile = GatheredFile & { readonly content: EncryptedTempFile };
+/** A live secret is in the log. */
+export class SecretFound extends Error {
+  override readonly name = 'SecretFound';
+  readonly kinds: readonly string[];
+
+  constructor(kinds: readonly string[]) {
+    super('a live secret is in a file');
+    this.kinds = kinds;
+  }
+}
+
+export type StoredFile = GatheredFile & { readonly content: EncryptedTempFile };
 
 /**
- * Writes a log to temporary files and counts its events on the way. Memory does not grow with the log. The memory of
- * the source's pieces is released. If it fails, no file is left.
+ * Writes a log to temporary files and counts its events on the way. Memory does not grow with the log. If it fails, no
+ * file is left.
+ *
+ * @throws UserError where a wanted copy cannot be made: nothing is sent that lacks what was asked for.
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
@@ -49,94 +82,101 @@ export async function gatherLog(
     directory,
     onProgress,
   }: {
-    readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe' | 'split'>;
+    readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe'>;
     readonly limits: ExportLimits;
     readonly directory: string;
-    readonly onProgress: (progress: Pick<ExportProgress, 'bytes' | 'rows'>) => void;
+    readonly onProgress: (progress: { readonly bytes: number; readonly rows: number }) => void;
   },
-): Promise<GatheredLog<TempFile>> {
-  const mostParts = Math.min(limits.parts, Math.floor(limits.files / (wanted.spreadsheetSafe ? 2 : 1)));
-  const limit = wanted.split ? limits.partBytes * mostParts : limits.fileBytes;
-  if (source.length !== undefined && source.length > limit)
-    throw new ExportTooLarge({ bytes: source.length, announced: true, limit });
-  // The hash of a file that is not split is the hash of the log.
-  const stats = startStatsThread({ hashes: wanted.split });
-  const pseudonymizer = wanted.pseudonyms ? createPseudonymizer() : undefined;
-  const splitter = wanted.split
-    ? createCsvSplitter(limits.partBytes, { onPart: startPart, onBytes: (bytes) => part?.write(bytes) })
-    : undefined;
+): Promise<GatheredLog<StoredFile>> {
+  const { fileBytes, summaryBytes } = limits;
+  if (source.length !== undefined && source.length > fileBytes)
+    throw new ExportTooLarge(fileBytes, source.length);
   const opened: EncryptedTempFile[] = [];
-  const files: TempFile[] = [];
-  let parts = 0;
-  let part: ReturnType<typeof openPart> | undefined;
-  let bytes = 0;
-
-  try {
-    if (!splitter) startPart();
-    for await (const piece of source.body) {
-      bytes += piece.length;
-      if (bytes > limit) throw new ExportTooLarge({ bytes, announced: false, limit });
-      // The rewriter uses its memory again.
-      await process(pseudonymizer ? new Uint8Array(pseudonymizer.write(piece)) : piece);
-      onProgress({ bytes, rows: stats.rows() });
-    }
-    if (pseudonymizer) await process(new Uint8Array(pseudonymizer.end()));
-    splitter?.end();
-    part?.end();
-    const result = await stats.result();
-    onProgress({ bytes, rows: result.rows });
-    return { files, parts, stats: result, sha256: result.sha256 ?? files[0]?.sha256 ?? '' };
-  } catch (error) {
-    stats.cancel();
-    for (const file of opened) file.discard();
-    throw error;
-  }
-
-  async function process(piece: Uint8Array): Promise<void> {
-    if (splitter) splitter.write(piece);
-    else part?.write(piece);
-    await stats.add(piece);
-  }
-
-  function startPart(): void {
-    part?.end();
-    parts += 1;
-    if (parts > mostParts) throw new ExportTooLarge({ bytes, announced: false, limit });
-    part = openPart();
-  }
-
-  function openPart() {
-    const raw = openFile('raw');
-    const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
-    const escaper = safe && createSpreadsheetEscaper();
-    return {
-      write(piece: Uint8Array): void {
-        raw.write(piece);
-        if (escaper) safe?.write(escaper.write(piece));
-      },
-      end(): void {
-        if (escaper) safe?.write(escaper.end());
-        raw.end();
-        safe?.end();
-      },
-    };
-  }
-
-  function openFile(kind: GatheredFile['kind']) {
+  const openFile = (kind: GatheredFile['kind']) => {
     const content = createEncryptedTempFile(directory);
     opened.push(content);
     const scan = createFileScanner();
-    const nth = parts;
     return {
       write(piece: Uint8Array): void {
         const kinds = scan(piece);
         if (kinds.length > 0) throw new SecretFound(kinds);
         content.write(piece);
-        if (content.length() > limits.fileBytes)
-          throw new ExportTooLarge({ bytes: content.length(), announced: false, limit: limits.fileBytes });
+        if (content.length() > fileBytes) throw new ExportTooLarge(fileBytes);
       },
-      end: () =>
-        void files.push({ kind, part: nth, length: content.length(), sha256: content.finish(), content }),
+      end: (): StoredFile => ({ kind, length: content.length(), sha256: content.finish(), content }),
     };
+  };
+
+  try {
+    const raw = openFile('raw');
+    const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
+    const writeSafe = createSafeWriter();
+    const pseudonymize = wanted.pseudonyms ? createPseudonymizer() : undefined;
+    const isRewritten = wanted.pseudonyms || wanted.spreadsheetSafe;
+    const counter = createRowCounter();
+    const events = createEventCounter();
+    let bytes = 0;
+    let batch: (readonly string[])[] = [];
+    let unread: UnreadReason | undefined;
+
+    const reader = createCsvReader((cells) => {
+      const row = pseudonymize ? pseudonymize(cells) : cells;
+      if (bytes <= summaryBytes) events.add(row);
+      if (isRewritten) batch.push(row);
+    });
+    const isRead = (): boolean => isRewritten || (unread === undefined && bytes <= summaryBytes);
+    const read = async (work: () => Promise<void>): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        if (!isCsvError(error)) throw error;
+        if (isRewritten) throw createUnreadableError();
+        unread = 'not-csv';
+      }
+      if (batch.length === 0) return;
+      if (pseudonymize) raw.write(Buffer.from(writePlain(batch)));
+      safe?.write(Buffer.from(writeSafe(batch)));
+      batch = [];
+    };
+
+    for await (const piece of source.body) {
+      bytes += piece.length;
+      if (bytes > fileBytes) throw new ExportTooLarge(fileBytes);
+      counter.add(piece);
+      if (!pseudonymize) raw.write(piece);
+      if (isRead()) await read(() => reader.write(piece));
+      onProgress({ bytes, rows: counter.rows() });
+    }
+    if (isRead()) await read(() => reader.end());
+    const hasHeader = events.hasHeader();
+    const rows = Math.max(0, counter.rows() - (hasHeader ? 1 : 0));
+    onProgress({ bytes, rows });
+    const isEmpty = rows === 0;
+    if (bytes > summaryBytes) unread = 'large';
+    else if (!hasHeader && !isEmpty) unread ??= 'no-header';
+    const first = raw.end();
+    return {
+      files: [first, ...(safe ? [safe.end()] : [])],
+      rows,
+      bytes,
+      isEmpty,
+      figures: unread === undefined ? events.result() : undefined,
+      unread,
+      sha256: first.sha256,
+    };
+  } catch (error) {
+    for (const file of opened) file.discard();
+    throw error;
   }
+}
+
+function isCsvError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
+}
+
+function createUnreadableError(): UserError {
+  return new UserError(
+    'The CDN’s file cannot be read as CSV, so no other form of it can be made.',
+    'Export it as it is: without pseudonyms and without the spreadsheet-safe copy.',
+  );
 }

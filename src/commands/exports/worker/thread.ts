@@ -4,18 +4,14 @@ import { Worker } from 'node:worker_threads';
 import type { Attempt } from '../../../api/http/attempt.ts';
 import { ApiError } from '../../../api/http/errors.ts';
 import { UserError } from '../../../errors.ts';
+import type { FileReply } from '../../../lib/file-transfer.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../../secrets/secret.ts';
-import type { Spooled, Taken } from '../../../views/blocks/blocks.ts';
-import type { ExportRequest } from '../model.ts';
-import type { ExportProgress, GatheredLog } from './gather.ts';
-import { type ExportLimits, ExportTooLarge, SecretFound } from './limits.ts';
-import type { FromWorker, PackedFailure, ToWorker } from './worker.ts';
+import type { Spooled } from '../../../views/blocks/blocks.ts';
+import type { ExportRequest } from '../../../views/exports/exports.ts';
+import { type ExportLimits, ExportTooLarge, type GatheredLog, SecretFound } from './gather.ts';
+import type { ExportProgress, FromWorker, PackedFailure, ToWorker } from './worker.ts';
 
 export type ExportThread = ReturnType<typeof startExportThread>;
-
-// Starting a thread and compiling its code takes 0.2 s of a processor, as much as an export of 10 MB.
-const idleMs = 10_000;
-let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
 /**
  * The worker thread of one export. It downloads the log, scans it for live secrets, counts its events, writes encrypted
@@ -35,8 +31,7 @@ export function startExportThread({
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly now: () => Date;
 }) {
-  const worker =
-    takeIdleWorker() ?? new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url));
+  const worker = new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url));
   let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
   let task: PromiseWithResolvers<unknown> | undefined;
   let failure: Error | undefined;
@@ -114,14 +109,8 @@ export function startExportThread({
     },
     /** Removes the files and ends what is under way. */
     async close(): Promise<void> {
-      if (failure || task) {
-        fail(new Error('the thread of an export was closed'));
-        await worker.terminate();
-        return;
-      }
-      failure = new Error('the thread of an export was closed');
-      post('reset');
-      keepIdle(worker);
+      fail(new Error('the thread of an export was closed'));
+      await worker.terminate();
     },
   };
 
@@ -130,46 +119,12 @@ export function startExportThread({
       length: () => length,
       async send({ url, headers, signal, moved }) {
         onSent = moved;
-        return run<Taken>({ send: { file, url: url.href, headers } }, signal);
+        return run<FileReply>({ send: { file, url: url.href, headers } }, signal);
       },
       // All files go when the thread is closed.
       discard: async () => undefined,
     };
   }
-}
-
-function takeIdleWorker(): Worker | undefined {
-  if (!idle) return undefined;
-  const { worker, timer } = idle;
-  clearTimeout(timer);
-  idle = undefined;
-  removeListeners(worker);
-  worker.ref();
-  return worker;
-}
-
-/** Keeps one worker for the next export. It does not keep the process running. */
-function keepIdle(worker: Worker): void {
-  removeListeners(worker);
-  if (idle) return void worker.terminate();
-  const forget = (): void => {
-    if (idle?.worker === worker) {
-      clearTimeout(idle.timer);
-      idle = undefined;
-    }
-  };
-  const timer = setTimeout(() => {
-    forget();
-    void worker.terminate();
-  }, idleMs);
-  timer.unref();
-  worker.on('error', forget).on('exit', forget).unref();
-  idle = { worker, timer };
-}
-
-/** Worker has listeners of its own for other events. */
-function removeListeners(worker: Worker): void {
-  for (const event of ['message', 'error', 'exit']) worker.removeAllListeners(event);
 }
 
 function unpack(failure: PackedFailure): Error {
@@ -179,7 +134,7 @@ function unpack(failure: PackedFailure): Error {
     case 'user':
       return new UserError(failure.message, failure.hint);
     case 'too-large':
-      return new ExportTooLarge(failure);
+      return new ExportTooLarge(failure.limit, failure.announced);
     case 'secret':
       return new SecretFound(failure.kinds);
     case 'other': {

@@ -4,58 +4,66 @@ import type { Attempt } from '../../../api/http/attempt.ts';
 import { ApiError, type ApiErrorFacts } from '../../../api/http/errors.ts';
 import { type CdnOptions, createSend } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
+import { type FileReply, fetchFile, postFile } from '../../../lib/file-transfer.ts';
 import { findSecretKinds } from '../../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secret.ts';
-import type { Taken } from '../../../views/blocks/blocks.ts';
-import type { ExportRequest } from '../model.ts';
-import type { EncryptedTempFile } from './encrypted-temp-file.ts';
-import { type ExportProgress, type GatheredFile, type GatheredLog, gatherLog } from './gather.ts';
-import { fetchFile, postBody } from './http.ts';
-import { type ExportLimits, ExportTooLarge, SecretFound } from './limits.ts';
+import type { ExportRequest } from '../../../views/exports/exports.ts';
+import {
+  type ExportLimits,
+  ExportTooLarge,
+  type GatheredLog,
+  gatherLog,
+  SecretFound,
+  type StoredFile,
+} from './gather.ts';
 
-export interface GatherTask {
-  readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
-  readonly key: string;
-  readonly request: ExportRequest;
-  readonly limits: ExportLimits;
-  readonly directory: string;
-  /** The process's clock, ms since the epoch. */
-  readonly now: number;
-}
-
-export interface SendTask {
-  /** Index in the gathered files. */
-  readonly file: number;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** One task at a time. `secrets`: live secrets that must not be in a file. `reset`: releases the files. */
+/** One task at a time. `secrets`: live secrets that must not be in a file. */
 export type ToWorker =
-  | { readonly gather: GatherTask }
-  | { readonly send: SendTask }
-  | { readonly secrets: readonly NotedSecret[] }
-  | 'reset';
+  | {
+      readonly gather: {
+        readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
+        readonly key: string;
+        readonly request: ExportRequest;
+        readonly limits: ExportLimits;
+        readonly directory: string;
+        /** The process's clock, ms since the epoch. */
+        readonly now: number;
+      };
+    }
+  | {
+      readonly send: {
+        /** Index in the gathered files. */
+        readonly file: number;
+        readonly url: string;
+        readonly headers: Readonly<Record<string, string>>;
+      };
+    }
+  | { readonly secrets: readonly NotedSecret[] };
 
 export type FromWorker =
   | { readonly progress: ExportProgress }
   | { readonly attempt: Attempt }
-  | { readonly result: GatheredLog | Taken }
+  | { readonly result: GatheredLog | FileReply }
   | { readonly failure: PackedFailure };
+
+export interface ExportProgress {
+  readonly bytes: number;
+  readonly rows: number;
+  /** The length that the CDN announced. */
+  readonly announced: number | undefined;
+  /** Taken by Slack. */
+  readonly sent: number;
+}
 
 const progressEveryMs = 100;
 
-let files: readonly (GatheredFile & { readonly content: EncryptedTempFile })[] = [];
-let forgetSecrets: (() => void)[] = [];
+let files: readonly StoredFile[] = [];
 let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
 
 const onAttempt = (attempt: Attempt): void => tell({ attempt });
 
-function report(change: Partial<ExportProgress>): void {
-  progress = { ...progress, ...change };
-}
-
-async function gather({ cdn, key, request, limits, directory, now }: GatherTask): Promise<GatheredLog> {
+async function gather(task: Extract<ToWorker, { gather: unknown }>['gather']): Promise<GatheredLog> {
+  const { cdn, key, request, limits, directory, now } = task;
   const toCdn: typeof fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     // The key travels to the CDN and nowhere else.
@@ -63,28 +71,32 @@ async function gather({ cdn, key, request, limits, directory, now }: GatherTask)
       throw new Error('a request of an export does not go to the CDN');
     return fetchFile(url, init);
   };
-  const { shieldZoneId, ...wanted } = request;
   const send = createSend({ ...cdn, fetch: toCdn, now: () => now, onAttempt }, new Secret(key, 'cdn-key'));
-  const source = await createEventLogs(send, () => now).export(shieldZoneId, wanted);
+  const source = await createEventLogs(send, () => now).export(request.shieldZoneId, request);
   report({ announced: source.length });
   const log = await gatherLog(source, { wanted: request, limits, directory, onProgress: report });
   files = log.files;
-  return { ...log, files: files.map(({ kind, part, length, sha256 }) => ({ kind, part, length, sha256 })) };
+  return { ...log, files: files.map(({ kind, length, sha256 }) => ({ kind, length, sha256 })) };
 }
 
-async function send({ file, url, headers }: SendTask): Promise<Taken> {
+async function send({
+  file,
+  url,
+  headers,
+}: Extract<ToWorker, { send: unknown }>['send']): Promise<FileReply> {
   const content = files[file]?.content;
   if (!content) throw new Error('the worker does not have this file');
-  const body = content.read((bytes) => report({ sent: progress.sent + bytes }));
-  return postBody(url, headers, body);
+  return postFile(content.read(), {
+    url: new URL(url),
+    headers,
+    // The thread is terminated instead.
+    signal: new AbortController().signal,
+    moved: (bytes) => report({ sent: progress.sent + bytes }),
+  });
 }
 
-function reset(): void {
-  for (const { content } of files) content.discard();
-  for (const forget of forgetSecrets) forget();
-  files = [];
-  forgetSecrets = [];
-  progress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
+function report(change: Partial<ExportProgress>): void {
+  progress = { ...progress, ...change };
 }
 
 function tell(message: FromWorker): void {
@@ -92,18 +104,16 @@ function tell(message: FromWorker): void {
 }
 
 parentPort?.on('message', (message: ToWorker) => {
-  if (message === 'reset') return reset();
   if ('secrets' in message) {
     const byKind = Object.groupBy(message.secrets, ({ kind }) => kind);
     const values = Object.entries(byKind).map(([kind, all = []]) => [kind, all.map(({ value }) => value)]);
-    forgetSecrets.push(registerSecrets(Object.fromEntries(values)));
-    return undefined;
+    registerSecrets(Object.fromEntries(values));
+    return;
   }
   void run('gather' in message ? gather(message.gather) : send(message.send));
-  return undefined;
 });
 
-async function run(task: Promise<GatheredLog | Taken>): Promise<void> {
+async function run(task: Promise<GatheredLog | FileReply>): Promise<void> {
   const timer = setInterval(() => tell({ progress }), progressEveryMs);
   const outcome = await task.then(
     (result) => ({ result }),
@@ -121,10 +131,8 @@ function pack(error: unknown) {
   if (error instanceof ApiError)
     return { kind: 'api', facts: Object.assign({}, error) as ApiErrorFacts } as const;
   if (error instanceof UserError) return { kind: 'user', message: error.message, hint: error.hint } as const;
-  if (error instanceof ExportTooLarge) {
-    const { bytes, announced, limit } = error;
-    return { kind: 'too-large', bytes, announced, limit } as const;
-  }
+  if (error instanceof ExportTooLarge)
+    return { kind: 'too-large', limit: error.limit, announced: error.announced } as const;
   if (error instanceof SecretFound) return { kind: 'secret', kinds: error.kinds } as const;
   return { kind: 'other', code: readCode(error) } as const;
 }

@@ -1,12 +1,6 @@
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPseudonymizer, replaceAddresses } from '../../../../src/commands/exports/csv/addresses.ts';
-import { cell, csvFormat, cuts, rewrite, splitBytes, table } from './arbitraries.ts';
-
-const rewriteFile = (file: Uint8Array, cuts: readonly number[] = []): string =>
-  new TextDecoder().decode(rewrite(createPseudonymizer(), splitBytes(file, cuts)));
+import { replaceAddresses } from '../../../../src/commands/exports/csv/addresses.ts';
 
 const markAddresses = (text: string): string => replaceAddresses(text, (address) => `<${address}>`);
 
@@ -66,72 +60,5 @@ test('any address is found in any text around it', () => {
       },
     ),
     { numRuns: 500 },
-  );
-});
-
-test('one address has one pseudonym in a file, in its column, in others and in any spelling, and another one in the next', () => {
-  const file = Buffer.from(
-    'ip,url,client_ip\n203.0.113.7,/?from=203.0.113.7,2001:DB8::1\n203.0.113.8,"/a,[2001:db8:0::1]",\n',
-  );
-  const [, ...rows] = parse(rewriteFile(file));
-  const [one = '', six = ''] = [rows[0]?.[0], rows[0]?.[2]];
-  expect(one).toMatch(/^ip-[\da-f]{10}$/u);
-  expect(rows).toEqual([
-    [one, `/?from=${one}`, six],
-    [expect.stringMatching(/^ip-/u), `/a,[${six}]`, ''],
-  ]);
-  expect(new Set([one, six, rows[1]?.[0]]).size).toBe(3);
-  expect(rewriteFile(file)).not.toContain(one);
-});
-
-test.each([
-  ['203.0.113.7', '203.0.113.7:443', '::ffff:203.0.113.7', '[::FFFF:cb00:7107]:80', '203.000.113.007'],
-  [
-    '2001:db8::1',
-    '2001:DB8:0:0:0:0:0:1',
-    '[2001:db8::1]:443',
-    '2001:db8::1%eth0',
-    '2001:db8:0:0:0:0:0:1:443',
-  ],
-])('one address has one pseudonym, however it is written: %s', (...spellings) => {
-  const file = Buffer.from(`ip,b\n${spellings.map((ip) => `${ip},from ${ip}\n`).join('')}`);
-  const rows: string[][] = parse(rewriteFile(file), { from: 2 });
-  const pseudonyms = rows.flat().map((text) => /ip-[\da-f]{10}/u.exec(text)?.[0]);
-  expect(pseudonyms).toHaveLength(10);
-  expect(new Set(pseudonyms).size).toBe(1);
-});
-
-test('in a column of addresses nothing stays that could be one', () => {
-  const rows = parse(
-    rewriteFile(Buffer.from('IP Address,b\n203.0.113.x,1\n"1.1.1.1, 2.2.2.2",2\nunknown,3\n')),
-  );
-  expect(rows.map(([ip]) => ip)).toEqual([
-    'IP Address',
-    expect.stringMatching(/^ip-[\da-f]{10}$/u),
-    expect.stringMatching(/^ip-[\da-f]{10}$/u),
-    'unknown',
-  ]);
-});
-
-test('whatever has no address in it stays byte for byte', () => {
-  fc.assert(
-    fc.property(table, csvFormat, cuts, (rows, how, cuts) => {
-      const plain = rows.map((row) => row.map((text) => text.replaceAll(/[\d:]/gu, '')));
-      fc.pre(!plain[0]?.[0]?.startsWith('\u{feff}'));
-      const file = Buffer.from(stringify(plain, how));
-      expect(rewriteFile(file, cuts)).toBe(file.toString().replace(/^\u{feff}/u, ''));
-    }),
-  );
-});
-
-test('the other cells of any row stay, and its shape', () => {
-  fc.assert(
-    fc.property(fc.array(cell, { minLength: 1, maxLength: 8 }), cuts, (cells, cuts) => {
-      const rows = [['ip', 'ua'], ...cells.map((text) => ['198.51.100.1', text])];
-      const read = parse(rewriteFile(Buffer.from(stringify(rows, { quoted: true })), cuts));
-      expect(read.map((row) => row[1]?.replace(/ip-[\da-f]{10}/u, '203.0.113.7'))).toEqual(
-        rows.map((row) => row[1]),
-      );
-    }),
   );
 });

@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
-import { redactUrl } from '../../../../src/api/http/paths.ts';
-import type { CsvRewriter } from '../../../../src/commands/exports/csv/rewrite.ts';
 
 /** Where to cut: applied to any bytes. */
 export const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
-/** The bytes in pieces, cut wherever the numbers say, also within a sign of several bytes. */
+/** The bytes in pieces, cut wherever the numbers say, also within a character of several bytes. */
 export function splitBytes(bytes: Uint8Array, cuts: readonly number[]): Buffer[] {
   const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((one, other) => one - other);
   const from = [0, ...places];
@@ -13,7 +11,7 @@ export function splitBytes(bytes: Uint8Array, cuts: readonly number[]): Buffer[]
   return from.map((start, nth) => Buffer.from(bytes.subarray(start, to[nth])));
 }
 
-/** Any text of a cell, mostly of what means something to somebody. */
+/** Any text of a cell, mostly characters that mean something to a CSV reader or a spreadsheet. */
 export const cell = fc.oneof(
   fc.string({
     unit: fc.constantFrom(...Array.from('=+-@＝＋－＠",\'\t \u00a0\u200b\u{feff}\r\nabc;|东🚀01')),
@@ -41,15 +39,3 @@ export const csvFormat = fc.record({
   bom: fc.boolean(),
   eof: fc.boolean(),
 });
-
-/** A URL of a log as figures show it, in the plainest words. */
-export function expectedUrl(url: string): string {
-  return (redactUrl(url).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…');
-}
-
-/** Rewrites a file that comes in pieces. */
-export function rewrite({ write, end }: CsvRewriter, pieces: readonly Uint8Array[]): Buffer {
-  // The bytes are valid until the next call.
-  const written = pieces.map((piece) => Buffer.from(write(piece)));
-  return Buffer.concat([...written, end()]);
-}

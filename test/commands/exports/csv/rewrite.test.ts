@@ -1,57 +1,67 @@
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCsvSplitter } from '../../../../src/commands/exports/csv/rewrite.ts';
+import { createPseudonymizer } from '../../../../src/commands/exports/csv/rewrite.ts';
 import { UserError } from '../../../../src/errors.ts';
-import { csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
+import { cell } from './arbitraries.ts';
 
-function parts(pieces: readonly Buffer[], mostBytes: number): Buffer[] {
-  const all: Buffer[][] = [];
-  const splitter = createCsvSplitter(mostBytes, {
-    onPart: () => void all.push([]),
-    // The bytes are valid during the call only.
-    onBytes: (bytes) => void all.at(-1)?.push(Buffer.from(bytes)),
-  });
-  for (const piece of pieces) splitter.write(piece);
-  splitter.end();
-  return all.map((part) => Buffer.concat(part));
+function rewrite(rows: string[][]): string[][] {
+  const pseudonymize = createPseudonymizer();
+  return rows.map((row) => [...pseudonymize(row)]);
 }
 
-const read = (file: Uint8Array): string[][] => parse(file, { bom: true });
+const pseudonym = expect.stringMatching(/^ip-[\da-f]{10}$/u);
 
-test('the parts of any table have its header and all its rows in order, and are as large as they may be', () => {
+test('one address has one pseudonym in a file, in any column, and another one in the next file', () => {
+  const rows = [
+    ['ip', 'url', 'client_ip'],
+    ['203.0.113.7', '/?from=203.0.113.7', '2001:DB8::1'],
+    ['203.0.113.8', '/a,[2001:db8:0::1]', ''],
+  ];
+  const [header, first = [], second = []] = rewrite(rows);
+  const [four = '', , six = ''] = first;
+  expect(header).toEqual(rows[0]);
+  expect(first).toEqual([pseudonym, `/?from=${four}`, pseudonym]);
+  expect(second).toEqual([pseudonym, `/a,[${six}]`, '']);
+  expect(new Set([four, six, second[0]]).size).toBe(3);
+  expect(rewrite(rows).flat()).not.toContain(four);
+});
+
+test.each([
+  ['203.0.113.7', '203.0.113.7:443', '::ffff:203.0.113.7', '[::FFFF:cb00:7107]:80', '203.000.113.007'],
+  [
+    '2001:db8::1',
+    '2001:DB8:0:0:0:0:0:1',
+    '[2001:db8::1]:443',
+    '2001:db8::1%eth0',
+    '2001:db8:0:0:0:0:0:1:443',
+  ],
+])('one address has one pseudonym however it is written: %s', (...spellings) => {
+  const [, ...rows] = rewrite([['ip', 'b'], ...spellings.map((ip) => [ip, `from ${ip}`])]);
+  const pseudonyms = rows.flat().map((text) => /ip-[\da-f]{10}/u.exec(text)?.[0]);
+  expect(pseudonyms).toHaveLength(10);
+  expect(new Set(pseudonyms).size).toBe(1);
+});
+
+test('in an address column whatever could be an address is replaced', () => {
+  const rows = ['IP Address', '203.0.113.x', '1.1.1.1, 2.2.2.2', '3405803783', 'unknown'].map((ip) => [ip]);
+  expect(rewrite(rows).flat()).toEqual(['IP Address', pseudonym, pseudonym, pseudonym, 'unknown']);
+});
+
+test.each([
+  ['no header', ['2026-11-20T10:00:00Z', 'blocked', '203.0.113.7']],
+  ['a header without an address column', ['timestamp', 'action', 'visitor']],
+  ['a header of unknown names', ['a', 'b', 'c']],
+])('a file with %s is refused before any row is written', (_, first) => {
+  expect(() => rewrite([first])).toThrow(UserError);
+});
+
+test('cells without an address stay', () => {
   fc.assert(
-    fc.property(table, csvFormat, cuts, fc.nat(100), (rows, how, cuts, room) => {
-      // A mark at the beginning and a line break at the end aside.
-      const sizeOf = (row: string[]): number =>
-        Buffer.byteLength(stringify([row], { ...how, bom: false, eof: true }));
-      const sizes = rows.map(sizeOf);
-      const most = (sizes[0] ?? 0) + 3 + Math.max(...sizes) + room;
-      const file = Buffer.from(stringify(rows, how));
-      const made = parts(splitBytes(file, cuts), most);
-      expect(made.every((part) => part.length <= most)).toBe(true);
-      const [header = []] = rows;
-      expect(made.map((part) => read(part)[0])).toEqual(made.map(() => header));
-      expect([header, ...made.flatMap((part) => read(part).slice(1))]).toEqual(rows);
-      expect(file.length > most || Buffer.concat(made).equals(file)).toBe(true);
-      // No part could have taken the first row of the next one.
-      const couldHave = made.filter((part, nth) => {
-        const [, first] = made[nth + 1] ? read(made[nth + 1] as Buffer) : [];
-        return first && part.length + sizeOf(first) <= most;
-      });
-      expect(couldHave).toEqual([]);
+    fc.property(fc.array(cell, { minLength: 1, maxLength: 8 }), (cells) => {
+      const plain = cells.map((text) => text.replaceAll(/[\d:]/gu, ''));
+      expect(
+        rewrite([['ip', 'ua'], ...plain.map((text) => ['198.51.100.1', text])]).map(([, ua]) => ua),
+      ).toEqual(['ua', ...plain]);
     }),
-    { numRuns: 300 },
   );
-});
-
-test('an empty file has no part, a header alone is one', () => {
-  expect(parts([], 100)).toEqual([]);
-  expect(parts([Buffer.from('a,b')], 100).map(String)).toEqual(['a,b']);
-});
-
-test('a row that fits into no part is an error that says so', () => {
-  const file = Buffer.from(`a,b\n1,2\n3,${'x'.repeat(100)}\n`);
-  expect(() => parts([file], 50)).toThrow(UserError);
 });

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEncryptedTempFile } from '../../../../src/commands/exports/worker/encrypted-temp-file.ts';
 
@@ -12,23 +11,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function all(pieces: Readable): Promise<Buffer> {
-  return Buffer.concat(await pieces.toArray());
-}
+const readAll = (file: { read: () => Iterable<Uint8Array> }): Buffer => Buffer.concat([...file.read()]);
 
-test('what was written is read, as often as one likes', async () => {
+test('what was written is read, as often as needed', () => {
   const spool = createEncryptedTempFile(join(folder, 'new'));
   const pieces = [1, 300_000, 7, 700_000, 0, 65_536].map((size) => randomBytes(size));
   for (const piece of pieces) spool.write(piece);
   const whole = Buffer.concat(pieces);
   expect(spool.finish()).toBe(createHash('sha256').update(whole).digest('hex'));
-  expect((await all(spool.read())).equals(whole)).toBe(true);
-  let moved = 0;
-  const again = spool.read((bytes) => {
-    moved += bytes;
-  });
-  expect((await all(again)).equals(whole)).toBe(true);
-  expect(moved).toBe(whole.length);
+  for (const _ of [1, 2]) expect(readAll(spool).equals(whole)).toBe(true);
   spool.discard();
   spool.discard();
 });

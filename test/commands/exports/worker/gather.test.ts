@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/api/http/errors.ts';
-import { gatherLog } from '../../../../src/commands/exports/worker/gather.ts';
-import { ExportTooLarge, exportLimits, SecretFound } from '../../../../src/commands/exports/worker/limits.ts';
+import {
+  ExportTooLarge,
+  exportLimits,
+  gatherLog,
+  SecretFound,
+} from '../../../../src/commands/exports/worker/gather.ts';
+import { UserError } from '../../../../src/errors.ts';
 import { registerSecrets } from '../../../../src/secrets/secret.ts';
 
 let directory: string;
@@ -28,7 +33,7 @@ async function* pieces(whole: Buffer, size = 1000, breaksAfter = Infinity): Asyn
   }
 }
 
-const plain = { pseudonyms: false, spreadsheetSafe: false, split: false };
+const plain = { pseudonyms: false, spreadsheetSafe: false };
 
 function gather(
   body: AsyncIterable<Uint8Array>,
@@ -42,8 +47,8 @@ function gather(
 
 type File = Awaited<ReturnType<typeof gather>>['files'][number];
 
-async function read(file: File | undefined): Promise<Buffer> {
-  return Buffer.concat((await file?.content.read().toArray()) ?? []);
+function read(file: File | undefined): Buffer {
+  return Buffer.concat(file ? [...file.content.read()] : []);
 }
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -55,48 +60,88 @@ async function openFiles(): Promise<number> {
   return links.filter((to) => to.startsWith(directory)).length;
 }
 
-test('one file is what came, byte for byte, with its hash and its number of rows', async () => {
+function discard(files: readonly File[]): void {
+  for (const { content } of files) content.discard();
+}
+
+test('the raw file is what came, byte for byte, with its hash, rows and figures', async () => {
   const whole = log(500);
   const reports: unknown[] = [];
-  const { files, parts, stats } = await gatherLog(
+  const {
+    files,
+    sha256: hash,
+    ...found
+  } = await gatherLog(
     { body: pieces(whole), length: whole.length },
     { wanted: plain, limits: exportLimits, directory, onProgress: (progress) => reports.push(progress) },
   );
-  expect(parts).toBe(1);
-  expect((await read(files[0])).equals(whole)).toBe(true);
-  expect(files[0]).toMatchObject({ sha256: sha256(whole), length: whole.length });
-  expect(stats).toMatchObject({ rows: 500, broken: 0, bytes: whole.length });
+  expect(read(files[0]).equals(whole)).toBe(true);
+  expect(files[0]).toMatchObject({ kind: 'raw', sha256: sha256(whole), length: whole.length });
+  expect(hash).toBe(sha256(whole));
+  expect(found).toMatchObject({ rows: 500, bytes: whole.length, isEmpty: false, unread: undefined });
+  expect(found.figures).toMatchObject({
+    broken: 0,
+    untimed: 0,
+    top: { action: { words: [['blocked', 500]] } },
+  });
   expect(reports.at(-1)).toEqual({ bytes: whole.length, rows: 500 });
-  for (const { content } of files) content.discard();
+  discard(files);
 });
 
-test('split, each file begins with the header and all rows are there once, with a safe copy of each', async () => {
-  const limits = { fileBytes: 20_000, partBytes: 10_000 };
-  const {
-    files,
-    parts,
-    sha256: whole,
-  } = await gather(
-    pieces(log(700)),
-    { split: true, spreadsheetSafe: true },
-    { ...limits, parts: 10, files: 14 },
+test('a safe copy is a further file; without addresses there is no raw one', async () => {
+  const whole = log(700);
+  const { files, rows, figures } = await gather(pieces(whole), { pseudonyms: true, spreadsheetSafe: true });
+  expect(files.map(({ kind }) => kind)).toEqual(['raw', 'safe']);
+  const [first, safe] = files.map(read);
+  const expected: string[][] = parse(whole);
+  const made: string[][] = parse(first ?? '');
+  expect(made.map(([time, action, , url]) => [time, action, url])).toEqual(
+    expected.map(([time, action, , url]) => [time, action, url]),
   );
-  expect(parts).toBeGreaterThan(3);
-  expect(whole).toBe(sha256(log(700)));
-  expect(files.map(({ kind }) => kind)).toEqual(Array.from({ length: parts }, () => ['raw', 'safe']).flat());
-  const rows: string[][] = [];
-  const bare: string[][] = [];
-  for (const file of files) {
-    const bytes = await read(file);
-    expect(sha256(bytes)).toBe(file.sha256);
-    const [first, ...rest]: string[][] = parse(bytes);
-    expect(first).toEqual(['timestamp', 'action', 'ip', 'url']);
-    if (file.kind === 'raw') rows.push(...rest);
-    else bare.push(...rest.filter(([, , , url]) => !url?.startsWith("'=")));
-    file.content.discard();
-  }
-  expect(rows).toEqual(parse(log(700)).slice(1));
-  expect(bare).toEqual([]);
+  expect(new Set(made.slice(1).map(([, , ip]) => ip)).size).toBe(200);
+  expect(String(first) + String(safe) + JSON.stringify(figures)).not.toContain('203.0.113.');
+  expect(safe?.subarray(0, 3).toString('hex')).toBe('efbbbf');
+  const copy: string[][] = parse(safe ?? '', { bom: true });
+  expect(copy).toHaveLength(701);
+  expect(copy.slice(1).every(([, , , url]) => url?.startsWith("'="))).toBe(true);
+  expect(rows).toBe(700);
+  for (const file of files) expect(file.sha256).toBe(sha256(read(file)));
+  discard(files);
+});
+
+test('a log larger than a summary takes is passed on unread, with its rows', async () => {
+  const body = Buffer.concat([log(3000), Buffer.from('"never closed')]);
+  const { files, ...found } = await gather(pieces(body), {}, { summaryBytes: 100_000 });
+  expect(found).toMatchObject({ rows: 3001, bytes: body.length, unread: 'large', figures: undefined });
+  expect(read(files[0]).equals(body)).toBe(true);
+  discard(files);
+});
+
+test.each([
+  ['nothing', '', { rows: 0, isEmpty: true, unread: undefined }],
+  ['a header alone', header, { rows: 0, isEmpty: true, unread: undefined }],
+  [
+    'a row that is no header',
+    '2026-11-20T10:00:00Z,203.0.113.7\n',
+    { rows: 1, isEmpty: false, unread: 'no-header' },
+  ],
+  ['unknown columns', 'a,b\n1,2\n', { rows: 2, isEmpty: false, unread: 'no-header' }],
+  ['a quote that is never closed', `${header}1,"2\n`, { rows: 1, isEmpty: false, unread: 'not-csv' }],
+])('%s is told for what it is, and passed on as it came', async (_, text, expected) => {
+  const { files, ...found } = await gather(pieces(Buffer.from(text)));
+  expect(found).toMatchObject(expected);
+  expect(read(files[0]).toString()).toBe(text);
+  discard(files);
+});
+
+test.each([
+  ['pseudonyms without a header', '2026-11-20T10:00:00Z,203.0.113.7\n', { pseudonyms: true }],
+  ['pseudonyms without a known address column', 'time,visitor\n1,2\n', { pseudonyms: true }],
+  ['pseudonyms of what is no CSV', `${header}1,"2\n`, { pseudonyms: true }],
+  ['a safe copy of what is no CSV', `${header}1,"2\n`, { spreadsheetSafe: true }],
+])('%s are refused with a sentence, and no file is left', async (_, text, wanted) => {
+  await expect(gather(pieces(Buffer.from(text)), wanted)).rejects.toBeInstanceOf(UserError);
+  expect(await openFiles()).toBe(0);
 });
 
 describe('a failure leaves no file', () => {
@@ -107,16 +152,12 @@ describe('a failure leaves no file', () => {
       'a copy that grows too large',
       () => gather(pieces(log(100)), { spreadsheetSafe: true }, { fileBytes: log(100).length + 10 }),
     ],
-    [
-      'more parts than there may be',
-      () => gather(pieces(log(900)), { split: true }, { fileBytes: 9000, partBytes: 9000, parts: 2 }),
-    ],
   ])('%s', async (_, run) => {
     await expect(run()).rejects.toBeInstanceOf(ExportTooLarge);
     expect(await openFiles()).toBe(0);
   });
 
-  test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }, { split: true }])(
+  test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }])(
     'a stream that breaks off with %o fails as it broke',
     async (wanted) => {
       await expect(gather(pieces(log(500), 1000, 9000), wanted)).rejects.toMatchObject({ code: 'cut' });
@@ -124,7 +165,7 @@ describe('a failure leaves no file', () => {
     },
   );
 
-  test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }, { split: true }])(
+  test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }])(
     'a secret across two pieces with %o fails with its kind',
     async (wanted) => {
       const secret = 'a-live-secret-0123456789abcdef';

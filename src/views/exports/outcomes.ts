@@ -1,35 +1,44 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { ExportSummary } from '../../commands/exports/model.ts';
-import type { EventSummary } from '../../commands/exports/stats/summary.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import { formatBytes, formatInteger, formatShortMoments, formatSpan, pluralize } from '../blocks/format.ts';
 import { escapeMrkdwn, join, unbold } from '../blocks/text.ts';
-import { describeFilters, describeWindow } from './exports.ts';
-import { renderEventChart } from './report.ts';
+import { describeFilters, describeRequest, type ExportSummary } from './exports.ts';
+import { type EventSummary, renderEventChart, type UnreadReason } from './report.ts';
 
 interface Done {
   /** 0: no event matched. */
   readonly files: number;
   readonly summary?: EventSummary | undefined;
-  readonly told?: NotifiedWhere;
+  /** Why there is no summary. */
+  readonly unread?: UnreadReason | undefined;
+  readonly shownIn?: OutcomePlace;
 }
 
-/** The place of the outcome: the export's message, or a direct message if that is gone. */
-export type NotifiedWhere = 'there' | 'directly';
+/** Where the outcome is shown: in the export's message, or in a direct message if that is gone. */
+export type OutcomePlace = 'message' | 'direct';
 
-export function renderDone(one: ExportSummary, { files, summary, told = 'there' }: Done): Message {
+export function renderDone(
+  one: ExportSummary,
+  { files, summary, unread, shownIn = 'message' }: Done,
+): Message {
   if (files === 0) {
     const text = `No event of ${zoneOf(one)} matches, so there is no file.`;
     const again = actions(offerButton(one, { ...one.request, change: true }));
     return message(text, [section(`:white_check_mark: ${text}`), renderAskedBy(one), again]);
   }
   const { query, filters, from, to } = one.request;
-  const text = `*${pluralize(one.rows, 'event')}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
-  const where = told === 'there' ? 'below' : placeInWords(one);
+  // Without a header that is known nobody can say whether the first row is an event.
+  const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
+  const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
+  const where = shownIn === 'message' ? 'below' : placeInWords(one);
   return message(unbold(text), [
-    section([`:white_check_mark: ${text}`, summary && describeEvents(summary)]),
+    section([
+      `:white_check_mark: ${text}`,
+      summary && describeEvents(summary),
+      unread && unreadWords[unread],
+    ]),
     ...(summary ? renderEventChart(summary, one.rows) : []),
     context([
       `For <@${one.userId}>`,
@@ -38,6 +47,12 @@ export function renderDone(one: ExportSummary, { files, summary, told = 'there' 
     ]),
   ]);
 }
+
+const unreadWords: Readonly<Record<UnreadReason, string>> = {
+  large: 'No summary: the file is larger than 32 MB.',
+  'no-header': 'No summary: the first row is not a header I recognize. It is counted as a row.',
+  'not-csv': 'No summary: the file cannot be read as CSV.',
+};
 
 /** `70 blocked, 61 challenged · mostly BR, CN, FR` */
 function describeEvents({ actions, countries }: EventSummary): string {
@@ -51,7 +66,7 @@ function zoneOf({ request }: ExportSummary): string {
 }
 
 function renderAskedBy(one: ExportSummary): KnownBlock {
-  return context(`Asked by <@${one.userId}>. ${describeWindow(one)}`);
+  return context(`Asked by <@${one.userId}>. ${describeRequest(one)}`);
 }
 
 function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
@@ -71,77 +86,72 @@ export function renderAlreadyEnded(one: ExportSummary): Message {
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {
-  const who = by === 'system' ? 'It ended with the key or the person it ran for.' : `Cancelled by <@${by}>.`;
+  const who = by === 'system' ? 'Its key or its person is gone.' : `Cancelled by <@${by}>.`;
   const text = `The export of ${zoneOf(one)} was stopped; nothing was posted.`;
-  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeWindow(one)}`)]);
+  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeRequest(one)}`)]);
 }
 
 /** The first message may not have arrived. */
 export function renderNotBegun(one: ExportSummary): Message {
-  const text = `Your export of ${zoneOf(one)} did not begin: Slack did not say whether its message arrived.`;
+  const text = `Your export of ${zoneOf(one)} did not begin: Slack did not confirm its first message.`;
   return message(text, [
-    section(`:warning: ${text}\nFill in the form again; a message that still says it is under way is wrong.`),
-    context(describeWindow(one)),
+    section(`:warning: ${text}\nExport again. If a message still says it is under way, ignore it.`),
+    context(describeRequest(one)),
     actions(offerButton(one, one.request, 0, 'Export again')),
   ]);
 }
 
-/** Slack was asked to show the files; whether it did is unknown. */
-export function renderUnknown(one: ExportSummary, told: NotifiedWhere = 'there'): Message {
-  const where = told === 'there' ? 'below' : placeInWords(one);
-  const text = `The files of this export *may have been posted*: the bot or Slack broke off at that very moment.`;
+/** Slack was asked to show the files and did not confirm it. */
+export function renderUnknown(one: ExportSummary, shownIn: OutcomePlace = 'message'): Message {
+  const where = shownIn === 'message' ? 'below' : placeInWords(one);
+  const text = `The files of this export *may have been posted*: the connection to Slack broke while they were being posted.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
-      `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not tried again by itself, so that nothing is posted twice.`,
+      `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
     ),
     renderAskedBy(one),
     actions(offerButton(one, one.request, 0, 'Not there: export again')),
   ]);
 }
 
-/** A next step after a failure: the same export with another window, or split. */
+/** A next step after a failure: the same export, maybe with another window. */
 export interface Offer {
   readonly from: Date;
   readonly to: Date;
-  readonly split: boolean;
   /** Opens the filled form first. */
   readonly change?: true | undefined;
 }
 
-// Four smaller windows, split, and the form.
-const mostOffers = 6;
-// Slack's desktop client hides what is beyond five.
-const inRow = 5;
+// Four shorter windows and the form: Slack's desktop client hides what is beyond five.
+const mostOffers = 5;
 
 /** The export failed. `offers` are its buttons. */
 export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
-  const told = renderFailure(failed);
+  const failure = renderFailure(failed);
   const buttons = offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth));
-  return message(told.text, [
+  return message(failure.text, [
     section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
-    ...(told.blocks ?? []),
+    ...(failure.blocks ?? []),
     renderAskedBy(one),
-    actions(...buttons.slice(0, inRow)),
-    actions(...buttons.slice(inRow)),
+    actions(...buttons),
   ]);
 }
 
 function offerButton(one: ExportSummary, offer: Offer, nth = 0, label = labelOf(one, offer)): Button {
-  const { from, to, split, change } = offer;
-  const value = [one.id, from.getTime(), to.getTime(), split ? 'split' : 'whole'].join('|');
+  const { from, to, change } = offer;
+  const value = [one.id, from.getTime(), to.getTime()].join('|');
   return button(label, `event-logs:${change ? 'change' : 'again'}:${nth}`, value);
 }
 
 function labelOf({ request }: ExportSummary, offer: Offer): string {
   if (offer.change) return 'Change and export again';
-  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime()) {
-    return offer.split && !request.split ? 'Split into several files' : 'Export again';
-  }
+  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime())
+    return 'Export again';
   const [from = '', to = ''] = formatShortMoments([offer.from.getTime(), offer.to.getTime()]);
   return `${from}–${to} UTC`;
 }
 
-const endWords = {
+const outcomeWords = {
   done: 'is done; its files are there',
   unknown: 'ended, and its files may have been posted',
   cancelled: 'was stopped; nothing was posted',
@@ -150,11 +160,15 @@ const endWords = {
 } as const;
 
 /** The outcome without the request: the usual message would hold a live secret. */
-export function renderBlocked(one: ExportSummary, end: keyof typeof endWords, reference?: string): Message {
-  const told = renderFailure({
-    message: `An export by <@${one.userId}> ${endWords[end]}. The rest of this message was held back: it would have shown a secret.`,
+export function renderBlocked(
+  one: ExportSummary,
+  outcome: keyof typeof outcomeWords,
+  reference?: string,
+): Message {
+  const held = renderFailure({
+    message: `An export by <@${one.userId}> ${outcomeWords[outcome]}. The rest of this message was held back: it would have shown a secret.`,
     hint: 'Tell whoever runs this bot the reference below.',
     reference,
   });
-  return message(told.text, told.blocks ?? []);
+  return message(held.text, held.blocks ?? []);
 }

@@ -1,7 +1,78 @@
-import type { UpdateObject } from 'kysely';
+import type { Selectable, UpdateObject } from 'kysely';
+import { z } from 'zod';
+import type { Installation, Person } from '../../auth/identity.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
-import type { ExportState } from './model.ts';
-import type { ExportRow } from './rows.ts';
+import type { ExportRequest, ExportState, ExportSummary } from '../../views/exports/exports.ts';
+
+export type ExportRow = Selectable<Schema['exports']>;
+
+/**
+ * `asked`: its first message is being posted. `sharing`: Slack was asked to show the files and has not answered.
+ * `unknown`: Slack may have shown them.
+ */
+const states = [
+  'asked',
+  'waiting',
+  'running',
+  'sharing',
+  'done',
+  'failed',
+  'cancelled',
+  'unknown',
+] as const satisfies readonly ExportState[];
+
+/** The states in which an export can be cancelled. */
+export const cancellable: readonly ExportState[] = ['asked', 'waiting', 'running'];
+
+const storedRequest = z.object({
+  shieldZoneId: z.string(),
+  from: z.coerce.date(),
+  to: z.coerce.date(),
+  query: z.string(),
+  filters: z.array(z.object({ field: z.string(), op: z.string(), value: z.array(z.string()) })),
+  spreadsheetSafe: z.boolean(),
+  pseudonyms: z.boolean(),
+});
+
+/** As JSON; the same request is always the same text. */
+export function writeRequest(request: ExportRequest): string {
+  return JSON.stringify(storedRequest.parse(request));
+}
+
+const erasedRequest: ExportRequest = {
+  shieldZoneId: '0',
+  from: new Date(0),
+  to: new Date(0),
+  query: '',
+  filters: [],
+  spreadsheetSafe: false,
+  pseudonyms: false,
+};
+
+export function toExportSummary(row: ExportRow): ExportSummary {
+  const state = z.enum(states).parse(row.state);
+  return {
+    id: row.id,
+    userId: row.user_id,
+    channel: row.channel ?? undefined,
+    request: row.request === null ? erasedRequest : storedRequest.parse(JSON.parse(row.request)),
+    state,
+    canCancel: cancellable.includes(state),
+    rows: row.row_count,
+    bytes: row.byte_count,
+    askedAt: row.asked_at,
+    endedAt: row.ended_at ?? undefined,
+    filesDeletedAt: row.files_deleted_at ?? undefined,
+  };
+}
+
+export function requesterOf(row: ExportRow): Person {
+  return { ...installationOf(row), userId: row.user_id };
+}
+
+export function installationOf(row: Pick<ExportRow, 'team_id' | 'enterprise_id'>): Installation {
+  return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
+}
 
 /** Adds an export in the state `asked`. */
 export async function addExport(

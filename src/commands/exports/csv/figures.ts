@@ -1,0 +1,144 @@
+import { redactUrl } from '../../../api/http/paths.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
+import type { EventFigures } from '../../../views/exports/report.ts';
+import { findAddress } from './addresses.ts';
+import { type EventColumns, type EventSubject, readHeader } from './columns.ts';
+
+/** Rows are counted by so much: a log of an hour has a chart too. */
+const slotMs = 10 * minuteMs;
+/** An export covers three days at most; times further apart are no event times. */
+const longestMs = 32 * dayMs;
+const shown = 5;
+
+/** Counts the events of a log in bounded memory. Columns may be in any order, and any may be missing. */
+export function createEventCounter() {
+  const slots = new Map<number, number>();
+  const values = new Map<EventSubject, ReturnType<typeof createValueCounter>>();
+  let columns: EventColumns | undefined;
+  let hasBegun = false;
+  let broken = 0;
+  let untimed = 0;
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
+
+  const countTime = (cell: string): void => {
+    const slot = Math.floor(readTime(cell) / slotMs) * slotMs;
+    const [from, to] = [Math.min(first, slot), Math.max(last, slot)];
+    if (to - from < longestMs) {
+      [first, last] = [from, to];
+      slots.set(slot, (slots.get(slot) ?? 0) + 1);
+    } else untimed += 1;
+  };
+
+  return {
+    /** The header first, if the file has one. */
+    add(row: readonly string[]): void {
+      if (!hasBegun) {
+        hasBegun = true;
+        columns = readHeader(row);
+        for (const [subject] of columns?.subjects ?? []) values.set(subject, createValueCounter());
+        if (columns) return;
+      }
+      if (!columns) return;
+      if (row.length !== columns.width) broken += 1;
+      if (columns.time !== undefined) countTime(row[columns.time] ?? '');
+      for (const [subject, column] of columns.subjects)
+        values.get(subject)?.add(read[subject](row[column] ?? ''));
+    },
+    /** The first row names columns that are known. */
+    hasHeader: () => columns !== undefined,
+    result: (): EventFigures => ({
+      ...countBars(slots, first, last),
+      broken,
+      untimed,
+      top: Object.fromEntries([...values].map(([subject, counter]) => [subject, counter.top(shown)])),
+    }),
+  };
+}
+
+const asWritten = (cell: string): string => cell;
+/** How a cell is counted: one address once, however it is written, and URLs without what may be a secret in them. */
+const read: Readonly<Record<EventSubject, (cell: string) => string>> = {
+  action: asWritten,
+  country: asWritten,
+  rule: asWritten,
+  ip: (cell) => findAddress(cell) ?? cell,
+  url: (cell) => (redactUrl(cell).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…'),
+};
+
+/** Values that are kept when there are twice as many. */
+const kept = 4096;
+// Longer values are counted by how they begin.
+const longest = 256;
+
+/** Counts the most frequent values in bounded memory (Misra-Gries): exact up to 8,192 different values. */
+function createValueCounter() {
+  const counts = new Map<string, number>();
+  let missed = 0;
+  const rank = () => [...counts].sort(([, one], [, other]) => other - one);
+  return {
+    add(value: string): void {
+      if (value === '') return;
+      const word = value.length > longest ? `${value.slice(0, longest)}…` : value;
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+      if (counts.size < kept * 2) return;
+      const rare = rank().slice(kept);
+      missed += rare[0]?.[1] ?? 0;
+      for (const [one] of rare) counts.delete(one);
+    },
+    /** The most frequent first. Each occurred `count` to `count + missed` times. */
+    top: (most: number) => ({ words: rank().slice(0, most), missed }),
+  };
+}
+
+/**
+ * The time of a cell, epoch ms; NaN if it is none. Without a zone it is UTC. A number is in seconds, milliseconds,
+ * microseconds or nanoseconds by its size.
+ */
+function readTime(cell: string): number {
+  const text = cell.trim();
+  if (text.length > 64) return Number.NaN;
+  if (/^\d{9,19}(?:\.\d+)?$/u.test(text)) {
+    const digits = text.split('.', 1)[0]?.length ?? 0;
+    return Number(text) * (digits <= 11 ? 1000 : digits <= 14 ? 1 : digits <= 17 ? 1e-3 : 1e-6);
+  }
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/u.test(text))
+    return Date.parse(`${text.replace(' ', 'T')}Z`);
+  // `Date.parse` accepts bare numbers and words with a number: require a separator between digits.
+  return /\d[-/: ]\d/u.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+const bucketMinutes = [10, 20, 30, 60, 120, 180, 240, 360, 720];
+/** About twelve, and one more where the window begins within a bucket. */
+const mostBars = 13;
+
+/** Equal buckets of the chart, and the hour with most events. */
+function countBars(
+  slots: ReadonlyMap<number, number>,
+  first: number,
+  last: number,
+): Pick<EventFigures, 'bars' | 'worstHour'> {
+  if (slots.size === 0) return {};
+  const countOf = (size: number): number => (floor(last, size) - floor(first, size)) / size + 1;
+  const size =
+    bucketMinutes.map((minutes) => minutes * minuteMs).find((one) => countOf(one) <= mostBars) ??
+    Math.ceil((last - first) / dayMs / (mostBars - 1)) * dayMs;
+  const from = floor(first, size);
+  const counts = Array.from({ length: countOf(size) }, () => 0);
+  const hours = new Map<number, number>();
+  for (const [start, count] of slots) {
+    const bar = (floor(start, size) - from) / size;
+    counts[bar] = (counts[bar] ?? 0) + count;
+    const hour = floor(start, hourMs);
+    hours.set(hour, (hours.get(hour) ?? 0) + count);
+  }
+  const [worst] = [...hours].toSorted((a, b) => b[1] - a[1]);
+  return {
+    bars: { from, minutes: size / minuteMs, counts },
+    ...(worst && hours.size > 1 ? { worstHour: { from: worst[0], count: worst[1] } } : {}),
+  };
+}
+
+function floor(at: number, size: number): number {
+  return Math.floor(at / size) * size;
+}

@@ -1,0 +1,193 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { generateEventRows } from '../../../../simulator/cdn/event-rows.ts';
+import { createEventCounter } from '../../../../src/commands/exports/csv/figures.ts';
+import type { EventFigures } from '../../../../src/views/exports/report.ts';
+import { cell } from './arbitraries.ts';
+
+function count(rows: readonly (readonly string[])[]): EventFigures {
+  const counter = createEventCounter();
+  for (const row of rows) counter.add(row);
+  return counter.result();
+}
+
+const countColumn = (name: string, cells: readonly string[]) => count([[name], ...cells.map((one) => [one])]);
+
+/** The most frequent words, counted without a bound. */
+function topOf(words: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const word of words) if (word !== '') counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1]).slice(0, 5);
+}
+
+const [from, to] = [Date.UTC(2026, 10, 20, 9, 30), Date.UTC(2026, 10, 21, 9, 30)];
+
+test('the figures of a log of the simulated CDN are those of its rows', () => {
+  const rows = generateEventRows(501, 3000, from, to);
+  const names = ['timestamp', 'action', 'country', 'ruleId', 'ip'] as const;
+  const figures = count([
+    names,
+    ...rows.map((row) => [
+      new Date(row.timestamp).toISOString(),
+      row.action,
+      row.country,
+      row.ruleId,
+      row.ip,
+    ]),
+  ]);
+  expect(figures).toMatchObject({ broken: 0, untimed: 0 });
+  expect(figures.top).toEqual({
+    action: { words: topOf(rows.map((row) => row.action)), missed: 0 },
+    country: { words: topOf(rows.map((row) => row.country)), missed: 0 },
+    rule: { words: topOf(rows.map((row) => row.ruleId)), missed: 0 },
+    ip: { words: topOf(rows.map((row) => row.ip)), missed: 0 },
+  });
+  expect(figures.bars?.counts.reduce((sum, one) => sum + one, 0)).toBe(3000);
+});
+
+test('columns are found in any order, and any may be missing', () => {
+  const names = fc.shuffledSubarray(
+    ['timestamp', 'Action', 'country_code', 'Rule ID', 'clientIp', 'url', 'more'],
+    { minLength: 1 },
+  );
+  const file = names.chain((header) =>
+    fc.record({
+      header: fc.constant(header),
+      rows: fc.array(fc.array(cell, { minLength: header.length, maxLength: header.length })),
+    }),
+  );
+  const known = { action: 'Action', country: 'country_code', rule: 'Rule ID' } as const;
+  fc.assert(
+    fc.property(file, ({ header, rows }) => {
+      const figures = count([header, ...rows]);
+      for (const [subject, name] of Object.entries(known)) {
+        const column = header.indexOf(name);
+        const counts = figures.top[subject as keyof typeof known];
+        expect(counts).toEqual(
+          column < 0 ? undefined : { words: topOf(rows.map((row) => row[column] ?? '')), missed: 0 },
+        );
+      }
+    }),
+  );
+});
+
+test('a file without a header that is recognized has no figures', () => {
+  const counter = createEventCounter();
+  for (const row of [
+    ['a', 'b'],
+    ['2026-11-20T10:00:00Z', 'blocked'],
+  ])
+    counter.add(row);
+  expect(counter.hasHeader()).toBe(false);
+  expect(counter.result()).toEqual({ broken: 0, untimed: 0, top: {} });
+});
+
+test('rows that do not fit the header are counted as broken', () => {
+  const rows = [['time', 'action'], ['2026-11-20T10:00:00Z', 'a'], ['x'], ['', 'a', 'b']];
+  expect(count(rows)).toMatchObject({ broken: 2, untimed: 2, top: { action: { words: [['a', 2]] } } });
+});
+
+test('one address is counted once however it is written', () => {
+  const spellings = [
+    ['203.0.113.7', '203.0.113.7:443', '::ffff:203.0.113.7', '[::FFFF:cb00:7107]:80', '203.000.113.007'],
+    ['2001:db8::1', '2001:DB8:0:0:0:0:0:1', '[2001:db8::1]:443', '2001:db8::1%eth0', '2001:db8::0:1'],
+  ];
+  expect(countColumn('ip', [...spellings.flat(), 'unknown']).top.ip?.words).toEqual([
+    ['203.0.113.7', 5],
+    ['2001:db8::1', 5],
+    ['unknown', 1],
+  ]);
+});
+
+test.each([
+  ['/login?token=SECRET&x', '/login'],
+  ['/login#SECRET', '/login'],
+  ['https://ann:SECRET@shop.example/a', 'https://shop.example/a'],
+  ['https://ann:SEC?RET@shop.example/a?b=1', 'https://shop.example/a'],
+  ['//ann:SECRET@shop.example/a', '//shop.example/a'],
+  ['https://user:pa/SECRET@shop.example/a', 'https://shop.example/a'],
+  ['/bcdn_token=SECRET&expires=17/video/1.ts', '/bcdn_token=…&expires=…/video/1.ts'],
+  ['/@ann/photos?SECRET', '/@ann/photos'],
+])('the URL %s is counted without what may be a secret', (url, expected) => {
+  expect(countColumn('url', [url, url]).top.url?.words).toEqual([[expected, 2]]);
+});
+
+test('many different values are counted in bounded memory, and how many were missed is told', () => {
+  const rare = Array.from({ length: 30_000 }, (_, nth) => `rare${nth}`);
+  const cells = rare.flatMap((word, nth) => (nth % 3 === 0 ? [word, 'often'] : [word]));
+  const { words = [], missed = 0 } = countColumn('action', cells).top.action ?? {};
+  const [[first, times] = ['', 0]] = words;
+  expect([first, times]).toEqual(['often', 10_000]);
+  expect(missed).toBeGreaterThan(0);
+  expect(missed).toBeLessThan(10);
+});
+
+test('long values are counted by how they begin', () => {
+  const long = 'x'.repeat(300);
+  expect(countColumn('action', [long, `${long}y`]).top.action?.words).toEqual([[`${'x'.repeat(256)}…`, 2]]);
+});
+
+const at = Date.UTC(2026, 10, 20, 10, 15, 30);
+test.each([
+  '2026-11-20T10:15:30Z',
+  '2026-11-20T10:15:30.123456789Z',
+  '2026-11-20 10:15:30',
+  '2026-11-20T10:15',
+  '2026-11-20T11:15:30+01:00',
+  'Fri, 20 Nov 2026 10:15:30 GMT',
+  ' 2026-11-20T10:15:30Z ',
+  String(at / 1000),
+  String(at),
+  `${at}000`,
+  `${at}000000`,
+  `${at / 1000}.5`,
+])('the time %s is read, as UTC where it has no zone', (time) => {
+  expect(countColumn('time', [time, time])).toMatchObject({
+    untimed: 0,
+    bars: { from: Date.UTC(2026, 10, 20, 10, 10), minutes: 10, counts: [2] },
+  });
+});
+
+test.each(['', 'soon', '12', '2026', '99999', '2026-13-45T99:00:00Z', 'x'.repeat(100)])(
+  '%j is no time',
+  (text) => {
+    const figures = countColumn('time', [text]);
+    expect(figures.untimed).toBe(1);
+    expect(figures.bars).toBeUndefined();
+  },
+);
+
+test('a time far from the others is no event time', () => {
+  expect(
+    countColumn('time', ['2026-11-20T10:15:30Z', '1999-01-01T00:00:00Z', '2099-01-01T00:00:00Z']),
+  ).toMatchObject({
+    untimed: 2,
+    bars: { counts: [1] },
+  });
+});
+
+test('every event is in one of at most thirteen bars without gaps', () => {
+  const times = fc.array(fc.integer({ min: from, max: from + 31 * 86_400_000 }), {
+    minLength: 1,
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(times, (moments) => {
+      const { bars } = countColumn(
+        'time',
+        moments.map((one) => new Date(one).toISOString()),
+      );
+      expect(bars?.counts.length).toBeLessThanOrEqual(13);
+      expect(bars?.counts.reduce((sum, one) => sum + one, 0)).toBe(moments.length);
+      const [first, last] = [Math.min(...moments), Math.max(...moments)];
+      const end = (bars?.from ?? 0) + (bars?.counts.length ?? 0) * (bars?.minutes ?? 0) * 60_000;
+      expect((bars?.from ?? 0) <= first && last < end).toBe(true);
+    }),
+  );
+});
+
+test('the worst hour is told where there are several', () => {
+  const hours = ['09:10', '10:00', '10:59', '11:20'].map((time) => `2026-11-20T${time}:00Z`);
+  expect(countColumn('time', hours).worstHour).toEqual({ from: Date.UTC(2026, 10, 20, 10), count: 2 });
+  expect(countColumn('time', hours.slice(1, 3)).worstHour).toBeUndefined();
+});
