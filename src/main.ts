@@ -101,7 +101,8 @@ async function keys(words: readonly string[]): Promise<void> {
   const { readStoreConfig } = await import('./app/config.ts');
   const { createLogger } = await import('./telemetry/log.ts');
   const { keysCommand } = await import('./cli/keys.ts');
-  await keysCommand(words, readStoreConfig(process.env), createLogger('warn'), console.log);
+  const config = () => readStoreConfig(process.env);
+  await keysCommand(words, { config, log: createLogger('warn'), print: console.log });
 }
 
 /** Exit code 0 where the record is whole, 1 where it is not, 2 where it cannot be checked. */

@@ -53,6 +53,7 @@ const storeVariables = z.object({
   DATA_DIR: z.string().default('./data'),
   ENCRYPTION_KEYS: z.string().transform(toSecret).optional(),
   ENCRYPTION_KEYS_FILE: z.string().optional(),
+  ENCRYPTION_KEYS_COMMAND: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
 });
 
@@ -208,16 +209,16 @@ function findSlackProblems(given: Env): string[] {
 
 function findStoreProblems(given: Env, needsKeyring = true): string[] {
   const keys = given['ENCRYPTION_KEYS'];
-  const file = given['ENCRYPTION_KEYS_FILE'];
+  const sources = ['ENCRYPTION_KEYS', 'ENCRYPTION_KEYS_FILE', 'ENCRYPTION_KEYS_COMMAND'];
+  const set = sources.filter((name) => given[name] !== undefined);
   const problems: string[] = [];
-  if (given['DATABASE_URL'] && needsKeyring && !keys && !file) {
+  if (given['DATABASE_URL'] && needsKeyring && set.length === 0) {
     problems.push(
       'ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE is missing: with DATABASE_URL every replica needs the same keys ' +
         '(make one with: echo "k1:$(openssl rand -base64 32)").',
     );
   }
-  if (keys && file)
-    problems.push('ENCRYPTION_KEYS and ENCRYPTION_KEYS_FILE exclude each other: set one of them.');
+  if (set.length > 1) problems.push(`${set.join(' and ')} exclude each other: set one of them.`);
   try {
     if (keys) parseKeyring(new Secret(keys), 'ENCRYPTION_KEYS');
   } catch (error) {
@@ -230,7 +231,11 @@ function findStoreProblems(given: Env, needsKeyring = true): string[] {
 function toStoreConfig(read: z.output<typeof storeVariables>) {
   return {
     store: { databaseUrl: read.DATABASE_URL, dataDir: read.DATA_DIR },
-    keyring: { keys: read.ENCRYPTION_KEYS, file: read.ENCRYPTION_KEYS_FILE },
+    keyring: {
+      keys: read.ENCRYPTION_KEYS,
+      file: read.ENCRYPTION_KEYS_FILE,
+      command: read.ENCRYPTION_KEYS_COMMAND,
+    },
     logLevel: read.LOG_LEVEL,
   };
 }

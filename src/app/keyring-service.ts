@@ -1,17 +1,14 @@
-import { createAudit } from '../auth/audit/audit.ts';
+import { createAudit, deployment } from '../auth/audit/audit.ts';
 import { signingKeysTable } from '../auth/audit/checkpoints.ts';
 import { createInstallations, installationsTable, installationUsersTable } from '../auth/installations.ts';
-import { findCanaryProblem, storeCanary } from '../auth/keyring/canary.ts';
-import { checkKeyring } from '../auth/keyring/check.ts';
-import { type KeyringSource, readKeyring } from '../auth/keyring/keyring.ts';
-import { runKeys } from '../auth/keyring/rotation.ts';
-import { countKeyUse } from '../auth/keyring/sealed-tables.ts';
-import { createKeyringWatch } from '../auth/keyring/watch.ts';
+import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
+import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from '../auth/keyring/rewrap.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
 import type { SealedTable } from '../auth/keys/sealed-rows.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { operationValuesTable } from '../commands/operations/values.ts';
-import { registerSecrets, type Secret } from '../secrets/secret.ts';
+import { minuteMs } from '../lib/time.ts';
+import { registerSecrets } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { StoreConfig } from './config.ts';
@@ -25,51 +22,123 @@ export const sealedTables: readonly SealedTable[] = [
   signingKeysTable,
 ];
 
+const checkFileMs = 5_000;
+const rewrapMs = 10 * minuteMs;
+
 /**
- * The keyring that opens this database, for as long as the process runs.
+ * The keyring that opens this database, for as long as the process runs. Where its file changes, it is read again. What is
+ * sealed under another key than the first is put under the first in the background.
  *
  * @throws UserError where it is missing, wrong, or does not open what is stored.
  */
-export async function openKeyringService(config: StoreConfig, database: Database, log: Log) {
-  const { db, engine } = database;
+export async function openKeyringService(config: StoreConfig, { db }: Pick<Database, 'db'>, log: Log) {
   const source = keyringSource(config);
-  const first = await readKeyring({ ...source, inUse: (await countKeyUse(db, sealedTables)).length > 0 });
-  if (first.created)
+  let current = await readKeyring({ ...source, inUse: (await countKeyUse(db, sealedTables)).length > 0 });
+  if (current.created)
     log.warn(
-      { file: first.created },
+      { file: current.created },
       'made a new encryption key: back this file up, without it no linked key opens',
     );
-  if (first.warning) log.warn({ file: first.path }, first.warning);
-  await checkKeyring(db, first.keyring, sealedTables);
-  await storeCanary(db, first.keyring);
+  if (current.warning) log.warn({ file: current.path }, current.warning);
+  await checkKeyring(db, current.keyring, sealedTables);
 
-  let release = registerKeys(first.keys.map(({ entry }) => entry));
-  const watch = createKeyringWatch({
-    db,
-    tables: sealedTables,
-    source,
-    first,
-    alone: engine === 'embedded',
-    log,
-    onChange(entries) {
-      const releaseOld = release;
-      release = registerKeys(entries);
-      releaseOld();
+  // Always the newest; a holder of it sees every change.
+  const keyring: Keyring = {
+    get primary() {
+      return current.keyring.primary;
     },
-  });
+    get ids() {
+      return current.keyring.ids;
+    },
+    find: (keyId) => current.keyring.find(keyId),
+  };
+  const sealer = createSealer(keyring);
+  const audit = createAudit({ db, now: () => new Date() });
+  const stopping = new AbortController();
+  let release = registerKeys(current);
+  let isUnusable = false;
+  let rewrappedAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+
+  /** Uses the keys of the file where they changed. */
+  const readFile = async (): Promise<void> => {
+    const next = await readKeyring({ ...source, inUse: true });
+    if (hasSameKeys(next, current)) return;
+    await checkKeyring(db, next.keyring, sealedTables);
+    const releaseOld = release;
+    release = registerKeys(next);
+    releaseOld();
+    current = next;
+    rewrappedAt = Number.NEGATIVE_INFINITY;
+    log.info({ keyIds: keyring.ids }, 'using the changed key file');
+  };
+
+  const rewrapRows = async (): Promise<void> => {
+    if (keyring.ids.length === 1) return;
+    const { moved, unopened } = await rewrap({ db, sealer, tables: sealedTables, signal: stopping.signal });
+    const subject = keyring.primary.id;
+    if (unopened > 0)
+      log.warn(
+        { key: subject, unopened },
+        'rows do not open with any encryption key: npm run keys -- status',
+      );
+    if (moved === 0) return;
+    const detail = { step: 'rewrapped', rows: moved };
+    await audit.record({ tenant: deployment, actor: 'system', event: 'keyring-changed', subject, detail });
+    const use = await countKeyUse(db, sealedTables);
+    const unused = keyring.ids.filter((id) => id !== subject && !describeUse(use, id));
+    log.info({ key: subject, moved, unused }, 'sealed everything under the first encryption key');
+  };
+
+  const round = async (): Promise<void> => {
+    try {
+      if (current.path !== undefined) await readFile();
+      isUnusable = false;
+    } catch (error) {
+      if (!isUnusable) log.error({ error }, 'cannot use the changed key file; keeping the earlier keys');
+      isUnusable = true;
+    }
+    if (performance.now() - rewrappedAt < rewrapMs) return;
+    rewrappedAt = performance.now();
+    await rewrapRows().catch((error: unknown) =>
+      log.warn({ error }, 'cannot rewrap sealed rows; trying again later'),
+    );
+  };
+  /** Reads the file and rewraps now. Never throws: a failure is logged, and the keyring stays. */
+  const refresh = (): Promise<void> => (running = running.then(round));
+
+  /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
+  const findProblem = async (): Promise<string | undefined> => {
+    const missing = findMissingKeys(await countKeyUse(db, sealedTables), keyring);
+    if (missing.length === 0) return undefined;
+    return `the keyring lacks ${missing.join(', ')}, under which another process seals: add it here (docs/operating.md, “Rotation”)`;
+  };
+
   return {
-    /** Always the newest: a changed key file is read again. */
-    keyring: watch.keyring,
-    /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
-    findProblem: () => findCanaryProblem(db, watch.keyring),
-    /** Reports to other processes which keys this one knows. */
-    start: () => watch.start(),
+    keyring,
+    refresh,
+    findProblem,
+    /** Goes on in the background, on a timer that does not hold the process. */
+    start(): void {
+      void refresh();
+      timer = setInterval(() => void refresh(), checkFileMs).unref();
+    },
     /** Call before the database is closed. */
     async stop(): Promise<void> {
-      await watch.stop();
+      clearInterval(timer);
+      stopping.abort();
+      await running;
       release();
     },
   };
+}
+
+function hasSameKeys({ keys }: ReadKeyring, other: ReadKeyring): boolean {
+  return (
+    keys.length === other.keys.length &&
+    keys.every(({ id, key }, nth) => other.keys[nth]?.id === id && other.keys[nth].key.equals(key))
+  );
 }
 
 /** The keyring's place in this configuration. */
@@ -87,22 +156,9 @@ export async function openInstallations({ db, withLock }: Database, config: Stor
   return createInstallations({ db, sealer: createSealer(keyring), now: at, withLock });
 }
 
-const now = (): Date => new Date();
-
-/** Runs `npm run keys -- …` on a database that is open already. */
-export function runKeysOn(
-  { db, withLock }: Database,
-  source: KeyringSource,
-  words: readonly string[],
-  print: (line: string) => void,
-): Promise<void> {
-  const audit = createAudit({ db, now });
-  return runKeys(words, { db, tables: sealedTables, withLock, source, audit, now, print });
-}
-
 /** Has everything that is sent searched for these keys (`kid:base64key`), until the returned function is called. */
-function registerKeys(entries: readonly Secret[]): () => void {
-  const keys = entries.map((entry) => entry.reveal().replace(/^[^:]*:/u, ''));
+function registerKeys({ keys: entries }: ReadKeyring): () => void {
+  const keys = entries.map(({ entry }) => entry.reveal().replace(/^[^:]*:/u, ''));
   return registerSecrets({
     'encryption-key': keys.flatMap((key) => [key, Buffer.from(key, 'base64').toString('hex')]),
   });

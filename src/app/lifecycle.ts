@@ -56,7 +56,7 @@ export function createLifecycle(
     port: () => port,
     ended: database.native.kind === 'embedded' ? database.native.ended : undefined,
     async start() {
-      await keyring.start();
+      keyring.start();
       if (answersSlack) {
         await access.verify();
         await bolt.init();

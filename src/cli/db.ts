@@ -2,11 +2,10 @@ import type { StoreConfig } from '../app/config.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
 import { checkDatabase } from '../auth/audit/verify.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
-import { countUnopened } from '../auth/keyring/unopened.ts';
-import { findLiveMembers } from '../auth/keyring/watch.ts';
+import { findUnopened } from '../auth/keyring/rewrap.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
-import { type Database, hasTable, openDatabase } from '../store/database.ts';
+import { type Database, openDatabase } from '../store/database.ts';
 import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
 import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
@@ -42,15 +41,7 @@ async function exportTo(file: string, { config, log, print }: Options): Promise<
     print(
       `${file} holds personal data and sealed keys: keep it as you keep the database, apart from the keyring.`,
     );
-    const running = (await hasTable(database.db, 'keyring_members'))
-      ? await findLiveMembers(database.db)
-      : [];
-    if (running.length > 0) {
-      print(
-        `The bot is running (${running.map(({ label }) => label).join(', ')}): what it does from now on is not in it.`,
-      );
-      print('To move to another database, stop every process first and export again.');
-    }
+    print('Running processes go on writing to the old database. To move, stop them first and export again.');
     return 'done';
   } finally {
     await database.close();
@@ -97,20 +88,15 @@ async function checkSealed({ db }: Database, config: StoreConfig, print: Options
     return undefined;
   });
   if (!read) return false;
-  const sealer = createSealer(read.keyring);
-  let rows = 0;
-  let unopened = 0;
-  for (const table of sealedTables) {
-    const counted = await countUnopened(db, sealer, table);
-    rows += counted.rows;
-    unopened += counted.unopened;
-  }
-  if (unopened === 0) print(`The keyring opens every sealed row: ${formatInteger(rows)}.`);
+  const { rows, unopened } = await findUnopened(db, createSealer(read.keyring), sealedTables);
+  if (unopened.length === 0) print(`The keyring opens every sealed row: ${formatInteger(rows)}.`);
   else {
-    print(`The keyring does NOT open ${formatInteger(unopened)} of ${formatInteger(rows)} sealed rows.`);
+    print(
+      `The keyring does NOT open ${formatInteger(unopened.length)} of ${formatInteger(rows)} sealed rows.`,
+    );
     print(
       'Put the keyring there that the other database had; npm run keys -- status shows which keys they need.',
     );
   }
-  return unopened === 0;
+  return unopened.length === 0;
 }

@@ -1,27 +1,102 @@
 import type { StoreConfig } from '../app/config.ts';
-import { keyringSource, runKeysOn } from '../app/keyring-service.ts';
-import { removeGoneMembers } from '../auth/keyring/watch.ts';
+import { keyringSource, sealedTables } from '../app/keyring-service.ts';
+import { createAudit, deployment } from '../auth/audit/audit.ts';
+import { createKeyEntry, isKeyId, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
+import {
+  countKeyUse,
+  describeUse,
+  destroyRowsByKey,
+  findMissingKeys,
+  findUnopened,
+  rewrap,
+} from '../auth/keyring/rewrap.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
+import { UserError } from '../errors.ts';
+import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
+import { pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
+import { describeUsage, parseWords } from './words.ts';
+
+interface Options {
+  /** Called only where it is needed: a new key can be made anywhere. */
+  readonly config: () => StoreConfig;
+  readonly log: Log;
+  /** Prints a line in the operator's terminal. */
+  readonly print: (line: string) => void;
+}
 
 /**
- * `npm run keys -- …` beside running processes.
+ * `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, and no key but the one that `new` makes.
  *
- * @throws UserError where it is refused.
+ * @throws UserError where it is refused, with why and what to do first.
  */
-export async function keysCommand(
-  words: readonly string[],
-  config: StoreConfig,
-  log: Log,
-  print: (line: string) => void,
-): Promise<void> {
-  const database = await openExisting(config, log, { taken: 'stop the bot, and type it again' });
+export async function keysCommand(words: readonly string[], options: Options): Promise<void> {
+  const { values, positionals } = parseWords('keys', words, { yes: { type: 'string' } }, true);
+  const [word = 'status', id, ...more] = positionals;
+  if (!['status', 'new', 'destroy'].includes(word)) throw misused(`There is no “keys ${word}”.`);
+  if (more.length > 0 || (word === 'status' && id !== undefined)) throw misused('Too many words.');
+  if (id !== undefined && !isKeyId(id)) throw misused('A key id has 1 to 32 letters, digits, - or _.');
+  if (word === 'new') return options.print(createKeyEntry(id).reveal());
+  if (word === 'destroy' && (id === undefined || values.yes !== id))
+    throw misused('Name the key twice: what is destroyed does not come back.');
+
+  const config = options.config();
+  const database = await openExisting(config, options.log, { taken: 'stop the bot, and type it again' });
   try {
     await database.migrate();
-    // An embedded database that opens here is used by no other process: any listed one was killed.
-    if (database.engine === 'embedded') await removeGoneMembers(database.db, 'all');
-    await runKeysOn(database, keyringSource(config), words, print);
+    const read = await readKeyring({ ...keyringSource(config), inUse: true });
+    const step = { db: database.db, read, print: options.print };
+    await (id === undefined ? printStatus(step) : destroyRows(id, step));
   } finally {
     await database.close();
   }
+}
+
+function misused(problem: string): UserError {
+  return new UserError(problem, describeUsage('keys'));
+}
+
+const now = (): Date => new Date();
+
+interface Step {
+  readonly db: Db;
+  readonly read: Pick<ReadKeyring, 'keyring' | 'source'>;
+  readonly print: Options['print'];
+}
+
+/** Prints which keys the rows need, and which of the list can be removed. */
+export async function printStatus({ db, read: { keyring, source }, print }: Step): Promise<void> {
+  const use = await countKeyUse(db, sealedTables);
+  const { id } = keyring.primary;
+  print(`Keys of ${source}: the first one seals, all of them open.`);
+  for (const one of keyring.ids) {
+    const rows = describeUse(use, one);
+    print(`  ${one}  ${rows ?? (one === id ? 'nothing yet' : 'not needed: it can be removed')}`);
+  }
+  const missing = findMissingKeys(use, keyring);
+  if (missing.length > 0) print('Missing, so these rows do not open:');
+  for (const one of missing) print(`  ${one}  ${describeUse(use, one)}`);
+  const waiting = keyring.ids.some((one) => one !== id && describeUse(use, one) !== undefined);
+  if (waiting) print(`Running processes put everything under ${id} within minutes.`);
+  if (keyring.ids.length > 1)
+    print('Remove a key once every process runs with this list, and keep it with the backups that need it.');
+  const { unopened } = await findUnopened(db, createSealer(keyring), sealedTables);
+  if (unopened.length === 0) return;
+  print(`${pluralize(unopened.length, 'row')} not opened: missing keys, or rows that were altered.`);
+  for (const whose of unopened.slice(0, 20)) print(`  ${whose}`);
+}
+
+/** Destroys the rows that only this key could open, where it is lost or they are altered. */
+export async function destroyRows(keyId: string, { db, read: { keyring }, print }: Step): Promise<void> {
+  if (keyring.primary.id === keyId)
+    throw new UserError(`${keyId} is the first key: it seals what is stored.`, 'Put another key first.');
+  const audit = createAudit({ db, now });
+  const sealer = createSealer(keyring);
+  // What still opens stays.
+  if (keyring.find(keyId)) await rewrap({ db, sealer, tables: sealedTables });
+  const rows = await destroyRowsByKey({ db, sealer, tables: sealedTables, audit, now, keyId });
+  const about = { tenant: deployment, actor: 'system', subject: keyId };
+  await audit.record({ ...about, event: 'keyring-changed', detail: { step: 'destroyed', rows } });
+  print(`Rows destroyed under ${keyId}: ${rows}. Their owners connect again.`);
 }

@@ -2,7 +2,6 @@ import type { Config, StoreConfig } from '../app/config.ts';
 import { uninstall } from '../app/uninstall.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
 import { findRecentAudit } from '../auth/audit/record.ts';
-import { findLiveMembers } from '../auth/keyring/watch.ts';
 import { UserError } from '../errors.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
@@ -155,8 +154,7 @@ async function erase(
   );
   print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
   const left = await countTenantRows(db, tenant);
-  const running = await findLiveMembers(db);
-  if (left.size > 0 || running.length > 0)
+  if (left.size > 0)
     print(
       'The bot is running, and what was under way may still write a row. Type the same again in a minute.',
     );

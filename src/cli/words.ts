@@ -7,7 +7,11 @@ export const usages = {
   web: ['npm run web                   answers Slack'],
   worker: ['npm run worker                runs jobs'],
   migrate: ['npm run migrate               creates or updates the tables that this version needs'],
-  keys: ['npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]'],
+  keys: [
+    'npm run keys -- status                    which keys are in use, and which can be removed',
+    'npm run keys -- new [key id]              prints a new entry for the list',
+    'npm run keys -- destroy <key id> --yes <key id>   destroys the rows of a key that is lost',
+  ],
   audit: [
     'npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',
     '                        [--checkpoint <text or file>]… [--key <public key or file>]',

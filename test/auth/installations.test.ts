@@ -1,10 +1,11 @@
 import type { Installation, InstallationQuery } from '@slack/oauth';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
-import { findRows, type KeyedRow } from '../../src/auth/keyring/sealed-tables.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
-import { createSealer, SealError } from '../../src/auth/keys/sealing.ts';
+import { ownerColumn, type SealedTable } from '../../src/auth/keys/sealed-rows.ts';
+import { createSealer, SealError, type Slot } from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -17,6 +18,14 @@ const installedAt = '2026-11-21T08:00:00.000Z';
 async function installationsOn({ db, withLock }: Database): Promise<Installations> {
   const sealer = createSealer(await createKeyring(entries));
   return createInstallations({ db, sealer, now: () => new Date('2026-11-21T08:00:00Z'), withLock });
+}
+
+/** Every row of a table, with the context that it was sealed with. */
+async function readSealed({ db }: Database, table: SealedTable) {
+  const { rows } = await sql<Slot & { version: number; value: string }>`
+    select tenant, ${ownerColumn(table)} as "userId", ${table.kind}::text as kind, version, sealed as value
+      from ${sql.table(table.name)}`.execute(db);
+  return rows;
 }
 
 const acme: Installation<'v2', false> = {
@@ -212,8 +221,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         ['T0BETA000', 'U0ALICE00'],
       ] as const)
         await keyStore.link({ teamId, userId }, new Secret('cdn key'));
-      const rows: KeyedRow[] = [];
-      for (const table of sealedTables) rows.push(...(await findRows(database.db, table, 'under', 'k1')));
+      const rows = (await Promise.all(sealedTables.map((table) => readSealed(database, table)))).flat();
       expect(rows).toHaveLength(8);
       for (const here of rows) {
         await sealer.open(here.value, here);

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { checkKeyring } from '../../auth/keyring/check.ts';
 import { readKeyring } from '../../auth/keyring/keyring.ts';
+import { checkKeyring, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
 import { UserError } from '../../errors.ts';
 import { type Database, findSchemaState } from '../../store/database.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
@@ -66,7 +66,10 @@ async function checkKeys({ db }: Database, config: Config): Promise<Finding> {
   try {
     const { keyring, warning } = await readKeyring({ ...keyringSource(config), inUse: true });
     await checkKeyring(db, keyring, sealedTables);
-    const says = `opens every row, with ${[...keyring.ids].join(', ')}`;
+    const use = await countKeyUse(db, sealedTables);
+    const unused = keyring.ids.slice(1).filter((id) => !describeUse(use, id));
+    const spare = unused.length > 0 ? `; ${unused.join(', ')} can be removed` : '';
+    const says = `opens every row, with ${keyring.ids.join(', ')}${spare}`;
     return warning ? { check, state: 'limited', says, fix: warning } : { check, state: 'ok', says };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

@@ -1,7 +1,9 @@
+import { exec } from 'node:child_process';
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, open, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { UserError } from '../../errors.ts';
 import { Secret } from '../../secrets/secret.ts';
 
@@ -14,7 +16,7 @@ export interface KeyringKey {
   readonly entry: Secret;
 }
 
-/** The keys of the stored rows. The first seals new rows, the others only open older ones. */
+/** The keys of the stored rows. The first seals new rows, all of them open. */
 export interface Keyring {
   readonly primary: KeyringKey;
   readonly ids: readonly string[];
@@ -24,7 +26,9 @@ export interface Keyring {
 export interface ReadKeyring {
   readonly keyring: Keyring;
   readonly keys: readonly KeyringKey[];
-  /** The file it was read from; undefined = ENCRYPTION_KEYS. */
+  /** Where it was read from: a variable, or the path of a file. */
+  readonly source: string;
+  /** The file, where it is one. */
   readonly path?: string;
   /** Path of a key file that was just made. */
   readonly created?: string | undefined;
@@ -33,31 +37,34 @@ export interface ReadKeyring {
 }
 
 export interface KeyringSource {
-  /** `kid:base64key[,kid:base64key…]`, 32 bytes each. */
+  /** `kid:base64key[,kid:base64key…]`, 32 bytes each; lines also separate. */
   readonly keys?: Secret | undefined;
-  /** A file with the same; lines also separate. */
+  /** A file with the same. */
   readonly file?: string | undefined;
+  /** A command of the system's shell that prints the same, such as one of a secret store. */
+  readonly command?: string | undefined;
   /** Else: the directory whose key file is read, and made where there is none. */
   readonly createIn?: string | undefined;
 }
 
 const keyBytes = 32;
-const howToMakeKey = 'echo "k1:$(openssl rand -base64 32)"';
+const howToMakeKey = 'echo "k1:$(openssl rand -base64 32)", or npm run keys -- new';
 
 /**
- * Reads the keyring: from `keys`, else from `file`, else from the key file in the directory `createIn`. That one is
- * made where there is none, but not where `inUse` says that rows are already sealed: a new key would open none of them.
+ * Reads the keyring. Only the key file in the directory `createIn` is made where there is none, but not where `inUse` says
+ * that rows are already sealed: a new key would open none of them.
  *
  * @throws UserError that names the entry by its position, never by its content.
  */
-export async function readKeyring(source: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
-  const { keys, file, createIn, inUse = false } = source;
+export async function readKeyring(given: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
+  const { keys, file, command, createIn, inUse = false } = given;
   if (keys) return parseKeyring(keys, 'ENCRYPTION_KEYS');
   if (file !== undefined) return readFrom(file, 'ENCRYPTION_KEYS_FILE');
+  if (command !== undefined) return parseKeyring(await runCommand(command), 'ENCRYPTION_KEYS_COMMAND');
   if (createIn === undefined) {
     throw new UserError(
       'There is no key to encrypt with.',
-      `Set ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE. A new key: ${howToMakeKey}`,
+      `Set ENCRYPTION_KEYS, ENCRYPTION_KEYS_FILE or ENCRYPTION_KEYS_COMMAND. A new key: ${howToMakeKey}`,
     );
   }
   const path = join(createIn, 'encryption-keys');
@@ -71,6 +78,21 @@ export async function readKeyring(source: KeyringSource & { inUse?: boolean }): 
   return { ...(await readFrom(path, path)), created: made ? path : undefined };
 }
 
+const commandTimeoutMs = 30_000;
+
+async function runCommand(command: string): Promise<Secret> {
+  try {
+    return new Secret((await promisify(exec)(command, { timeout: commandTimeoutMs })).stdout);
+  } catch (error) {
+    const { code, killed } = error as { code?: unknown; killed?: boolean };
+    // What it printed may hold a key.
+    throw new UserError(
+      `ENCRYPTION_KEYS_COMMAND ${killed ? 'did not end within 30 seconds' : `failed (${String(code)})`}.`,
+      'Run it in a terminal, as the user that the bot runs as.',
+    );
+  }
+}
+
 async function readFrom(path: string, source: string): Promise<ReadKeyring> {
   const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch((error: unknown) => {
     throw new UserError(
@@ -81,7 +103,12 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
   // Secrets that an orchestrator mounts are often readable by all inside their container: a warning, not a refusal.
   const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0;
   const warning = `The key file ${path} can be read by others on this machine: chmod 600 it.`;
-  return { ...parseKeyring(new Secret(text), source), path, warning: isPrivate ? undefined : warning };
+  return {
+    ...parseKeyring(new Secret(text), source),
+    source: path,
+    path,
+    warning: isPrivate ? undefined : warning,
+  };
 }
 
 /**
@@ -89,7 +116,7 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
  *
  * @throws UserError that names the entry by its position, never by its content.
  */
-export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'keyring' | 'keys'> {
+export function parseKeyring(text: Secret, source: string): ReadKeyring {
   const form = `An entry is kid:base64key. A new one: ${howToMakeKey}`;
   const keys: KeyringKey[] = [];
   for (const entry of text.reveal().match(/[^,\s]+/g) ?? []) {
@@ -118,29 +145,24 @@ export function parseKeyring(text: Secret, source: string): Pick<ReadKeyring, 'k
     ids: keys.map(({ id }) => id),
     find: (id: string) => keys.find((key) => key.id === id),
   };
-  return { keyring, keys };
+  return { keyring, keys, source };
 }
 
 export function isKeyId(id: string): boolean {
   return /^[\w-]{1,32}$/.test(id);
 }
 
-/** A random id: a key made after a loss must not pass for the lost one. */
-export function createKeyId(): string {
-  return `k${randomBytes(4).toString('hex')}`;
-}
-
-type Written = Pick<KeyringKey, 'entry'>;
-
-export function createKey(id: string): Written {
-  return { entry: new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`) };
+/** A new entry. Its id is random: a key that is made after a loss must not pass for the lost one. */
+export function createKeyEntry(id = `k${randomBytes(4).toString('hex')}`): Secret {
+  return new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`);
 }
 
 /** Makes a key file with one new key, whole or not at all, unless there is one; true = made. */
 async function createKeyFile(path: string): Promise<boolean> {
   if (existsSync(path)) return false;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const unfinished = await writeBeside(path, [createKey(createKeyId())]);
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  await writeFile(unfinished, `${createKeyEntry().reveal()}\n`, { flag: 'wx', mode: 0o600, flush: true });
   try {
     await link(unfinished, path);
     return true;
@@ -151,34 +173,6 @@ async function createKeyFile(path: string): Promise<boolean> {
   } finally {
     await unlink(unfinished);
   }
-}
-
-/**
- * Replaces a key file by one with these keys, whole or not at all, on the disk before it takes the old one's place.
- *
- * @throws UserError where the directory cannot be written, as with a secret that an orchestrator mounts.
- */
-export async function replaceKeyFile(path: string, keys: readonly Written[]): Promise<void> {
-  try {
-    // A symbolic link stays: its target is replaced.
-    const target = await realpath(path);
-    const unfinished = await writeBeside(target, keys);
-    await rename(unfinished, target);
-    await using directory = await open(dirname(target), 'r');
-    await directory.sync();
-  } catch (error) {
-    throw new UserError(
-      `The key file ${path} cannot be replaced (${codeOf(error)}); nothing was changed.`,
-      'Where it is mounted from a secret, change the secret instead: docs/operating.md says how.',
-    );
-  }
-}
-
-async function writeBeside(path: string, keys: readonly Written[]): Promise<string> {
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  const text = keys.map(({ entry }) => `${entry.reveal()}\n`).join('');
-  await writeFile(unfinished, text, { flag: 'wx', mode: 0o600, flush: true });
-  return unfinished;
 }
 
 function codeOf(error: unknown): string {

@@ -51,7 +51,10 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     ...(typeof channel === 'string' ? [' in ', nameId(channel)] : []),
     explain(typeof reason === 'string' && Object.hasOwn(reasons, reason) ? reasons[reason] : reason),
   ],
-  'keyring-changed': ({ subject }) => `Encryption key ${plainText(subject ?? '', 40)} changed`,
+  'keyring-changed': ({ subject, detail: { step, rows } }) =>
+    step === 'rewrapped' && typeof rows === 'number'
+      ? `${pluralize(rows, 'row')} sealed under key ${plainText(subject ?? '', 40)}`
+      : `Encryption key ${plainText(subject ?? '', 40)} changed`,
   'operation-proposed': (record) => `Asked: ${nameOperation(record)}`,
   'operation-approval': (record) => `Approved${countVotes(record)}: ${nameOperation(record)}`,
   'operation-approved': (record) =>

@@ -23,7 +23,7 @@ test('the first key is primary, the others are known', async () => {
   expect(keyring.ids).toEqual(['new', 'old']);
   expect(keyring.find('old')?.key.export()).toEqual(Buffer.alloc(32, 2));
   expect(keyring.find('other')).toBeUndefined();
-  expect({ created, warning }).toEqual({});
+  expect([created, warning]).toEqual([undefined, undefined]);
 });
 
 test('base64 for addresses and without padding is read as well', async () => {
@@ -93,6 +93,15 @@ test('a file that is not there is named', async () => {
   expect((await refusal({ file: '/nowhere/keys' })).message).toMatchInlineSnapshot(
     `"The key file /nowhere/keys cannot be read (ENOENT)."`,
   );
+});
+
+test('the output of a command is a list; one that fails is told without what it printed', async () => {
+  const list = generateKeys('new', 'old').replace(',', '\n');
+  const { keyring } = await readKeyring({ command: `printf '%s\\n' '${list}'` });
+  expect(keyring.ids).toEqual(['new', 'old']);
+  const { message, hint } = await refusal({ command: `echo '${list}' >&2; exit 3` });
+  expect(message).toBe('ENCRYPTION_KEYS_COMMAND failed (3).');
+  for (const part of list.split(/[:\s]/u)) expect(`${message} ${hint}`).not.toContain(` ${part} `);
 });
 
 test('without any source the words say how to make a key', async () => {

@@ -1,24 +1,15 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { sealedTables } from '../../../src/app/keyring-service.ts';
+import { openKeyringService, sealedTables } from '../../../src/app/keyring-service.ts';
 import { createAudit, deployment } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
-import { createInstallations } from '../../../src/auth/installations.ts';
-import { checkKeyring } from '../../../src/auth/keyring/check.ts';
-import { type KeyringSource, readKeyring } from '../../../src/auth/keyring/keyring.ts';
-import { runKeys } from '../../../src/auth/keyring/rotation.ts';
-import { countKeyUse, rewrap } from '../../../src/auth/keyring/sealed-tables.ts';
-import {
-  createKeyringWatch,
-  type KeyringWatch,
-  removeGoneMembers,
-  reportMember,
-} from '../../../src/auth/keyring/watch.ts';
-import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
-import { createSealer, type Sealer } from '../../../src/auth/keys/sealing.ts';
+import { parseKeyring } from '../../../src/auth/keyring/keyring.ts';
+import { countKeyUse, rewrap } from '../../../src/auth/keyring/rewrap.ts';
+import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { destroyRows, keysCommand, printStatus } from '../../../src/cli/keys.ts';
 import { UserError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -30,456 +21,297 @@ const engines = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const now = (): Date => at;
 const person = (n: number): Person => ({ teamId: 'T0ACME000', userId: `U0PERSON${n}` });
-const keepsEarlierKeys = 'cannot use the changed key file; keeping the earlier keys';
 const inCorp: Person = { enterpriseId: 'E0CORP000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
+const [k1, k2] = generateKeys('k1', 'k2').split(',') as [string, string];
 
-interface Operator {
-  readonly file: string;
-  readonly database: Database;
-  readonly log: ReturnType<typeof createMemoryLog>;
-  /** What `npm run keys -- …` prints, or how it refuses; without what differs from run to run. */
-  readonly types: (words: string, source?: KeyringSource) => Promise<string>;
-  readonly ids: () => Promise<string>;
-  readonly uses: () => Promise<string[]>;
-  /** A running process with its watch, key store and sealer. */
-  readonly runs: () => Promise<{ watch: KeyringWatch; keyStore: KeyStore; sealer: Sealer }>;
-}
-
-async function operator(database: Database, entries = generateKeys('k1')): Promise<Operator> {
+/** The processes and terminals of one deployment, whose key file is `file`. */
+async function deploy(database: Database, list = k1) {
   const file = join(await createTempDirectory(), 'keys');
-  await writeFile(file, entries, { mode: 0o600 });
-  const { db, withLock } = database;
-  const tables = sealedTables;
+  const { db } = database;
   const log = createMemoryLog();
+  const write = (entries: string): Promise<void> => writeFile(file, entries, { mode: 0o600 });
+  await write(list);
+  /** What a command prints, or how it is refused. */
+  const type = async (run: (print: (line: string) => void) => Promise<void>): Promise<string> => {
+    const lines: string[] = [];
+    try {
+      await run((line) => void lines.push(line));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      lines.push(`refused: ${error.message}`, error.hint ?? '');
+    }
+    return lines.join('\n').replaceAll(file, '<file>');
+  };
+  const read = async () => parseKeyring(new Secret(await readFile(file, 'utf8')), file);
   return {
-    file,
-    database,
+    db,
     log,
-    async types(words, source = { file }) {
-      const lines: string[] = [];
-      const audit = createAudit({ db, now });
-      const print = (line: string): void => void lines.push(line);
-      try {
-        await runKeys(words.split(' '), { db, tables, withLock, source, audit, now, print });
-      } catch (error) {
-        if (!(error instanceof UserError)) throw error;
-        lines.push(`refused: ${error.message}`, error.hint ?? '');
-      }
-      return lines
-        .join('\n')
-        .replaceAll(file, '<file>')
-        .replaceAll(`${hostname()} process ${process.pid}`, '<this process>')
-        .replaceAll(/\d+ s ago/g, '<n> s ago');
+    write,
+    status: () => type(async (print) => printStatus({ db, read: await read(), print })),
+    destroy: (id: string) => type(async (print) => destroyRows(id, { db, read: await read(), print })),
+    async uses() {
+      const use = await countKeyUse(db, sealedTables);
+      return use.map(({ table, keyId, rows }) => `${keyId} ${table} ${rows}`);
     },
-    ids: async () => (await readKeyring({ file })).keyring.ids.join(),
-    uses: async () =>
-      (await countKeyUse(db, tables)).map(({ table, keyId, rows }) => `${keyId} ${table} ${rows}`),
-    async runs() {
-      const first = await readKeyring({ file });
-      await checkKeyring(db, first.keyring, tables);
-      const watch = createKeyringWatch({ db, tables, source: { file }, first, alone: false, log });
-      await watch.start();
-      const sealer = createSealer(watch.keyring);
-      return { watch, sealer, keyStore: createKeyStore({ db, sealer, now }) };
+    /** A process that serves. Its timer is not started: `refresh` is one turn of it. */
+    async run(
+      keys = { keys: undefined, file, command: undefined } as Parameters<
+        typeof openKeyringService
+      >[0]['keyring'],
+    ) {
+      const store = { databaseUrl: undefined, dataDir: '' };
+      const service = await openKeyringService({ keyring: keys, store, logLevel: 'info' }, database, log);
+      const sealer = createSealer(service.keyring);
+      return { ...service, sealer, keyStore: createKeyStore({ db, sealer, now }) };
     },
   };
 }
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
-  describe.skipIf(skip)('npm run keys', () => {
-    test('leads from one key to the next, with people connected all the while', async () => {
-      const operates = await operator(await emptyDatabase());
-      const bot = await operates.runs();
+  describe.skipIf(skip)('the list of keys', () => {
+    test('a new first key is taken over, and all is put under it while people are connected', async () => {
+      const there = await deploy(await emptyDatabase());
+      const bot = await there.run();
       await bot.keyStore.link(person(1), new Secret('first'));
       await bot.keyStore.link(inCorp, new Secret('of corp'));
-
-      expect(await operates.types('add k2')).toMatchInlineSnapshot(`
-        "Added k2 to <file>. It opens, and does not seal yet.
-        Back the file up. Where processes run on several machines, copy it to each.
-        Running processes take it over within seconds. Then: npm run keys -- promote k2"
+      await there.write(`${k2}\n${k1}\n`);
+      expect(await there.status()).toMatchInlineSnapshot(`
+        "Keys of <file>: the first one seals, all of them open.
+          k2  nothing yet
+          k1  2 linked keys, 2 version records
+        Running processes put everything under k2 within minutes.
+        Remove a key once every process runs with this list, and keep it with the backups that need it."
       `);
-      expect(await operates.ids()).toBe('k1,k2');
-      expect((await stat(operates.file)).mode & 0o777).toBe(0o600);
-      expect(await readdir(join(operates.file, '..'))).toEqual(['keys']);
-
-      expect(await operates.types('promote k2')).toMatchInlineSnapshot(`
-        "refused: k2 cannot become the primary key yet: these processes do not know it, and could not open what is sealed under it:
-          - <this process>: k1 (primary)
-        A key file that changed is taken over within seconds; with ENCRYPTION_KEYS a process has to be restarted. One that was killed leaves this list after two minutes."
-      `);
-      expect(await operates.ids()).toBe('k1,k2');
-      await bot.watch.refresh();
-      expect(await operates.types('promote k2')).toMatchInlineSnapshot(`
-        "k2 is the primary key in <file>; running processes take that over within seconds.
-        Where processes run on several machines, copy the file to each. Then: npm run keys -- rewrap"
-      `);
-      expect(await operates.ids()).toBe('k2,k1');
-
-      expect(await operates.types('retire k1')).toMatchInlineSnapshot(`
-        "refused: k1 is still the primary key of running processes:
-          - <this process>: k1 (primary), k2
-        Wait until they have taken over the changed file, or restart them with the changed ENCRYPTION_KEYS."
-      `);
-      await bot.watch.refresh();
+      await bot.refresh();
       await bot.keyStore.link(person(2), new Secret('second'));
-      expect(await operates.types('retire k1')).toMatchInlineSnapshot(`
-        "refused: k1 is still needed: 2 linked keys, 2 version records.
-        npm run keys -- rewrap puts them under the primary key. What it cannot open, npm run keys -- retire k1 --destroy-rows destroys: their owners connect again."
-      `);
-      expect(await operates.types('status')).toMatchInlineSnapshot(`
-        "Keys in <file>:
-          k2  primary, seals and opens: 1 linked key, 1 version record
-          k1  opens: 2 linked keys, 2 version records
-        Running processes:
-          <this process>: k2 (primary), k1, <n> s ago
-        Next: npm run keys -- rewrap"
+      expect(await there.uses()).toEqual(['k2 linked_keys 3', 'k2 sealed_versions 3']);
+      expect(there.log.entries.at(-1)).toMatchObject({
+        message: 'sealed everything under the first encryption key',
+        fields: { key: 'k2', moved: 4, unused: ['k1'] },
+      });
+      expect(await there.status()).toMatchInlineSnapshot(`
+        "Keys of <file>: the first one seals, all of them open.
+          k2  3 linked keys, 3 version records
+          k1  not needed: it can be removed
+        Remove a key once every process runs with this list, and keep it with the backups that need it."
       `);
 
-      expect(await operates.types('rewrap')).toMatchInlineSnapshot(`
-        "  2 linked keys looked at
-          2 version records looked at
-        4 put under k2, 0 left that do not open.
-        Next: npm run keys -- retire k1"
-      `);
-      expect(await operates.uses()).toEqual(['k2 linked_keys 3', 'k2 sealed_versions 3']);
-      expect(await operates.types('retire k1')).toMatchInlineSnapshot(
-        `"Took k1 out of <file>. Keep your backup of it as long as backups of the database need it."`,
-      );
-      expect(await operates.ids()).toBe('k2');
-
-      await bot.watch.refresh();
+      await there.write(k2);
+      await bot.refresh();
+      expect(bot.keyring.ids).toEqual(['k2']);
       for (const [who, key] of [
         [person(1), 'first'],
         [person(2), 'second'],
         [inCorp, 'of corp'],
       ] as const)
         expect((await bot.keyStore.reveal(who))?.key.reveal()).toBe(key);
-      const records = await createAudit({ db: operates.database.db, now }).recent(deployment, 10);
-      expect(records.map(({ subject, detail }) => [subject, detail])).toEqual([
-        ['k1', { step: 'retired' }],
-        ['k2', { step: 'rewrapped', rows: 4 }],
-        ['k2', { step: 'promoted' }],
-        ['k2', { step: 'added' }],
-      ]);
-      await bot.watch.stop();
-      expect(await operates.types('status')).toMatchInlineSnapshot(`
-        "Keys in <file>:
-          k2  primary, seals and opens: 3 linked keys, 3 version records
-        Running processes: none"
-      `);
+      const [record] = await createAudit({ db: there.db, now }).recent(deployment, 10);
+      expect(record).toMatchObject({ subject: 'k2', detail: { step: 'rewrapped', rows: 4 } });
+      await bot.stop();
     });
 
-    test('installations and the tokens of people go along', async () => {
-      const database = await emptyDatabase();
-      const operates = await operator(database);
-      const { watch, sealer } = await operates.runs();
-      const installations = createInstallations({ ...database, sealer, now });
-      await installations.storeInstallation({
-        team: { id: 'T0ACME000' },
-        enterprise: undefined,
-        user: { id: 'U0ALICE00', token: 'token-of-alice', scopes: [] },
-        bot: { id: 'B0', userId: 'U0', token: 'a bot token', scopes: [] },
-        tokenType: 'bot',
-      });
-      await operates.types('add k2');
-      await watch.refresh();
-      await operates.types('promote k2');
-      await watch.refresh();
-      expect(await operates.types('rewrap')).toContain('4 put under k2');
-      await operates.types('retire k1');
-      await watch.refresh();
-      const query = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };
-      const found = await installations.fetchInstallation({ ...query, userId: 'U0ALICE00' });
-      expect(found).toMatchObject({ bot: { token: 'a bot token' }, user: { token: 'token-of-alice' } });
-      await watch.stop();
-    });
-
-    test('with ENCRYPTION_KEYS it prints what to set, and a key only once', async () => {
-      const operates = await operator(await emptyDatabase());
-      const keys = new Secret((await readFile(operates.file, 'utf8')).trim());
-      const added = await operates.types('add k2', { keys });
-      const entry = /^ {2},(k2:\S{43}=)$/m.exec(added)?.[1] ?? '';
-      expect(added.replace(entry, '<entry>')).toMatchInlineSnapshot(`
-        "Put this at the END of ENCRYPTION_KEYS, in every process, and restart them one by one:
-          ,<entry>
-        This is the one time that a key is printed: it is kept nowhere. Put it into your secret store now.
-        Then: npm run keys -- promote k2"
-      `);
-      expect(added).not.toContain(keys.reveal());
-      const both = new Secret(`${keys.reveal()},${entry}`);
-      expect(await operates.types('promote k2', { keys })).toMatch(/^refused:/);
-
-      const { db } = operates.database;
-      await reportMember(db, { id: '1', label: 'host process 1', keyIds: ['k1', 'k2'], primaryId: 'k1' });
-      await reportMember(db, { id: '2', label: 'host process 2', keyIds: ['k1'], primaryId: 'k1' });
-      const refused = await operates.types('promote k2', { keys: both });
-      expect(refused).toMatchInlineSnapshot(`
-        "refused: k2 cannot become the primary key yet: these processes do not know it, and could not open what is sealed under it:
-          - host process 2: k1 (primary)
-        A key file that changed is taken over within seconds; with ENCRYPTION_KEYS a process has to be restarted. One that was killed leaves this list after two minutes."
-      `);
-      await reportMember(db, { id: '2', label: 'host process 2', keyIds: ['k1', 'k2'], primaryId: 'k1' });
-      const promoted = await operates.types('promote k2', { keys: both });
-      expect(promoted).toMatchInlineSnapshot(`
-        "Every running process knows k2. Put its entry FIRST in ENCRYPTION_KEYS, in every process:
-          k2:…,k1:…
-        Restart them one by one. Then: npm run keys -- rewrap"
-      `);
-
-      const reversed = new Secret(both.reveal().split(',').toReversed().join(','));
-      expect(await operates.types('retire k1', { keys: reversed })).toMatchInlineSnapshot(`
-        "refused: k1 is still the primary key of running processes:
-          - host process 1: k1 (primary), k2
-          - host process 2: k1 (primary), k2
-        Wait until they have taken over the changed file, or restart them with the changed ENCRYPTION_KEYS."
-      `);
-      for (const id of ['1', '2'])
-        await reportMember(db, { id, label: `host process ${id}`, keyIds: ['k2', 'k1'], primaryId: 'k2' });
-      await operates.types('rewrap', { keys: reversed });
-      expect(await operates.types('retire k1', { keys: reversed })).toMatchInlineSnapshot(`
-        "Nothing needs k1. Take its entry out of ENCRYPTION_KEYS and restart the processes one by one:
-          k2:…"
-      `);
-      for (const said of [refused, promoted]) {
-        for (const key of both.reveal().split(',')) expect(said).not.toContain(key.split(':')[1]);
-      }
-    });
-
-    test('a process that was killed holds nothing up for longer than two minutes', async () => {
-      const operates = await operator(await emptyDatabase(), generateKeys('k1', 'k2'));
-      const { db } = operates.database;
-      await reportMember(db, { id: '1', label: 'gone process 1', keyIds: ['k1'], primaryId: 'k1' });
-      await sql`update keyring_members set seen_at = now() - interval '119 seconds'`.execute(db);
-      expect(await operates.types('promote k2')).toMatch(/^refused:/);
-      await sql`update keyring_members set seen_at = now() - interval '121 seconds'`.execute(db);
-      await operates.types('promote k2');
-      expect(await operates.ids()).toBe('k2,k1');
-      await removeGoneMembers(db, 'gone');
-      expect(await db.selectFrom('keyring_members').selectAll().execute()).toEqual([]);
-    });
-
-    test('rewrap while people link, leave and come back loses nothing', async () => {
-      const operates = await operator(await emptyDatabase());
-      const { watch, keyStore } = await operates.runs();
-      for (let n = 0; n < 130; n += 1) await keyStore.link(person(n), new Secret(`old ${n}`));
-      await operates.types('add k2');
-      await watch.refresh();
-      await operates.types('promote k2');
-      await watch.refresh();
+    test('rewrapping by two processes while people link, leave and come back loses nothing', async () => {
+      const there = await deploy(await emptyDatabase());
+      const before = await there.run();
+      for (let n = 0; n < 60; n += 1) await before.keyStore.link(person(n), new Secret(`old ${n}`));
+      await there.write(`${k2}\n${k1}`);
+      const [one, other] = [await there.run(), await there.run()];
       const linking = Array.from({ length: 30 }, async (_, n) => {
-        if (n % 3 === 0) await keyStore.forget(person(n));
-        else await keyStore.link(person(n), new Secret(`new ${n}`));
+        if (n % 3 === 0) await one.keyStore.forget(person(n));
+        else await other.keyStore.link(person(n), new Secret(`new ${n}`));
       });
-      const [said] = await Promise.all([operates.types('rewrap'), ...linking]);
-      expect(said).toMatch(/\b0 left\b/);
-      for (let n = 0; n < 130; n += 1) {
+      await Promise.all([one.refresh(), other.refresh(), ...linking]);
+      await rewrap({ db: there.db, sealer: one.sealer, tables: sealedTables });
+      expect((await there.uses()).every((use) => use.startsWith('k2 '))).toBe(true);
+      for (let n = 0; n < 60; n += 1) {
         const expected = n >= 30 ? `old ${n}` : n % 3 === 0 ? undefined : `new ${n}`;
-        expect((await keyStore.reveal(person(n)))?.key.reveal()).toBe(expected);
+        expect((await one.keyStore.reveal(person(n)))?.key.reveal()).toBe(expected);
       }
-      await operates.types('rewrap');
-      await operates.types('retire k1');
-      expect(await operates.ids()).toBe('k2');
-      await watch.stop();
+      for (const bot of [before, one, other]) await bot.stop();
     });
 
-    test('a rewrap that was broken off goes on where it was', async () => {
-      const operates = await operator(await emptyDatabase());
-      const { watch, sealer, keyStore } = await operates.runs();
-      for (let n = 0; n < 250; n += 1) await keyStore.link(person(n), new Secret(`key ${n}`));
-      await operates.types('add k2');
-      await watch.refresh();
-      await operates.types('promote k2');
-      await watch.refresh();
-      const { db } = operates.database;
-      const broken = rewrap({
-        db,
-        sealer,
-        tables: sealedTables,
-        progress() {
-          throw new Error('terminal closed');
-        },
-      });
-      await expect(broken).rejects.toThrow(/terminal/);
-      expect(await operates.uses()).toEqual([
-        'k1 linked_keys 150',
-        'k1 sealed_versions 250',
+    test('a process that ends while it rewraps leaves the rest to the next', async () => {
+      const there = await deploy(await emptyDatabase());
+      const before = await there.run();
+      for (let n = 0; n < 120; n += 1) await before.keyStore.link(person(n), new Secret(`key ${n}`));
+      await there.write(`${k2}\n${k1}`);
+      const next = await there.run();
+      const ending = new AbortController();
+      const { sealer } = next;
+      const seal: typeof sealer.seal = (...given) => {
+        ending.abort();
+        return sealer.seal(...given);
+      };
+      const { db } = there;
+      await rewrap({ db, sealer: { ...sealer, seal }, tables: sealedTables, signal: ending.signal });
+      expect(await there.uses()).toEqual([
+        'k1 linked_keys 20',
+        'k1 sealed_versions 120',
         'k2 linked_keys 100',
       ]);
-      expect((await keyStore.reveal(person(0)))?.key.reveal()).toBe('key 0');
-      expect(await operates.types('rewrap')).toContain('400 put under k2');
-      expect((await keyStore.reveal(person(249)))?.key.reveal()).toBe('key 249');
-      await watch.stop();
+      for (const n of [0, 119])
+        expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);
+      await next.refresh();
+      expect(await there.uses()).toEqual(['k2 linked_keys 120', 'k2 sealed_versions 120']);
+      for (const n of [0, 119])
+        expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);
+      for (const bot of [before, next]) await bot.stop();
     });
 
-    test('rows that do not open are named and left; a record that was forged is not signed anew', async () => {
-      const operates = await operator(await emptyDatabase());
-      const { watch, keyStore } = await operates.runs();
-      for (const n of [1, 2, 3]) await keyStore.link(person(n), new Secret(`key ${n}`));
-      const { db } = operates.database;
-      const row = await db
-        .selectFrom('linked_keys')
-        .select('sealed')
-        .where('user_id', '=', person(1).userId)
-        .executeTakeFirstOrThrow();
+    test('rows that do not open are named and left, a forged record is not signed anew, until they are destroyed', async () => {
+      const there = await deploy(await emptyDatabase());
+      const bot = await there.run();
+      const { db } = there;
+      for (const n of [1, 2, 3]) await bot.keyStore.link(person(n), new Secret(`key ${n}`));
+      const copied = db.selectFrom('linked_keys').select('sealed').where('user_id', '=', person(1).userId);
+      const row = await copied.executeTakeFirstOrThrow();
       await db.updateTable('linked_keys').set(row).where('user_id', '=', person(2).userId).execute();
-      await db
-        .updateTable('sealed_versions')
-        .set({ mac: 'ab'.repeat(32) })
-        .where('user_id', '=', person(3).userId)
-        .execute();
-      await operates.types('add k2');
-      await watch.refresh();
-      await operates.types('promote k2');
-      await watch.refresh();
-      const said = await operates.types('rewrap');
-      expect(said.split('\n').slice(-5)).toMatchInlineSnapshot(`
-        [
-          "  3 version records looked at",
-          "4 put under k2, 2 left that do not open.",
-          "  does not open: T0ACME000/U0PERSON2",
-          "  does not open: T0ACME000/U0PERSON3",
-          "Still under k1: 1 linked key, 1 version record",
-        ]
+      const forged = db.updateTable('sealed_versions').set({ mac: 'ab'.repeat(32) });
+      await forged.where('user_id', '=', person(3).userId).execute();
+      await there.write(`${k2}\n${k1}`);
+      await bot.refresh();
+      expect(there.log.entries.map(({ message }) => message)).toContain(
+        'rows do not open with any encryption key: npm run keys -- status',
+      );
+      expect(await there.status()).toMatchInlineSnapshot(`
+        "Keys of <file>: the first one seals, all of them open.
+          k2  2 linked keys, 2 version records
+          k1  1 linked key, 1 version record
+        Running processes put everything under k2 within minutes.
+        Remove a key once every process runs with this list, and keep it with the backups that need it.
+        2 rows not opened: missing keys, or rows that were altered.
+          T0ACME000/U0PERSON2
+          T0ACME000/U0PERSON3"
       `);
-      await expect(keyStore.reveal(person(3))).rejects.toMatchObject({ code: 'replayed' });
-      expect(await operates.types('retire k1')).toMatchInlineSnapshot(`
-        "refused: k1 is still needed: 1 linked key, 1 version record.
-        npm run keys -- rewrap puts them under the primary key. What it cannot open, npm run keys -- retire k1 --destroy-rows destroys: their owners connect again."
-      `);
+      await expect(bot.keyStore.reveal(person(3))).rejects.toMatchObject({ code: 'replayed' });
 
-      expect(await operates.types('retire k1 --destroy-rows')).toMatchInlineSnapshot(`
-        "Rows destroyed under k1: 1. Their owners connect again.
-        Took k1 out of <file>. Keep your backup of it as long as backups of the database need it."
-      `);
-      expect(await operates.ids()).toBe('k2');
-      expect((await keyStore.reveal(person(1)))?.key.reveal()).toBe('key 1');
-      expect(await keyStore.reveal(person(2))).toBeUndefined();
-      await keyStore.link(person(3), new Secret('again'));
-      expect((await keyStore.reveal(person(3)))?.key.reveal()).toBe('again');
-      await watch.stop();
+      expect(await there.destroy('k1')).toBe('Rows destroyed under k1: 1. Their owners connect again.');
+      expect(await there.uses()).toEqual(['k2 linked_keys 2', 'k2 sealed_versions 3']);
+      expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key 1');
+      expect(await bot.keyStore.reveal(person(2))).toBeUndefined();
+      await bot.keyStore.link(person(3), new Secret('again'));
+      expect((await bot.keyStore.reveal(person(3)))?.key.reveal()).toBe('again');
+      await bot.stop();
     });
 
-    test('a lost key: the rows it sealed are refused at start, named, and given up only on request', async () => {
-      const database = await emptyDatabase();
-      const before = await operator(database);
-      const { watch, keyStore } = await before.runs();
-      for (const n of [1, 2]) await keyStore.link(person(n), new Secret(`key ${n}`));
-      await watch.stop();
-      const operates = await operator(database, generateKeys('k2'));
-      await expect(operates.runs()).rejects.toThrowErrorMatchingInlineSnapshot(`
+    test('a start whose list lacks a key is refused with its id, and its rows are destroyed only on request', async () => {
+      const there = await deploy(await emptyDatabase());
+      const before = await there.run();
+      for (const n of [1, 2]) await before.keyStore.link(person(n), new Secret(`key ${n}`));
+      await before.stop();
+      await there.write(k2);
+      await expect(there.run()).rejects.toThrowErrorMatchingInlineSnapshot(`
         [UserError: The keyring lacks what the database was sealed with:
           - k1: 2 linked keys, 2 version records]
       `);
-      expect(await operates.types('status')).toMatchInlineSnapshot(`
-        "Keys in <file>:
-          k2  primary, seals and opens: nothing
-        Not in the keyring, so these do not open:
+      expect(await there.status()).toMatchInlineSnapshot(`
+        "Keys of <file>: the first one seals, all of them open.
+          k2  nothing yet
+        Missing, so these rows do not open:
           k1  2 linked keys, 2 version records
-        Running processes: none"
+        2 rows not opened: missing keys, or rows that were altered.
+          T0ACME000/U0PERSON1
+          T0ACME000/U0PERSON2"
       `);
-      expect(await operates.types('retire k1')).toMatchInlineSnapshot(`
-        "refused: k1 is still needed: 2 linked keys, 2 version records.
-        It is not in the keyring: put it back from your backup. What is lost for good, npm run keys -- retire k1 --destroy-rows destroys: their owners connect again."
-      `);
-      expect(await operates.types('retire k1 --destroy-rows')).toMatch(/ k1: 2\./);
-      const bot = await operates.runs();
+      expect(await there.destroy('k2')).toMatch(/^refused: k2/u);
+      expect(await there.destroy('k1')).toMatch(/ k1: 2\./u);
+      const bot = await there.run();
       expect(await bot.keyStore.reveal(person(1))).toBeUndefined();
       await bot.keyStore.link(person(1), new Secret('again'));
       expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('again');
-      const records = await createAudit({ db: database.db, now }).recent('T0ACME000', 10);
+      const records = await createAudit({ db: there.db, now }).recent('T0ACME000', 10);
       expect(records.filter(({ event }) => event === 'key-destroyed')).toHaveLength(2);
-      await bot.watch.stop();
+      await bot.stop();
     });
 
-    test('another key under a known id is refused, with rows and without', async () => {
-      const database = await emptyDatabase();
-      const right = await operator(database);
-      const { watch, keyStore } = await right.runs();
-      await watch.stop();
-      const wrong = await operator(database, generateKeys('k1'));
-      const refusal = "The keyring's key k1 is not the key that this database knows as k1.";
-      await expect(wrong.runs()).rejects.toThrow(refusal);
-      await keyStore.link(person(1), new Secret('key'));
-      await expect(wrong.runs()).rejects.toThrow(refusal);
-      // Without a check value the rows prove the key.
-      await sql`delete from keyring_keys`.execute(database.db);
-      await expect(wrong.runs()).rejects.toThrow(refusal);
-      await (await right.runs()).watch.stop();
+    test('another key under a known id is refused at the start; one altered row is not taken for it', async () => {
+      const there = await deploy(await emptyDatabase());
+      const before = await there.run();
+      for (const n of [1, 2]) await before.keyStore.link(person(n), new Secret(`key ${n}`));
+      await there.write(generateKeys('k1'));
+      const refusal = 'is not the key that this database was sealed with as k1';
+      await expect(there.run()).rejects.toThrow(refusal);
+      await there.write(k1);
+      await sql`update linked_keys set sealed = replace(sealed, '.', '.A') where user_id = ${person(1).userId}`.execute(
+        there.db,
+      );
+      const bot = await there.run();
+      expect((await bot.keyStore.reveal(person(2)))?.key.reveal()).toBe('key 2');
+      for (const one of [before, bot]) await one.stop();
     });
 
     test('a changed file that is wrong is not used and said once; the next right one is', async () => {
-      const operates = await operator(await emptyDatabase());
-      const { watch, keyStore } = await operates.runs();
-      await keyStore.link(person(1), new Secret('key'));
-      const good = await readFile(operates.file, 'utf8');
+      const there = await deploy(await emptyDatabase());
+      const bot = await there.run();
+      await bot.keyStore.link(person(1), new Secret('key'));
       for (const wrong of ['nonsense', generateKeys('k1'), generateKeys('k9')]) {
-        const before = operates.log.entries.length;
-        await writeFile(operates.file, wrong);
-        await watch.refresh();
-        await watch.refresh();
-        expect(watch.keyring.ids).toEqual(['k1']);
-        expect(operates.log.entries.slice(before).map(({ level, message }) => [level, message])).toEqual([
-          ['error', keepsEarlierKeys],
+        const before = there.log.entries.length;
+        await there.write(wrong);
+        await bot.refresh();
+        await bot.refresh();
+        expect(bot.keyring.ids).toEqual(['k1']);
+        expect(there.log.entries.slice(before).map(({ level, message }) => [level, message])).toEqual([
+          ['error', 'cannot use the changed key file; keeping the earlier keys'],
         ]);
-        await writeFile(operates.file, good);
-        await watch.refresh();
+        await there.write(k1);
+        await bot.refresh();
       }
-      expect((await keyStore.reveal(person(1)))?.key.reveal()).toBe('key');
-      await watch.stop();
+      expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key');
+      await bot.stop();
     });
 
-    test('words that make no sense, or cannot be done, are refused and change nothing', async () => {
-      const operates = await operator(await emptyDatabase());
-      const said: Record<string, string> = {};
-      for (const words of [
-        'promote',
-        'promote k9',
-        'retire k9',
-        'retire k1',
-        'retire k1 --destroy-rows',
-        'add k1',
-        'add bad:id',
-        'status k1',
-        'rewrap --force',
-        'promote k1 k2',
-        'destroy',
-      ])
-        said[words] = await operates.types(words);
-      expect(said).toMatchInlineSnapshot(`
-        {
-          "add bad:id": "refused: A key id has 1 to 32 letters, digits, - or _.
-        Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]",
-          "add k1": "refused: There already is a key k1.
-        ",
-          "destroy": "refused: There is no “keys destroy”.
-        Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]",
-          "promote": "refused: Which key? “promote” needs its id.
-        Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]",
-          "promote k1 k2": "refused: Too many words.
-        Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]",
-          "promote k9": "refused: There is no key k9 in the keyring.
-        npm run keys -- status shows which there are.",
-          "retire k1": "refused: k1 is the primary key: it seals what is stored.
-        Promote another key first.",
-          "retire k1 --destroy-rows": "refused: k1 is the primary key: it seals what is stored.
-        Promote another key first.",
-          "retire k9": "refused: There is no key k9 in the keyring.
-        npm run keys -- status shows which there are.",
-          "rewrap --force": "refused: Too many words.
-        Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]",
-          "status k1": "refused: “status” takes no key id.
-        Usage: npm run keys -- status | add [kid] | promote <kid> | rewrap | retire <kid> [--destroy-rows]",
-        }
-      `);
-      expect(await operates.ids()).toBe('k1');
+    test('a process that lacks the key another one seals under is not ready, and says which', async () => {
+      const there = await deploy(await emptyDatabase());
+      const older = await there.run({ keys: new Secret(k1), file: undefined, command: undefined });
+      const newer = await there.run({ keys: new Secret(`${k2},${k1}`), file: undefined, command: undefined });
+      expect(await older.findProblem()).toBeUndefined();
+      await newer.keyStore.link(person(1), new Secret('key'));
+      expect(await older.findProblem()).toMatch(/lacks k2/u);
+      expect(await newer.findProblem()).toBeUndefined();
+      for (const bot of [older, newer]) await bot.stop();
     });
+  });
+});
 
-    test.skipIf(process.getuid?.() === 0)('a file that cannot be replaced stays as it is', async () => {
-      const operates = await operator(await emptyDatabase());
-      await chmod(join(operates.file, '..'), 0o500);
-      expect(await operates.types('add')).toMatch(/^refused: .*\(EACCES\)/);
-      await chmod(join(operates.file, '..'), 0o700);
-      expect(await operates.ids()).toBe('k1');
-    });
+const noConfig = (): never => {
+  throw new Error('this needs no configuration');
+};
+
+/** What the command prints, or its refusal. */
+async function type(...words: string[]): Promise<string> {
+  const lines: string[] = [];
+  const options = {
+    config: noConfig,
+    log: createMemoryLog(),
+    print: (line: string) => void lines.push(line),
+  };
+  try {
+    await keysCommand(words, options);
+    return lines.join('\n');
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return `${error.message} ${error.hint?.slice(0, 6)}`;
+  }
+}
+
+describe('npm run keys', () => {
+  test('prints a new entry and nothing else, with an id of its own or the given one', async () => {
+    const made = [await type('new'), await type('new'), await type('new', 'k3')];
+    const lists = made.map((entry) => parseKeyring(new Secret(entry), 'the output').keyring.ids);
+    expect(new Set(made).size).toBe(3);
+    expect(lists[2]).toEqual(['k3']);
+    expect(lists[0]).not.toEqual(lists[1]);
+  });
+
+  test.each([
+    [['promote', 'k1'], 'There is no “keys promote”.'],
+    [['status', 'k1'], 'Too many words.'],
+    [['new', 'a', 'b'], 'Too many words.'],
+    [['new', 'bad:id'], 'A key id has 1 to 32 letters, digits, - or _.'],
+    [['destroy', 'k1'], 'Name the key twice: what is destroyed does not come back.'],
+    [['destroy', 'k1', '--yes', 'k2'], 'Name the key twice: what is destroyed does not come back.'],
+    [['destroy'], 'Name the key twice: what is destroyed does not come back.'],
+  ])('%j is refused with its usage', async (words, refusal) => {
+    expect(await type(...words)).toBe(`${refusal} Usage:`);
   });
 });

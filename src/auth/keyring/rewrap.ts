@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { UserError } from '../../errors.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -6,11 +7,15 @@ import {
   advanceVersion,
   destroySlot,
   isAuthentic,
+  newestVersion,
+  openRow,
   ownerColumn,
   type SealedTable,
+  type VersionedRow,
   versionParts,
 } from '../keys/sealed-rows.ts';
-import { readKeyId, SealError, type Sealer, type Slot } from '../keys/sealing.ts';
+import { createSealer, readKeyId, SealError, type Sealer, type Slot } from '../keys/sealing.ts';
+import type { Keyring } from './keyring.ts';
 
 /** The records of versions, signed with a key of the keyring: counted and rewrapped beside the sealed tables. */
 const versionRecords = {
@@ -23,7 +28,7 @@ const versionRecords = {
 type KeyedTable = SealedTable | typeof versionRecords;
 
 /** A sealed row, or the record of a version. */
-export interface KeyedRow extends Slot {
+interface KeyedRow extends Slot {
   readonly version: number;
   readonly keyId: string;
   /** The sealed content, or the signature of the record. */
@@ -60,10 +65,97 @@ function countRows([one, many]: SealedTable['noun'] = versionRecords.noun, rows:
   return `${rows.toLocaleString('en-US')} ${rows === 1 ? one : many}`;
 }
 
+/** The ids of keys that rows are sealed under and that the keyring lacks. */
+export function findMissingKeys(use: readonly KeyUse[], keyring: Keyring): string[] {
+  return [...new Set(use.map(({ keyId }) => keyId))].filter((id) => !keyring.find(id));
+}
+
+const guide = 'docs/operating.md, “Lost keyring”, says what to do where it is gone for good.';
+
+/**
+ * Checks that this keyring opens what the database holds. Call before anything is served or sealed.
+ *
+ * @throws UserError with key ids and counts, where rows are sealed under a key that is not there, or where no row opens
+ * under the key that it names.
+ */
+export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly SealedTable[]): Promise<void> {
+  const use = await countKeyUse(db, tables);
+  const missing = findMissingKeys(use, keyring);
+  if (missing.length > 0) {
+    const lines = missing.map((id) => `  - ${id}: ${describeUse(use, id)}`);
+    throw new UserError(
+      `The keyring lacks what the database was sealed with:\n${lines.join('\n')}`,
+      `Put ${missing.length === 1 ? 'that key' : 'those keys'} back into the keyring, from your backup. Nothing was changed. ${guide}`,
+    );
+  }
+  for (const id of keyring.ids) {
+    if (await opensItsRows(db, keyring, id, tables)) continue;
+    throw new UserError(
+      `The keyring's key ${id} is not the key that this database was sealed with as ${id}.`,
+      `Put the right key back under that id, from your backup; give a new key an id of its own. Nothing was changed. ${guide}`,
+    );
+  }
+}
+
+// Rows tried per table: one altered row must not stop a start, and one that opens proves the key.
+const probes = 5;
+
+/** True, too, where there are none. */
+async function opensItsRows(db: Db, keyring: Keyring, id: string, tables: readonly SealedTable[]) {
+  const sealer = createSealer(keyring);
+  let tried = 0;
+  for (const table of tables) {
+    for (const row of await findRows(db, table, 'under', id, { limit: probes })) {
+      tried += 1;
+      if (await sealer.open(row.value, row).then(() => true, toFalse)) return true;
+    }
+  }
+  return tried === 0;
+}
+
+/** For a rejection. @throws what is no SealError */
+function toFalse(error: unknown): false {
+  if (error instanceof SealError) return false;
+  throw error;
+}
+
 const batchSize = 100;
 
+/** Tries every sealed row: how many there are, and whose do not open (`tenant/user`). Changes nothing. */
+export async function findUnopened(
+  db: Db,
+  sealer: Sealer,
+  tables: readonly SealedTable[],
+): Promise<{ readonly rows: number; readonly unopened: readonly string[] }> {
+  let rows = 0;
+  const unopened: string[] = [];
+  for (const table of tables) {
+    const owner = ownerColumn(table);
+    let last = { tenant: '', userId: '' };
+    for (;;) {
+      const found = await sql<VersionedRow & typeof last>`
+        select tenant, ${owner} as "userId", sealed, version, ${newestVersion(table)} from ${sql.table(table.name)}
+         where (tenant, ${owner}) > (${last.tenant}, ${last.userId}) order by 1, 2 limit ${batchSize}`.execute(
+        db,
+      );
+      for (const row of found.rows) {
+        const slot = { tenant: row.tenant, userId: row.userId, kind: table.kind };
+        const opens = await openRow(sealer, row, slot).then(() => true, toFalse);
+        if (!opens) unopened.push(`${row.tenant}/${row.userId}`);
+      }
+      rows += found.rows.length;
+      const next = found.rows.at(-1);
+      if (!next) break;
+      last = next;
+      // In the embedded database nothing else runs between queries otherwise.
+      await yieldToEventLoop();
+    }
+  }
+  return { rows, unopened };
+}
+
 /** Rows that are under this key, or that are not, in the order of their slots, after the given one. */
-export async function findRows(
+async function findRows(
   db: Db,
   table: KeyedTable,
   which: 'under' | 'not under',
@@ -82,46 +174,31 @@ export async function findRows(
   return rows;
 }
 
-export interface Rewrapped {
-  /** Now under the primary key. */
-  readonly moved: number;
-  /** Changed by people meanwhile, who sealed them anew. */
-  readonly overtaken: number;
-  /** Rows that do not open, as `tenant/user`; they were left as they are. */
-  readonly broken: readonly string[];
-}
-
 /**
- * Puts everything under the primary key while people work. Each row changes by compare-and-set on the value that was
- * read, so a key that a person links at the same moment stays. An interrupted run continues where it was, since only
- * rows that are not under the primary key are read.
+ * Puts everything under the first key while people work. Each row changes by compare-and-set on the value that was read,
+ * so a key that a person links at the same moment stays, and several processes may do it at once. One that was killed, or
+ * whose signal aborts, leaves the rest to the next: only rows that are not under the first key are read. Rows that do not
+ * open are left as they are.
  */
 export async function rewrap(options: {
   db: Db;
   sealer: Sealer;
   tables: readonly SealedTable[];
-  progress: (line: string) => void;
-}): Promise<Rewrapped> {
-  const { db, sealer, tables, progress } = options;
-  const total = { moved: 0, overtaken: 0 };
-  const broken = new Set<string>();
+  signal?: AbortSignal;
+}): Promise<{ readonly moved: number; readonly unopened: number }> {
+  const { db, sealer, tables, signal } = options;
+  const count = { moved: 0, overtaken: 0, unopened: 0 };
   for (const table of [...tables, versionRecords]) {
-    let done = 0;
     let rows = await findRows(db, table, 'not under', sealer.keyId);
     while (rows.length > 0) {
-      for (const row of rows) {
-        const outcome = await rewrapRow(db, sealer, table, row);
-        if (outcome === 'broken') broken.add(`${row.tenant}/${row.userId}`);
-        else total[outcome] += 1;
-      }
-      done += rows.length;
-      progress(`${countRows(table.noun, done)} looked at`);
+      if (signal?.aborted) return count;
+      for (const row of rows) count[await rewrapRow(db, sealer, table, row)] += 1;
       // In the embedded database nothing else runs between queries otherwise.
       await yieldToEventLoop();
       rows = await findRows(db, table, 'not under', sealer.keyId, { after: rows.at(-1) });
     }
   }
-  return { ...total, broken: [...broken] };
+  return count;
 }
 
 async function rewrapRow(
@@ -129,7 +206,7 @@ async function rewrapRow(
   sealer: Sealer,
   table: KeyedTable,
   row: KeyedRow,
-): Promise<'moved' | 'overtaken' | 'broken'> {
+): Promise<'moved' | 'overtaken' | 'unopened'> {
   try {
     const next = table.kind === undefined ? signAgain(sealer, row) : await sealAgain(sealer, row);
     const { name, kind, value } = columnsOf(table);
@@ -139,8 +216,7 @@ async function rewrapRow(
          and ${value} = ${row.value}`.execute(db);
     return numAffectedRows === 1n ? 'moved' : 'overtaken';
   } catch (error) {
-    if (error instanceof SealError) return 'broken';
-    throw error;
+    return toFalse(error) || 'unopened';
   }
 }
 
