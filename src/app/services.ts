@@ -1,5 +1,4 @@
 import { createCdn } from '../api/cdn.ts';
-import { fetchOverHttp } from '../api/http/fetch.ts';
 import { createZoneLists } from '../commands/reports/accounts/zone-lists.ts';
 import { createZoneCache } from '../commands/zones/zone-cache.ts';
 import { createSlackClock } from '../slack/clock.ts';
@@ -62,7 +61,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     addCallSpan('CDN', attempt);
     log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
   };
-  const cdnFetch = egress.fetch('cdn', base.cdnFetch ?? fetchOverHttp, {
+  const cdnFetch = egress.fetch('cdn', base.cdnFetch ?? base.fetch, {
     origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
     header: 'accesskey',
     // The value of a variable.

@@ -22,7 +22,7 @@ export interface Base {
   readonly config: Config;
   readonly log: Log;
   readonly fetch: typeof globalThis.fetch;
-  /** `fetchOverHttp` unless given. */
+  /** `fetch` unless given. */
   readonly cdnFetch?: typeof globalThis.fetch;
   readonly now: () => Date;
   /** Those of Slack unless given. */

@@ -34,8 +34,8 @@ test('a web page as the answer leaves open what happened', async () => {
 
 test.each([
   [400, 'refused'],
-  [401, 'key_refused'],
-  [403, 'key_refused'],
+  [401, 'refused'],
+  [403, 'refused'],
   [404, 'not_found'],
   [409, 'refused'],
   [500, 'unavailable'],

@@ -1,3 +1,4 @@
+import type { NetworkCause } from '../../lib/network-cause.ts';
 import { mapTexts } from '../../secrets/scanner.ts';
 
 /** Kinds of failure that a caller can tell apart. */
@@ -50,6 +51,8 @@ export class ApiError extends Error {
   /** Cdn-Requestid, to quote to the service's support. */
   declare readonly requestId: string | undefined;
   declare readonly retryAfterSeconds: number | undefined;
+  /** Why there was no connection, and to which of the configured hosts. */
+  declare readonly network: (NetworkCause & { readonly host: string }) | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(`${facts.operation}: ${facts.code}${facts.status === undefined ? '' : ` (HTTP ${facts.status})`}`);
@@ -105,15 +108,24 @@ export function toErrorFacts({ message, errorKey, fieldErrors }: ErrorDetails): 
 }
 
 /**
- * The code for a status. 401 and 403 mean the key, unless the body says that the request was refused: shield answers
- * a wrong time window with 401.
+ * The code for a status. 401 and 403 mean the key, unless the body says something else: shield answers a wrong time
+ * window with 401.
  */
 export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
-  if (status === 401 || status === 403) return words.kind === 'envelope' ? 'refused' : 'key_refused';
+  if (status === 401 || status === 403) return isAboutKey(words) ? 'key_refused' : 'refused';
   if (status === 429) return 'rate_limited';
   if (status >= 500) return 'unavailable';
   if (status < 400 || isHtml) return 'unexpected';
   return status === 404 ? 'not_found' : 'refused';
+}
+
+const keyWords =
+  /authori[sz]|authenti|\b(?:api|access|account)[ -]?keys?\b|accesskey|\bkeys?\b|credential|token|permission|forbidden|access denied|\brole|privilege|sign(?:ed)? in|log(?:ged)? in/iu;
+
+/** Whether the key can be the reason: nothing is said, or something about keys and rights. An error key tells more. */
+function isAboutKey({ kind, message = '', errorKey = '' }: ErrorDetails): boolean {
+  if (kind === 'envelope' && errorKey !== '') return false;
+  return (message === '' && errorKey === '') || keyWords.test(`${message} ${errorKey.replaceAll('_', ' ')}`);
 }
 
 /** One line, bounded. */

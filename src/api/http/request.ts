@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFetch } from 'ofetch';
 import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
+import { findNetworkCause } from '../../lib/network-cause.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { type Attempt, observeAttempt } from './attempt.ts';
@@ -14,7 +15,6 @@ import {
   readErrorBody,
   toErrorFacts,
 } from './errors.ts';
-import { fetchOverHttp } from './fetch.ts';
 import { type ErrorBudget, findRetryDelay, readRetryAfter } from './retry.ts';
 
 export interface CdnOptions {
@@ -49,7 +49,7 @@ export interface Drift {
 export interface ApiRequest {
   /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
-  /** A GET unless given. A request that is not a read is sent at most once, whatever the answer. */
+  /** A GET unless given. One that is not a read is repeated only after 429, a DELETE never. */
   readonly method?: 'POST' | 'DELETE';
   /** A POST that only reads: repeated after some failures, as a GET is. */
   readonly isRead?: true;
@@ -89,14 +89,15 @@ export interface Reply {
  */
 export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
 
-// Bytes. The largest answer that is read whole, a page of API keys, has about 100 kB.
-const maxJsonBytes = 16_000_000;
+// Bytes, decompressed. The largest answer that is read whole, an app's latencies, has some 10 kB; of hostile JSON the
+// values in memory take twenty times as much.
+const maxJsonBytes = 1_000_000;
 const maxErrorBytes = 64_000;
 const tookTooLong = new Error('the service took too long');
 
 /** The only way to the CDN: the key, timeouts, errors and retries are handled here. */
 export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, budget?: ErrorBudget): Send {
-  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = fetchOverHttp } = cdn;
+  const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = globalThis.fetch } = cdn;
   const { sleep = (ms, signal) => delay(ms, undefined, signal && { signal }) } = cdn;
   // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
   const defaults = { retry: 0, ignoreResponseError: true, responseType: 'stream' } as const;
@@ -111,7 +112,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         const attempt = () => observeAttempt(cdn, request, once, consume);
         return await (budget ? budget.spend(attempt) : attempt());
       } catch (error) {
-        if (!(error instanceof ApiError) || (request.method && !request.isRead)) throw error;
+        if (!(error instanceof ApiError) || !mayRepeat(request, error)) throw error;
         const wait = findRetryDelay({ error, tries, waitedMs, random: random() });
         if (wait === undefined) throw error;
         // A cancelled request ends the wait; the loop checks the signal.
@@ -140,9 +141,15 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         body,
       }),
     ).catch((error: unknown) => {
-      // A FetchError contains the key and the address. Only whether the request was sent is kept.
+      // A FetchError contains the key and the address. Only the cause and whether the request was sent are kept.
       const code = codeOr('unreachable');
-      throw new ApiError({ operation, code, sent: code !== 'unreachable' || !isConnectError(error) });
+      const cause = findNetworkCause(error);
+      throw new ApiError({
+        operation,
+        code,
+        sent: code !== 'unreachable' || !isConnectError(error),
+        network: code === 'unreachable' && cause ? { ...cause, host: new URL(cdn[host]).host } : undefined,
+      });
     });
 
     const { status, headers } = response;
@@ -236,6 +243,12 @@ async function waitAtMost<T>(ms: number, controller: AbortController, work: Prom
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A pause is asked of every request but a deletion, which is sent once. All else is repeated for reads only. */
+function mayRepeat({ method, isRead }: ApiRequest, { code }: ApiError): boolean {
+  if (!method || isRead) return true;
+  return code === 'rate_limited' && method !== 'DELETE';
 }
 
 /** An unreadable error body counts as empty. A cancelled request stays cancelled. */

@@ -1,5 +1,6 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
+import { describeNetworkCause, findNetworkCause } from '../../lib/network-cause.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
@@ -52,16 +53,19 @@ export async function checkHosts({
     Object.entries(hosts).map(async ([variable, url]): Promise<Finding> => {
       const check = `cdn ${new URL(url).host}`;
       // Without a key any answer will do.
-      const answers = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).then(
-        () => true,
-        () => false,
+      const failure = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).then(
+        () => undefined,
+        (error: unknown) =>
+          findNetworkCause(error) ?? ({ kind: 'timeout', code: 'no answer in 5 s' } as const),
       );
-      if (answers) return { check, state: 'ok', says: 'answers' };
-      const fix = `Allow https to it, or check ${variable}.`;
-      return { check, state: 'failed', says: 'does not answer', fix };
+      if (failure === undefined) return { check, state: 'ok', says: 'answers' };
+      const { message, hint } = describeNetworkCause(failure, new URL(url).host);
+      return { check, state: 'failed', says: message, fix: `${hint} It is set by ${variable}.` };
     }),
   );
 }
+
+const copyKey = 'Copy the key from the control panel again; resetting it there disables the old one.';
 
 /** Whether the CDN takes this key. */
 export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Secret): Promise<Finding> {
@@ -71,7 +75,10 @@ export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Se
     return { check, state: 'ok', says: `sees ${total ?? zones.length} pull zones` };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const fix = 'Copy the key from the control panel again.';
-    return { check, state: 'failed', says: error.message, fix };
+    // Only a refused key is about the key.
+    const { message, hint } = error.network
+      ? describeNetworkCause(error.network, error.network.host)
+      : { message: error.message, hint: error.code === 'key_refused' ? copyKey : 'Try again in a minute.' };
+    return { check, state: 'failed', says: message, fix: hint };
   }
 }

@@ -2,6 +2,7 @@ import { exportOperation, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
+import { describeNetworkCause } from '../../lib/network-cause.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -53,8 +54,8 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     return { message: error.message, hint: error.hint, offer: error.offer, why: failed.requested, reference };
   }
   if (error instanceof ApiError) {
-    const { code, operation, status, requestId, errorKey } = error;
-    log.warn({ ...where, code, operation, status, requestId, errorKey }, 'CDN request failed');
+    const { code, operation, status, requestId, errorKey, network } = error;
+    log.warn({ ...where, code, operation, status, requestId, errorKey, network }, 'CDN request failed');
     return { ...describeApiError(error), reference, retry, fields: error.fieldErrors };
   }
   if (error instanceof LinkedKeyError) {
@@ -93,10 +94,10 @@ type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string 
 
 /** The service's own text appears where it explains a refusal or stands beside our sentence, escaped and truncated. */
 export function describeApiError(error: ApiError): Explanation {
-  const { code, status, serviceMessage, requestId } = error;
+  const { code, serviceMessage, requestId } = error;
   const { message, hint, offer } = describeCode(error);
-  // A 401 is about the key and nothing else, in as many words.
-  const isQuoted = serviceMessage && code !== 'refused' && status !== 401;
+  const isQuoted =
+    serviceMessage && code !== 'refused' && !/^(?:unauthori[sz]ed|forbidden)\.?$/iu.test(serviceMessage);
   const quote = quoteService(error);
   const says = isQuoted ? ` The CDN says${quote}${/[.!?]”$/.test(quote) ? '' : '.'}` : '';
   const lookUp = requestId ? ` The CDN's support can look up the request ${formatCode(requestId, 80)}.` : '';
@@ -126,10 +127,7 @@ function describeCode(error: ApiError): Explanation {
       message: `The CDN has a problem of its own${error.status ? ` (HTTP ${error.status})` : ''}.`,
       hint: 'Try again in a minute; its status page tells of outages.',
     },
-    unreachable: {
-      message: 'The CDN cannot be reached from here.',
-      hint: 'Try again in a minute. If it stays so, the bot’s network or `CDN_API_URL` needs a look.',
-    },
+    unreachable: describeUnreachable(error),
     timeout: { message: 'The CDN took too long to answer.', hint: 'Try again in a minute.' },
     cut: { message: 'The CDN’s answer broke off in the middle.', hint: 'Try again.' },
     unexpected: {
@@ -141,13 +139,27 @@ function describeCode(error: ApiError): Explanation {
   return explanations[error.code];
 }
 
+/** Where trying again mends nothing, the cause and the setting, for whoever runs the bot. */
+function describeUnreachable({ network }: ApiError): Explanation {
+  if (!network || network.kind === 'other')
+    return {
+      message: 'The CDN cannot be reached from here.',
+      hint: 'Try again in a minute. If it keeps happening, check the bot’s network.',
+    };
+  const { message, hint } = describeNetworkCause(network, network.host);
+  return { message: `The CDN cannot be reached. ${message}`, hint: `For whoever runs this bot: ${hint}` };
+}
+
 function describeRefusal(error: ApiError): string {
   if (isWindowError(error)) return 'Choose another window: one that begins later, or ends a little earlier.';
   // What it says of a field is the next step.
   if (namedFields(error).length > 0) return '';
+  // Words that are not about the key, and yet the status of a refused one.
+  if (!isPlanError(error) && (error.status === 401 || error.status === 403))
+    return 'Check what you typed. If your key was reset there, type `/cdn connect`.';
   return isPlanError(error)
     ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
-    : 'Nothing was changed. Check what you typed.';
+    : `${isWriteOperation(error) ? 'Nothing was changed. ' : ''}Check what you typed.`;
 }
 
 /** What the service says of single fields; else its message, or its error key. */
@@ -162,6 +174,13 @@ function quoteService(error: ApiError): string {
 /** Beside them its message is a sentence without content: `One or more validation errors occurred.` */
 function namedFields({ fieldErrors }: ApiError) {
   return fieldErrors.filter(({ field }) => field !== undefined && field !== '');
+}
+
+const writes: ReadonlySet<string> = new Set(['Update Variable', 'Delete All Volume Instances']);
+
+/** A read that is refused needs no word of changes. */
+function isWriteOperation({ operation }: ApiError): boolean {
+  return writes.has(operation);
 }
 
 const unknownApp: Explanation = {
