@@ -1,3 +1,4 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Secret } from '../secrets/secret.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createApps, createVolumes } from './apps.ts';
@@ -7,7 +8,8 @@ import type { ErrorBudget } from './http/retry.ts';
 import { createOriginErrors } from './origin-errors/origin-errors.ts';
 import { createUploadScanning } from './upload-scanning.ts';
 import { createVariables } from './variables.ts';
-import { createPullZones } from './zones/pull-zones.ts';
+import { type AllZones, createPullZones } from './zones/pull-zones.ts';
+import { createZoneLoads } from './zones/zone-loads.ts';
 
 /** The CDN of one deployment. */
 export type Cdn = ReturnType<typeof createCdn>;
@@ -16,12 +18,17 @@ export type Cdn = ReturnType<typeof createCdn>;
 export type CdnClient = ReturnType<Cdn['withKey']>;
 
 export function createCdn(options: CdnOptions) {
+  const loads = createZoneLoads<AllZones>();
+  // Of this process alone, so that nothing outside can tell which keys are the same.
+  const salt = randomBytes(32);
   return {
     /** A client for one key. `signal` aborts its requests with ApiError `cancelled`. */
     withKey(key: Secret, signal?: AbortSignal, budget?: ErrorBudget) {
-      const send = createSend(options, key, signal, budget);
+      const sendUntil = (until: AbortSignal | undefined) => createSend(options, key, until, budget);
+      const send = sendUntil(signal);
+      const account = createHmac('sha256', salt).update(key.reveal()).digest('base64url');
       return {
-        pullZones: createPullZones(send),
+        pullZones: createPullZones(send, { account, loads, sendUntil, signal }),
         apiKeys: createApiKeys(send, key),
         variables: createVariables(send),
         originErrors: createOriginErrors(send),

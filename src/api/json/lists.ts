@@ -3,8 +3,11 @@ import { mapConcurrently } from '../../lib/concurrency.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, readErrorBody } from '../http/errors.ts';
 import type { ApiRequest, Reply, Send } from '../http/request.ts';
+import type { MakeRoom } from '../zones/zone-loads.ts';
 import { createCutter, type Outside, type ParseList } from './cutter.ts';
 
+/** Bytes of one list, decompressed: 50,000 zones have 300 MB. */
+const maxListBytes = 1_000_000_000;
 /** Bytes parsed between two pauses: some dozen zones, a quarter of a millisecond if their summaries are wanted. */
 const defaultPieceLength = 65_536;
 
@@ -22,12 +25,13 @@ export async function readList(
   pieceLength = defaultPieceLength,
 ): Promise<Outside | undefined> {
   const cutter = createCutter(member, parse);
-  let isEmpty = true;
+  let length = 0;
   let enough = false;
   // Spaces could keep a connection busy for ever: only an element or the end counts as progress.
   let patienceEnds = performance.now() + reply.patienceMs;
   for await (const chunk of reply.chunks()) {
-    isEmpty = false;
+    length += chunk.length;
+    if (length > maxListBytes) throw reply.error('unexpected');
     if (performance.now() > patienceEnds) throw reply.error('timeout');
     for (let at = 0; at < chunk.length; at += pieceLength) {
       let came = false;
@@ -42,7 +46,7 @@ export async function readList(
       await pause();
     }
   }
-  const outside = orElse(isEmpty ? 'unexpected' : 'cut', () => cutter.end());
+  const outside = orElse(length === 0 ? 'unexpected' : 'cut', () => cutter.end());
   if (outside.found === 'nowhere' && !isEmptyList(outside.document, member))
     throw reply.wrongShape(outside.document);
   return outside;
@@ -66,8 +70,9 @@ function isEmptyList(document: unknown, member: string): boolean {
 const pageLength = 1000;
 /** Hides the delay of a real network without straining the service. */
 const concurrentPages = 4;
-/** A million elements: the bound for a service that always says "more". */
-const maxPages = 1000;
+/** Elements of one list: the bound for a service that always says "more", and for what is held in memory. */
+const maxElements = 250_000;
+const maxPages = maxElements / pageLength;
 
 interface PageQuery {
   /** From 1: page 0 would be the plain array. */
@@ -78,6 +83,9 @@ interface PageQuery {
 
 /** The part of one raw element of a page to keep; undefined if it is unreadable. */
 type Project<T> = (raw: unknown, reply: Reply, page: number) => T | undefined;
+
+/** Called between two pieces of a page, with what is kept of it so far. */
+type OnProgress = (page: number, count: number) => Promise<void> | undefined;
 
 /** True if a page needs no (further) reading after `count` of its elements. */
 type Enough = (page: number, count: number) => boolean;
@@ -103,7 +111,12 @@ export function createPages(
 ) {
   return { read, readAll };
 
-  function read<T>(query: PageQuery, project: Project<T>, enough = never): Promise<Page<T>> {
+  function read<T>(
+    query: PageQuery,
+    project: Project<T>,
+    enough = never,
+    onProgress: OnProgress = () => undefined,
+  ): Promise<Page<T>> {
     const request = { ...list, query: { ...list.query, ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
       const kept: T[] = [];
@@ -112,10 +125,14 @@ export function createPages(
         const element = project(raw, reply, query.page);
         if (element === undefined) skipped += 1;
         else kept.push(element);
+        if (kept.length > maxElements) throw reply.error('unexpected');
         return !enough(query.page, kept.length);
       };
-      const parse = parseListWithExactIds;
-      const outside = await readList(reply, 'Items', yieldToEventLoop, take, parse, pieceLength);
+      const pause = async () => {
+        await yieldToEventLoop();
+        await onProgress(query.page, kept.length);
+      };
+      const outside = await readList(reply, 'Items', pause, take, parseListWithExactIds, pieceLength);
       if (!outside) return { kept, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { kept, skipped, total: kept.length + skipped, more: false };
@@ -129,19 +146,27 @@ export function createPages(
     });
   }
 
-  /** All pages: every id once, in the service's order. `expected`: so many that the first pages are read at once. */
+  /**
+   * All pages: every id once, in the service's order. `expected`: so many that the first pages are read at once. `makeRoom`
+   * is awaited with the number of elements before more are held.
+   */
   async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
     enough = never,
-    expected = 0,
+    { expected = 0, makeRoom }: { expected?: number | undefined; makeRoom?: MakeRoom } = {},
   ): Promise<{ kept: T[]; skipped: number }> {
     const seen = new Set<string>();
     const kept: T[] = [];
     let skipped = 0;
     let hasFailed = false;
-    const get = (page: number) =>
-      read({ page, perPage: pageLength, search }, project, (page, count) => hasFailed || enough(page, count));
+    const counts = new Map<number, number>();
+    const onProgress: OnProgress = async (page, count) => {
+      counts.set(page, count);
+      await makeRoom?.([...counts.values()].reduce((sum, held) => sum + held, 0));
+    };
+    const isEnough: Enough = (page, count) => hasFailed || enough(page, count);
+    const get = (page: number) => read({ page, perPage: pageLength, search }, project, isEnough, onProgress);
 
     /** Adds a page; true if the next one is worth reading. */
     function add(page: Page<T>): boolean {
@@ -159,6 +184,7 @@ export function createPages(
       );
     }
 
+    await makeRoom?.(expected);
     let goesOn = true;
     let first: Page<T> | undefined;
     let last = 0;
@@ -177,6 +203,7 @@ export function createPages(
       for (const page of pages) if (page) goesOn = add(page);
       last = upTo;
       first ??= pages[0];
+      if (goesOn && first?.total !== undefined) await makeRoom?.(first.total);
       // The service may send shorter pages than requested, so the length of the first one counts.
       if (first?.total !== undefined) upTo = Math.ceil(first.total / (first.kept.length + first.skipped));
     }

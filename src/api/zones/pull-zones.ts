@@ -6,17 +6,27 @@ import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
 import { type DigestKeys, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
+import type { MakeRoom, ZoneLoads } from './zone-loads.ts';
 
 /** Zones of a whole list whose keys are registered: enough to notice that one leaves with an answer. */
 const mostWithKeys = 10;
 
+/** What the reads of whole lists share in this process. */
+export interface Sharing {
+  /** Stands for the key: who has the same sees the same zones. */
+  readonly account: string;
+  readonly loads: ZoneLoads<AllZones>;
+  /** The same client, until the signal of a shared load aborts. */
+  readonly sendUntil: (signal: AbortSignal) => Send;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
-export function createPullZones(send: Send) {
-  const list = { operation: 'List Pull Zones', path: '/pullzone' };
-  const pages = createPages(send, list);
+export function createPullZones(send: Send, { account, loads, sendUntil, signal }: Sharing) {
+  const pages = createPages(send, listRequest);
   // A whole zone with its digests takes about a millisecond: one or two between pauses.
-  const wholePages = createPages(send, list, 8_192);
-  const withCertificates = createPages(send, { ...list, query: { includeCertificate: 'true' } });
+  const wholePages = createPages(send, listRequest, 8_192);
+  const withCertificates = createPages(send, { ...listRequest, query: { includeCertificate: 'true' } });
 
   /** The first page, and how to read its zones: many a caller wants no more than their number. */
   async function readFirst(search: string | undefined, perPage: number) {
@@ -53,27 +63,31 @@ export function createPullZones(send: Send) {
     /** The zones of an account with at most `most` of them, 5 to 1000; of a larger one how many there are, if it says. */
     async few(most: number) {
       const { readZones, more, total } = await readFirst(undefined, most);
-      return more ? { total } : readZones();
+      if (more) return { total };
+      const read = readZones();
+      // Asked again before it is believed that there are none.
+      return read.zones.length + read.skipped === 0 ? { total: 0 } : { ...read, account };
     },
 
     /**
-     * Every zone, in pages of 1000, a few at once, parsed while they arrive. `expected`: how many there are, where that is
-     * known; else the first page is read to know it.
+     * Every zone, in pages of 1000, a few at once, parsed while they arrive. Everybody with the same key shares the read.
+     * `expected`: how many there are, where that is known; else the first page is read to know it.
      */
-    async all({ search, expected }: { search?: string; expected?: number | undefined } = {}): Promise<{
-      zones: ZoneSummary[];
-      skipped: number;
-    }> {
-      const readSummary = createReadSummary();
-      let count = 0;
-      const take = (raw: unknown, reply: Reply) => {
-        count += 1;
-        if (count <= mostWithKeys) registerZoneKeys(raw);
-        return readSummary(raw, reply);
-      };
-      const { kept: zones, skipped } = await pages.readAll(search, take, undefined, expected);
-      registerShown(zones);
-      return { zones, skipped };
+    async all({ expected }: { expected?: number | undefined } = {}): Promise<AllZones> {
+      const list = await loads.read(
+        account,
+        async (until, makeRoom) => {
+          const pages = createPages(sendUntil(until), listRequest);
+          const read = () => readSummaries(pages, { expected, makeRoom });
+          const once = await read();
+          // An account seldom loses all of its zones: an empty list is believed when it comes twice.
+          const { kept: zones, skipped } = once.kept.length + once.skipped > 0 ? once : await read();
+          return { zones, skipped, account };
+        },
+        signal,
+      );
+      registerShown(list.zones);
+      return list;
     },
 
     /**
@@ -135,6 +149,34 @@ export function createPullZones(send: Send) {
       return kept.find(({ zone }) => zone)?.zone;
     },
   };
+}
+
+const listRequest = { operation: 'List Pull Zones', path: '/pullzone' };
+
+export interface AllZones {
+  readonly zones: ZoneSummary[];
+  /** Unreadable zones that are left out. */
+  readonly skipped: number;
+  /** The same for everybody with the same key. */
+  readonly account: string;
+}
+
+function readSummaries(
+  pages: ReturnType<typeof createPages>,
+  options: { expected?: number | undefined; makeRoom: MakeRoom },
+) {
+  const readSummary = createReadSummary();
+  let count = 0;
+  return pages.readAll(
+    undefined,
+    (raw, reply) => {
+      count += 1;
+      if (count <= mostWithKeys) registerZoneKeys(raw);
+      return readSummary(raw, reply);
+    },
+    undefined,
+    options,
+  );
 }
 
 /** Reads summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */

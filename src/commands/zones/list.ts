@@ -7,11 +7,11 @@ import { renderZoneForm } from '../../views/zones/rows.ts';
 import { renderSearchForm } from '../../views/zones/search-form.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import type { CachedZones } from '../reports/accounts/zone-lists.ts';
 import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { writeZonesFile } from './file.ts';
 import { loadAllZones } from './lookup.ts';
 import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZones } from './query.ts';
+import type { CachedZones } from './zone-lists.ts';
 
 const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',
@@ -103,7 +103,7 @@ async function* listZones(
   const { pullZones } = await context.cdn();
   const few = await pullZones.few(smallPage);
   if ('zones' in few) return yield renderList(mine.set(few), query, context);
-  yield views.renderLoadingZones(few.total);
+  yield views.renderLoadingZones(few.total || undefined);
   yield renderList(await loadAllZones(context, few.total), query, context);
 }
 

@@ -11,9 +11,9 @@ import { formatCode } from '../../views/blocks/text.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import type { CachedZones } from '../reports/accounts/zone-lists.ts';
 import { matchesQuery } from './query.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
+import type { CachedZones } from './zone-lists.ts';
 
 /**
  * Every zone of the person, from the cache or the CDN. Several commands may share one load; if the command that started

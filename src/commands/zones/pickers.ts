@@ -7,9 +7,9 @@ import { limits } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, Picker, With } from '../define.ts';
-import type { CachedZones } from '../reports/accounts/zone-lists.ts';
 import { prefetchZones, readHost } from './lookup.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
+import type { CachedZones } from './zone-lists.ts';
 
 /** A menu with search over the person's zones, or over the apps or scripts that those name. */
 export interface ZonePicker<T> {

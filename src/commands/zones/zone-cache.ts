@@ -3,12 +3,7 @@ import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import {
-  type CachedZones,
-  createZoneLists,
-  type ZoneList,
-  type ZoneLists,
-} from '../reports/accounts/zone-lists.ts';
+import { type CachedZones, createZoneLists, type ZoneList, type ZoneLists } from './zone-lists.ts';
 
 type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 
@@ -31,8 +26,8 @@ const stopped: Failure = {
 };
 
 /**
- * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one person's key
- * sees, so nothing is shared between people. It expires after `ttlMs` and is read again in the background after four fifths
+ * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one key sees, so
+ * nothing is shared but between people with the same key. It expires after `ttlMs` and is read again in the background after four fifths
  * of that while it is in use. Jobs put the lists that they read into `lists`, too.
  */
 export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
@@ -63,7 +58,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     const since = drops;
     const load = async (read: () => Promise<ZoneList>, fresh = false): Promise<CachedZones> => {
       const readList = async () => stamp(await read());
-      return since === drops ? lists.load(owner, readList, { fresh }) : readList();
+      return since === drops ? lists.load(owner, readList, fresh) : readList();
     };
     return {
       get: () => lists.get(owner),
@@ -90,7 +85,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
         return cached;
       },
       /** The next `load` reads a new list. */
-      expire: () => lists.drop(owner),
+      expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
       results: <T extends object>(kind: string) => ({
         get: (key: string) => results.get(`${owner}\n${kind}\n${key}`) as T | undefined,

@@ -26,8 +26,14 @@ function names(answer: Message | undefined): string[] {
 test('an account without zones gets a sentence and a next step', async () => {
   await using harness = await createCommandHarness({ zones: 0 });
   const answers = await harness.person().run('zones');
-  expect(answers).toHaveLength(1);
-  expect(readText(answers[0])).toMatchSnapshot();
+  expect(readText(answers.at(-1))).toMatchSnapshot();
+});
+
+test('an empty list in place of all zones is asked for again before it is believed', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  harness.cdn.faults.add({ match: { path: /pullzone/ }, body: [], times: 2 });
+  const answers = await harness.person().run('zones');
+  expect(readText(answers.at(-1))).toContain('*3 zones*');
 });
 
 test('one zone is one answer from one request', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
-import { createZoneLists } from '../../../src/commands/reports/accounts/zone-lists.ts';
 import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
+import { createZoneLists } from '../../../src/commands/zones/zone-lists.ts';
 import { alice, bob } from '../../support/command-harness.ts';
 
 const carol = { teamId: 'T0ACME000', userId: 'U0CAROL00' };

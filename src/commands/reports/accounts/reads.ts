@@ -10,11 +10,11 @@ import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history/history.ts';
+import type { ZoneList, ZoneLists } from '../../zones/zone-lists.ts';
 import { createBudgets, describeBudget } from './budget.ts';
 import { countErrors, type ErrorCounts } from './error-counts.ts';
 import { createSharedLogs, type Visit } from './shared-logs.ts';
 import { createSharedReads, type KeptResult, recentMs } from './shared-reads.ts';
-import type { ZoneList, ZoneLists } from './zone-lists.ts';
 
 /**
  * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
@@ -122,12 +122,10 @@ export function createAccountReads(options: {
     };
     const zoneList: KeptResult<ZoneList> = {
       get() {
-        const list = zoneLists.get(owner);
-        const isUsable = !isFresh && list?.keyVersion === version && age(list.takenAt) < recentMs;
-        return isUsable ? list : undefined;
+        const list = isFresh ? undefined : zoneLists.get(owner, version);
+        return list && age(list.takenAt) < recentMs ? list : undefined;
       },
-      set: ({ zones, skipped }, begun) =>
-        zoneLists.set(owner, { zones, skipped, takenAt: begun, keyVersion: version }),
+      set: (list, begun) => zoneLists.set(owner, { ...list, takenAt: begun }, version),
     };
     return {
       pullZones: {

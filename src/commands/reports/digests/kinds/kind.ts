@@ -1,8 +1,8 @@
 import { runConcurrently } from '../../../../lib/concurrency.ts';
 import type { MessageBlock } from '../../../../views/blocks/blocks.ts';
 import type { Maybe } from '../../../../views/blocks/text.ts';
+import type { ZoneList } from '../../../zones/zone-lists.ts';
 import type { ReportReads } from '../../accounts/reads.ts';
-import type { ZoneList } from '../../accounts/zone-lists.ts';
 import type { Past } from '../figures.ts';
 
 /** Ids that the form's “Of what” takes. `prefix` marks them in the form's options. */
