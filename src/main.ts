@@ -33,6 +33,9 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
   if (word === 'help' || isHelp(word)) return console.log(describeUsage());
   if (!isKnown(word)) throw new UserError(`There is no “${word}”.`, describeUsage());
   if (rest.some(isHelp)) return console.log(describeUsage(word));
+  const { readProxySettings, useProxy } = await import('./lib/proxy.ts');
+  const proxy = readProxySettings(process.env);
+  if (proxy) await useProxy(proxy);
   await commands[word](rest);
 }
 

@@ -84,6 +84,8 @@ export interface Step extends StepRun {
 export async function startSlack(
   options: {
     port?: number;
+    /** The name in its addresses, where it is not reached by 127.0.0.1. */
+    host?: string;
     now?: () => number;
     ackTimeoutMs?: number;
     page?: string;
@@ -207,7 +209,7 @@ export async function startSlack(
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  address = `http://${options.host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
 
   return {
     url: address,

@@ -4,6 +4,7 @@ import { WebClient, type WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
+import { explainNetworkFailure } from '../lib/network-failure.ts';
 import { Secret } from '../secrets/secret.ts';
 import { renderInstall } from '../views/connect/install.ts';
 import { scopes } from './scopes.ts';
@@ -177,12 +178,14 @@ export function explainRefusedToken(
   { error, apiUrl }: { readonly error: unknown; readonly apiUrl: string },
 ): UserError {
   const code = readSlackError(error);
-  return code === undefined
-    ? new UserError(
+  if (code !== undefined) return new UserError(`Slack refused ${variable} (${code}).`, howToGetIt);
+  const failure = explainNetworkFailure(error, apiUrl);
+  return failure
+    ? new UserError(failure.message, failure.hint)
+    : new UserError(
         `Slack does not answer at ${new URL(apiUrl).host}.`,
         'Check the network and SLACK_API_URL.',
-      )
-    : new UserError(`Slack refused ${variable} (${code}).`, howToGetIt);
+      );
 }
 
 /** Slack's error code (`invalid_auth`); undefined if the error is not an answer of Slack. */

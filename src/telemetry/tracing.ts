@@ -9,6 +9,7 @@ import {
   type SpanExporter,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { createAgentOptions } from '../lib/proxy.ts';
 import { version } from '../lib/version.ts';
 import { findSecretKinds, textOf } from '../secrets/scanner.ts';
 import type { Secret } from '../secrets/secret.ts';
@@ -35,6 +36,7 @@ export function startTracing(options: {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/u, '')}/v1/traces`,
     headers: readHeaders(headers?.reveal()),
+    httpAgentOptions: createAgentOptions(),
     // A stop waits for it.
     timeoutMillis: 2_000,
   });

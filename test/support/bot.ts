@@ -41,13 +41,15 @@ export interface BotOptions {
   /** `web`: its jobs are left to others. */
   readonly role?: Role;
   readonly install?: 'token' | 'oauth';
+  /** The name by which Slack is reached, where only a proxy knows it. */
+  readonly slackHost?: string;
 }
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack(readManifest()),
+    startSlack({ ...readManifest(), ...(options.slackHost ? { host: options.slackHost } : {}) }),
     startCdn({
       zones: options.zones ?? 25,
       zoneMembers: options.zoneMembers ?? 'all',

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
+import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withSpan } from '../../telemetry/spans.ts';
@@ -71,10 +72,13 @@ export function createSocketReceiver(options: {
   };
 
   const connect = async (): Promise<Connection> => {
+    // The library would connect its WebSocket directly.
+    const dispatcher = findProxyDispatcher();
     const client = new SocketModeClient({
       appToken: options.appToken.reveal(),
       logger: options.logger,
       autoReconnectEnabled: false,
+      ...(dispatcher ? { dispatcher } : {}),
       clientOptions: {
         slackApiUrl: apiUrl,
         timeout: 5_000,
@@ -211,8 +215,10 @@ async function waitForHello(client: SocketModeClient): Promise<void> {
   const late = setTimeout(helloMs, undefined, { ref: false }).then(() => {
     throw new Error('Slack sent no hello in time');
   });
+  // `start` rejects without a reason where the WebSocket fails.
+  const failed = new Promise<never>((_, reject) => void client.once('error', reject));
   try {
-    await Promise.race([client.start(), late]);
+    await Promise.race([client.start(), late, failed]);
   } catch (error) {
     void client.disconnect().catch(() => undefined);
     throw error;

@@ -1,0 +1,82 @@
+import type { AgentOptions } from 'node:https';
+import type { Dispatcher } from 'undici';
+import { UserError } from '../errors.ts';
+
+/** The proxy of this network, as the environment names it (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`, in either case). */
+export interface ProxySettings {
+  readonly http: string | undefined;
+  readonly https: string | undefined;
+  /** Hosts that are reached directly, with the hosts below them. `*` stands for all. */
+  readonly exceptions: string;
+}
+
+/** @throws UserError where an address cannot be read. */
+export function readProxySettings(
+  env: Readonly<Record<string, string | undefined>>,
+): ProxySettings | undefined {
+  const read = (name: string): string | undefined =>
+    (env[name.toLowerCase()] ?? env[name])?.trim() || undefined;
+  const readAddress = (name: string): string | undefined => {
+    const value = read(name);
+    if (value === undefined) return undefined;
+    // `proxy.example:3128`, as curl takes it.
+    const address = value.includes('://') ? value : `http://${value}`;
+    const isAddress = /^https?:$/u.test(URL.parse(address)?.protocol ?? '');
+    // The value may hold a password.
+    if (!isAddress)
+      throw new UserError(`${name} is not an address.`, 'Write it as http://proxy.example:3128.');
+    return address;
+  };
+  const ofHttp = readAddress('HTTP_PROXY');
+  const ofHttps = readAddress('HTTPS_PROXY');
+  if (ofHttp === undefined && ofHttps === undefined) return undefined;
+  return { http: ofHttp, https: ofHttps, exceptions: read('NO_PROXY') ?? '' };
+}
+
+let current: ProxySettings | undefined;
+let dispatcher: Dispatcher | undefined;
+
+/**
+ * Sends `fetch`, undici's requests and WebSockets of this thread through the proxy. The returned function undoes it.
+ * Node's own HTTP client, which a library may use, takes `createAgentOptions`.
+ */
+export async function useProxy(settings: ProxySettings): Promise<() => void> {
+  const { EnvHttpProxyAgent, getGlobalDispatcher, setGlobalDispatcher } = await import('undici');
+  const before = { ofProcess: getGlobalDispatcher(), dispatcher, current };
+  const { http: httpProxy = '', https: httpsProxy = '', exceptions: noProxy } = settings;
+  dispatcher = new EnvHttpProxyAgent({ httpProxy, httpsProxy, noProxy });
+  setGlobalDispatcher(dispatcher);
+  current = settings;
+  return () => {
+    setGlobalDispatcher(before.ofProcess);
+    ({ current, dispatcher } = before);
+  };
+}
+
+/** For clients of undici that do not use the dispatcher of the whole thread. */
+export function findProxyDispatcher(): Dispatcher | undefined {
+  return dispatcher;
+}
+
+/** Options for an agent of Node's own HTTP client that goes through the proxy in use. */
+export function createAgentOptions(): AgentOptions {
+  if (!current) return { keepAlive: true };
+  const { http, https, exceptions } = current;
+  return { keepAlive: true, proxyEnv: { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: exceptions } };
+}
+
+/** The proxy on the way to an address, as `host:port`; undefined where it is reached directly. */
+export function findProxy(address: string | URL, settings = current): string | undefined {
+  const { protocol, hostname, port } = new URL(address);
+  const isSecure = protocol === 'https:' || protocol === 'wss:';
+  const proxy = isSecure ? settings?.https : settings?.http;
+  if (!settings || proxy === undefined) return undefined;
+  const isException = settings.exceptions.split(/[,\s]+/u).some((entry) => {
+    const [, name = '', only] = /^(.+?)(?::(\d+))?$/u.exec(entry) ?? [];
+    if (name === '*') return true;
+    const host = name.replace(/^\*?\./u, '').toLowerCase();
+    if (host === '' || (only !== undefined && only !== (port || (isSecure ? '443' : '80')))) return false;
+    return hostname === host || hostname.endsWith(`.${host}`);
+  });
+  return isException ? undefined : new URL(proxy).host;
+}

@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer as createHttps } from 'node:https';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { explainNetworkFailure } from '../../src/lib/network-failure.ts';
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+async function listen(started: Server): Promise<number> {
+  server = started;
+  await once(started.listen(0, '127.0.0.1'), 'listening');
+  return (started.address() as AddressInfo).port;
+}
+
+/** The explanation of what `fetch` meets at an address. */
+async function explain(address: string, signal?: AbortSignal) {
+  const error = await fetch(address, signal ? { signal } : {}).catch((reason: unknown) => reason);
+  return explainNetworkFailure(error, address);
+}
+
+test('a name that is not found', async () => {
+  expect(await explain('http://slack.invalid')).toMatchObject({
+    kind: 'name',
+    message: expect.stringMatching(/^The name slack\.invalid was not found \((ENOTFOUND|EAI_AGAIN)\)\.$/u),
+    hint: expect.stringContaining('HTTPS_PROXY'),
+  });
+});
+
+test('a connection that is refused', async () => {
+  const port = await listen(createServer());
+  server?.close();
+  await once(server as Server, 'close');
+  expect(await explain(`http://127.0.0.1:${port}`)).toMatchObject({
+    kind: 'refused',
+    message: `127.0.0.1:${port} refused or closed the connection (ECONNREFUSED).`,
+    hint: expect.stringContaining('firewall'),
+  });
+});
+
+test('a connection that times out', async () => {
+  const port = await listen(createServer());
+  expect(await explain(`http://127.0.0.1:${port}`, AbortSignal.timeout(1))).toMatchObject({
+    kind: 'timeout',
+    message: `127.0.0.1:${port} did not answer in time (TimeoutError).`,
+  });
+});
+
+test('a certificate that nobody vouches for', async () => {
+  const make =
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout - -subj /CN=localhost';
+  const pem = execFileSync('openssl', make.split(' '), { encoding: 'utf8', stdio: 'pipe' });
+  const port = await listen(createHttps({ key: pem, cert: pem }));
+  expect(await explain(`https://localhost:${port}`)).toMatchObject({
+    kind: 'certificate',
+    code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    message: `The certificate of localhost:${port} is not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT).`,
+    hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+  });
+});
+
+test('an error of another sort is not explained', () => {
+  expect(explainNetworkFailure(new Error('no'), 'https://slack.com')).toBeUndefined();
+  expect(explainNetworkFailure('no', 'https://slack.com')).toBeUndefined();
+});

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findProxy, readProxySettings, useProxy } from '../../src/lib/proxy.ts';
+import { ask, type Bot, startBot } from '../support/bot.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+
+describe('the settings', () => {
+  test.each([
+    [{}, undefined],
+    [{ NO_PROXY: 'a' }, undefined],
+    [{ HTTPS_PROXY: ' ' }, undefined],
+    [
+      { HTTPS_PROXY: 'http://p:3128', NO_PROXY: 'a,b' },
+      { http: undefined, https: 'http://p:3128', exceptions: 'a,b' },
+    ],
+    [
+      { http_proxy: 'p:3128', HTTP_PROXY: 'http://other', no_proxy: 'a' },
+      { http: 'http://p:3128', https: undefined, exceptions: 'a' },
+    ],
+  ])('%j', (env, expected) => {
+    expect(readProxySettings(env)).toEqual(expected);
+  });
+
+  test('an address that cannot be read is refused by its name, without its password', () => {
+    expect(() => readProxySettings({ HTTPS_PROXY: 'socks5://me:hunter2@p' })).toThrow(
+      expect.objectContaining({ message: 'HTTPS_PROXY is not an address.' }),
+    );
+  });
+});
+
+describe('the way to an address', () => {
+  const settings = {
+    http: 'http://plain:1',
+    https: 'http://me:secret@safe:2',
+    exceptions: 'corp.example .local db:8443,::1',
+  };
+  test.each([
+    ['https://slack.com/api/', 'safe:2'],
+    ['wss://wss-primary.slack.com/link', 'safe:2'],
+    ['http://slack.com', 'plain:1'],
+    ['ws://slack.com', 'plain:1'],
+    ['https://corp.example', undefined],
+    ['https://a.corp.example', undefined],
+    ['https://notcorp.example', 'safe:2'],
+    ['https://host.local', undefined],
+    ['https://db:8443', undefined],
+    ['https://db', 'safe:2'],
+  ])('%s', (address, proxy) => {
+    expect(findProxy(address, settings)).toBe(proxy);
+  });
+
+  test('* stands for all hosts, and each scheme has its own proxy', () => {
+    expect(findProxy('https://slack.com', { ...settings, exceptions: '*' })).toBeUndefined();
+    expect(findProxy('http://slack.com', { ...settings, http: undefined })).toBeUndefined();
+    expect(findProxy('http://slack.com', undefined)).toBeUndefined();
+  });
+});
+
+describe('a bot that reaches Slack through a proxy alone', () => {
+  // Nobody listens at this address: only the proxy leads from it to this machine's Slack.
+  const slackHost = '127.7.7.7';
+  let proxy: Proxy;
+  let undo: () => void;
+  let bot: Bot | undefined;
+  beforeEach(async () => {
+    proxy = await startProxy();
+    undo = await useProxy({ http: proxy.url, https: proxy.url, exceptions: '' });
+  });
+  afterEach(async () => {
+    await bot?.stop();
+    undo();
+    proxy.close();
+  });
+
+  test('answers over Socket Mode, by response_url too', async () => {
+    bot = await startBot({ slackHost });
+    await ask(bot.slack.as('U0ALICE00', 'C0OPS0000'), 'help');
+    expect(bot.slack.calls.filter(({ method }) => method === 'response_url')).toHaveLength(1);
+    // The Web API, and two WebSockets that it names.
+    expect(proxy.asked.length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('that refuses says so, and names the setting', async () => {
+    proxy.refuse(407);
+    await expect(startBot({ slackHost })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^The proxy 127\.0\.0\.1:\d+ does not let the bot through to 127\.7\.7\.7/u,
+      ),
+      hint: expect.stringContaining('HTTPS_PROXY'),
+    });
+  });
+});
