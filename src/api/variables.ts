@@ -47,10 +47,16 @@ export function createVariables(send: Send) {
         secrets: value ? [value] : [],
       } as const;
       return send(request, async (reply) => {
-        const { Name, Required, DefaultValue } = readAnswer(reply, (await reply.json()) ?? {}, answer);
+        const { Id, Name, Required, DefaultValue } = readAnswer(reply, (await reply.json()) ?? {}, answer);
         const defaultValue =
           typeof DefaultValue === 'string' ? new Secret(DefaultValue, 'variable-value') : null;
-        return omitMissing({ name: Name, required: Required, defaultValue, requestId: reply.requestId });
+        return omitMissing({
+          id: Id,
+          name: Name,
+          required: Required,
+          defaultValue,
+          requestId: reply.requestId,
+        });
       });
     },
   };

@@ -5,6 +5,8 @@ import { createExportService } from '../commands/exports/service.ts';
 import { exportLimits } from '../commands/exports/worker/gather.ts';
 import { startExportThread } from '../commands/exports/worker/thread.ts';
 import { cancelUnbegun } from '../commands/operations/expiry.ts';
+import { indexKinds } from '../commands/operations/kinds/kind.ts';
+import { operationKinds } from '../commands/operations/kinds/list.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';
 import { createAccountReads } from '../commands/reports/accounts/reads.ts';
 import { createDigestService } from '../commands/reports/digests/service.ts';
@@ -32,6 +34,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     now,
     enqueue,
     outbox,
+    kinds: indexKinds(operationKinds),
     onTransition: metrics.operationMoved,
     onRefused: metrics.refused,
   };

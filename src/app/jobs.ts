@@ -22,7 +22,6 @@ import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
 import type { Db } from '../store/schema.ts';
 import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
-import { pendingSettingsMessages } from './pending-settings.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = DigestPorts &
@@ -39,7 +38,6 @@ const messageKinds: readonly MessageKind<never, Ports>[] = [
   ...alertMessages,
   ...exportMessages,
   ...operationMessages,
-  ...pendingSettingsMessages,
 ];
 
 const housekeepingJob = defineJob({
@@ -72,7 +70,6 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
       .where('changed_at', '<', before(100 * dayMs))
       .where('next_at', 'is', null),
     db.deleteFrom('step_runs').where('begun_at', '<', before(100 * dayMs)),
-    db.deleteFrom('pending_policies').where('expires_at', '<', before(100 * dayMs)),
     // The hour that counts, and one for clocks that disagree.
     // Counting begins anew after a gap of seven days.
     db.deleteFrom('error_counts').where('looked_at', '<', before(8 * dayMs)),

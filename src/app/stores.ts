@@ -15,7 +15,6 @@ import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
 import { repairSchedules } from './jobs.ts';
 import { openKeyringService } from './keyring-service.ts';
-import { createPendingMessages } from './pending-settings.ts';
 
 /** The base of every stage of the wiring. */
 export interface Base {
@@ -65,6 +64,6 @@ export async function openStores({ config, log, now }: Base, database: Database)
     links: createKeyLinks({ db, sealer, now }),
     names: createNames({ db, audit, now }),
     settingsHistory: createSettingsHistory({ db, sealer, now }),
-    policies: createPolicies({ db, audit, now, messages: createPendingMessages(outbox) }),
+    policies: createPolicies({ db, audit, now }),
   };
 }

@@ -30,7 +30,6 @@ type Tables = typeof authTables.tables &
 interface Narrowed {
   audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
   audit_checkpoints: { state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken' };
-  pending_policies: { state: 'waiting' | 'confirmed' | 'rejected' | 'void' };
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' | 'retry' };
 }
 

@@ -1,9 +1,8 @@
 import type { ZoneSummary } from '../api/zones/summary.ts';
-import type { Operation } from '../commands/operations/model.ts';
 import type { Failure } from './blocks/failure.ts';
 import { formatInteger, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
-import { describeOutcome, describeRequestPlainly } from './operations/describe.ts';
+import { describeOutcome, nameInPlainText, type ShownOperation } from './operations/describe.ts';
 import { createClock } from './origin-errors/clock.ts';
 import { describePeriod } from './origin-errors/period.ts';
 import type { Report } from './origin-errors/report.ts';
@@ -83,7 +82,9 @@ const outcomes = {
 } as const;
 type Ended = keyof typeof outcomes;
 
-export function hasEnded(operation: Operation): operation is Operation & { readonly state: Ended } {
+export function hasEnded<Shown extends Pick<ShownOperation, 'state'>>(
+  operation: Shown,
+): operation is Shown & { readonly state: Ended } {
   return Object.hasOwn(outcomes, operation.state);
 }
 
@@ -98,10 +99,10 @@ export interface DeletionOutputs {
 }
 
 /** How a requested deletion ended, who decided, and the number by which it is found in the audit. */
-export function describeDeletion(operation: Operation & { readonly state: Ended }): DeletionOutputs {
+export function describeDeletion(operation: ShownOperation & { readonly state: Ended }): DeletionOutputs {
   const { state, movedBy, approvals, id } = operation;
   const decider = movedBy === 'system' ? approvals.at(-1)?.by : movedBy;
-  const what = capitalize(describeRequestPlainly(operation));
+  const what = capitalize(nameInPlainText(operation));
   return {
     outcome: outcomes[state],
     decided_by: decider,

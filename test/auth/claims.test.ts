@@ -9,7 +9,7 @@ import { createPolicies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
-import { noPendingMessages, prepareEngines } from '../support/engines.ts';
+import { prepareEngines } from '../support/engines.ts';
 import { createKeyring } from './keyring/keyrings.ts';
 
 const engines = await prepareEngines();
@@ -22,7 +22,7 @@ async function claimsOn({ db }: Database) {
   const audit = createAudit({ db, now });
   return {
     keyStore,
-    policies: createPolicies({ db, audit, now, messages: noPendingMessages }),
+    policies: createPolicies({ db, audit, now }),
     claim: createDeliveryClaims({ db, keyStore, now }),
   };
 }

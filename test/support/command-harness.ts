@@ -146,6 +146,7 @@ const emptyLedger: Services['ledger'] = {
     },
   }),
   now: () => new Date(),
+  kinds: new Map(),
   get sealer(): never {
     throw new Error('the ledger has nothing to open');
   },
@@ -164,10 +165,6 @@ const policies: Policies = {
   version: async () => undefined,
   save: async () => ({ saved: false, meanwhile: undefined }),
   knownPeople: async () => [],
-  pending: async () => undefined,
-  propose: async () => undefined,
-  confirm: async () => false,
-  reject: async () => false,
 };
 const unusedAudit: Audit = {
   record: async () => undefined,

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll } from 'vitest';
-import type { PendingMessages } from '../../src/auth/policy/pending.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Log } from '../../src/telemetry/log.ts';
@@ -26,12 +25,6 @@ export function createMemoryLog(): Log & { readonly entries: Entry[] } {
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), entries };
 }
-
-/** For policies whose messages a test does not read. */
-export const noPendingMessages: PendingMessages = {
-  queue: async () => undefined,
-  ended: async () => undefined,
-};
 
 interface DatabaseLocation {
   readonly dataDir: string;

@@ -195,19 +195,6 @@ export async function fillDatabase(
     begun_at: ago('n * 60'),
     closed_at: ago('n * 60'),
   });
-  await fill('pending_policies', workspaces, {
-    id: `'filled' || n`,
-    tenant: person.tenant,
-    team_id: person.tenant,
-    base: '1',
-    body: `'{}'`,
-    lowers: `'[]'`,
-    asked_by: person.user_id,
-    asked_at: ago('n'),
-    expires_at: ago('n'),
-    told: `'[]'`,
-    state: `'confirmed'`,
-  });
   // Each digest has one that waits for its next run, and the finished ones of a day.
   await fill('pgboss.job', 3 * digests, {
     name: `'digest-due'`,

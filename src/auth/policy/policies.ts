@@ -1,18 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { takeLock } from '../../store/database.ts';
 import type { Db, Trx } from '../../store/schema.ts';
-import type { Audit, AuditEvent } from '../audit/audit.ts';
-import { tenantId } from '../identity.ts';
-import { describeChange } from './changes.ts';
+import type { Audit } from '../audit/audit.ts';
 import { findKnownPeople } from './known-people.ts';
-import {
-  endPending,
-  findPending,
-  insertPending,
-  type NewPendingChange,
-  type PendingChange,
-  type PendingMessages,
-} from './pending.ts';
 import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
 export interface PolicyVersion {
@@ -29,53 +19,20 @@ interface PolicyChange {
   readonly by: string;
   /** In words, for the audit. */
   readonly difference: readonly string[];
+  /** The second admin. */
+  readonly confirmedBy?: string | undefined;
 }
 
 interface Options {
   readonly db: Db;
   readonly audit: Audit;
   readonly now: () => Date;
-  readonly messages: PendingMessages;
 }
 
 /** The settings of each organisation or workspace, with every older version. */
 export type Policies = ReturnType<typeof createPolicies>;
 
-export function createPolicies({ db, audit, now, messages }: Options) {
-  /** Changes of one tenant's settings run one after the other. */
-  const inTurn = <T>(tenant: string, work: (trx: Trx) => Promise<T>): Promise<T> =>
-    db.transaction().execute(async (trx) => {
-      await takeLock(trx, `policies/${tenant}`);
-      return work(trx);
-    });
-
-  /** Stores the version after `base` and its record; false where the settings are not at `base`. */
-  const store = async (trx: Trx, change: PolicyChange, secondAdmin?: string): Promise<boolean> => {
-    const { tenant, base, policy, by } = change;
-    if (!(await isCurrent(trx, tenant, base))) return false;
-    const { version: _, ...body } = policy;
-    await trx
-      .insertInto('policies')
-      .values({ tenant, version: base + 1, body: JSON.stringify(body), changed_by: by, changed_at: now() })
-      .execute();
-    const overtaken = await endPending(trx, tenant, { state: 'void', by, at: now() });
-    if (overtaken) await messages.ended(trx, overtaken);
-    const confirmed = secondAdmin === undefined ? undefined : { confirmed: `confirmed by ${secondAdmin}` };
-    await record(trx, 'policy-changed', change, confirmed);
-    return true;
-  };
-
-  const record = (
-    trx: Trx,
-    event: AuditEvent,
-    { tenant, base, by, difference }: Omit<PolicyChange, 'policy'>,
-    more: Record<string, string> | undefined,
-  ): Promise<void> => {
-    const changes = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
-    const detail = { ...changes, ...more };
-    return audit.record({ tenant, actor: by, event, subject: `policy v${base + 1}`, detail }, trx);
-  };
-
+export function createPolicies({ db, audit, now }: Options) {
   return {
     current: async (tenant: string): Promise<Policy> =>
       (await findVersion(db, tenant))?.policy ?? initialPolicy,
@@ -87,61 +44,27 @@ export function createPolicies({ db, audit, now, messages }: Options) {
      * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
      * second receives the version of the first, or undefined where the base version never existed.
      */
-    async save(change: PolicyChange) {
-      const { tenant, base, policy } = change;
-      const saved = await inTurn(tenant, (trx) => store(trx, change));
+    async save({ tenant, base, policy, by, difference, confirmedBy }: PolicyChange) {
+      const { version: _, ...body } = policy;
+      const saved = await db.transaction().execute(async (trx) => {
+        await takeLock(trx, `policies/${tenant}`);
+        if (!(await isCurrent(trx, tenant, base))) return false;
+        const row = {
+          tenant,
+          version: base + 1,
+          body: JSON.stringify(body),
+          changed_by: by,
+          changed_at: now(),
+        };
+        await trx.insertInto('policies').values(row).execute();
+        const changes = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
+        const confirmed = confirmedBy === undefined ? {} : { confirmed: `confirmed by ${confirmedBy}` };
+        const record = { event: 'policy-changed', subject: `policy v${base + 1}` } as const;
+        await audit.record({ ...record, tenant, actor: by, detail: { ...changes, ...confirmed } }, trx);
+        return true;
+      });
       if (saved) return { saved, policy: { ...policy, version: base + 1 } } as const;
       return { saved, meanwhile: await findVersion(db, tenant) } as const;
-    },
-    /** The change with this id, or the one that waits for a second admin. */
-    pending: (tenant: string, id?: string): Promise<PendingChange | undefined> =>
-      findPending(db, tenant, now(), id),
-    /**
-     * Stores a change of the version in `policy` for a second admin, in place of one that waits. Undefined where the
-     * settings have another version.
-     */
-    async propose(change: NewPendingChange): Promise<PendingChange | undefined> {
-      const tenant = tenantId(change.author);
-      const { version: base } = change.policy;
-      const by = change.author.userId;
-      return inTurn(tenant, async (trx) => {
-        if (!(await isCurrent(trx, tenant, base))) return undefined;
-        const replaced = await endPending(trx, tenant, { state: 'void', by, at: now() });
-        if (replaced) await messages.ended(trx, replaced);
-        const pending = await insertPending(trx, change, now());
-        await messages.queue(trx, pending);
-        const difference = change.changes.map(describeChange);
-        await record(trx, 'policy-asked', { tenant, base, by, difference }, undefined);
-        return pending;
-      });
-    },
-    /** Makes a change that waits hold, by another admin than its author. False where it no longer waits. */
-    async confirm({ id, author, policy, changes }: PendingChange, by: string): Promise<boolean> {
-      if (by === author.userId) throw new Error('an author cannot be their own second admin');
-      const tenant = tenantId(author);
-      const difference = changes.map(describeChange);
-      const change = { tenant, base: policy.version, policy, by: author.userId, difference };
-      return inTurn(tenant, async (trx) => {
-        const ended = await endPending(trx, tenant, { state: 'confirmed', by, at: now() }, id);
-        if (!ended) return false;
-        await messages.ended(trx, ended);
-        // Else its base would have been overtaken, which ends it.
-        if (!(await store(trx, change, by))) throw new Error('a waiting change has an old base');
-        return true;
-      });
-    },
-    /** Ends a change that waits; its author takes it back with it. False where it no longer waits. */
-    async reject({ id, author, policy, changes }: PendingChange, by: string): Promise<boolean> {
-      const tenant = tenantId(author);
-      return inTurn(tenant, async (trx) => {
-        const ended = await endPending(trx, tenant, { state: 'rejected', by, at: now() }, id);
-        if (!ended) return false;
-        await messages.ended(trx, ended);
-        const difference = changes.map(describeChange);
-        const rejected = { tenant, base: policy.version, by, difference };
-        await record(trx, 'policy-rejected', rejected, { asked: `asked by ${author.userId}` });
-        return true;
-      });
     },
   };
 }

@@ -1,24 +1,22 @@
 import { z } from 'zod';
-import { ApiError } from '../../api/http/errors.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { formatInteger } from '../../views/blocks/format.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
 import * as lists from '../../views/operations/approval-list.ts';
 import { renderAffected } from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
-import { loadAffectedByVolume } from '../zones/lookup.ts';
+import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
 import { approve, cancel, confirmOutcome, deny } from './decide.ts';
+import { decideApprovalOf, findKind } from './kinds/kind.ts';
+import { findRequestedKind } from './kinds/list.ts';
 import type { Answer, DecisionContext, Operation } from './model.ts';
 import { assertAllowed, assertMayPropose, findApprovalNeeds, reasonField } from './proposals.ts';
 import { retry } from './propose.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from './queries.ts';
-import { loadDecisionContext } from './validity.ts';
-import { loadVariableShown } from './variables.ts';
+import { decideWithCurrent, loadDecisionContext } from './validity.ts';
 
 const mostRequested = 8;
 
@@ -39,9 +37,12 @@ async function list(context: With<'ledger'>, done?: string): Promise<Message> {
 
 async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promise<lists.ApprovalLists> {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
+  const mayApprove = ({ kind }: Operation): boolean =>
+    decideApprovalOf(findKind(ledger.kinds, kind), policy, actor).allowed;
   const isApprover = decideApproval(policy, actor).allowed;
-  const waiting = isApprover ? await findWaitingFor(ledger, person) : [];
-  return { isApprover, waiting, requested: await findRequestedBy(ledger, person, mostRequested) };
+  const found = isApprover || actor.admin ? await findWaitingFor(ledger, person) : [];
+  const requested = await findRequestedBy(ledger, person, mostRequested);
+  return { isApprover, waiting: found.filter(mayApprove), requested };
 }
 
 /** A press on a button of a message, answered in one of its own. */
@@ -57,19 +58,20 @@ const approveInListAction: Action<'ledger'> = {
   run: async (id, context) => list(context, (await pressApprove(id, context)).text),
 };
 
-function pressApprove(id: string, context: With<'ledger'>): Promise<Message> {
+/** Reads rights and settings afresh, until they are the ones that hold under the lock. */
+async function pressApprove(id: string, context: With<'ledger'>): Promise<Message> {
   const { ledger, person } = context;
-  return decideAfresh(id, context, (decision) => approve(ledger, id, person, decision));
+  return renderAnswer(await decideAfresh(id, context, (decision) => approve(ledger, id, person, decision)));
 }
 
-async function decideAfresh(
+export async function decideAfresh(
   id: string,
   { ledger, person, authorizer }: With<'ledger'>,
   press: (context: DecisionContext) => Promise<Answer>,
-): Promise<Message> {
+): Promise<Answer> {
   const operation = await findOperation(ledger, tenantId(person), id);
-  if (!operation) return renderAnswer({ kind: 'not-found' });
-  return renderAnswer(await press(await loadDecisionContext(authorizer, operation, person.userId)));
+  if (!operation) return { kind: 'not-found' };
+  return decideWithCurrent(() => loadDecisionContext(authorizer, operation, person.userId), press);
 }
 
 /** For those who see the card, which names the zones. */
@@ -102,7 +104,9 @@ const denyForm = defineForm({
   async run({ reason }, context: With<'ledger'>) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
-    return decideAfresh(id, context, (decision) => deny(ledger, id, person, { reason, context: decision }));
+    return renderAnswer(
+      await decideAfresh(id, context, (decision) => deny(ledger, id, person, { reason, context: decision })),
+    );
   },
 });
 
@@ -119,7 +123,9 @@ const checkAction: Action<'ledger'> = {
   async load(id, context) {
     const operation = await findInState('unknown', id, context, 'There is nothing to find out');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
-    return forms.renderCheckForm(operation, await describeTarget(operation, context));
+    const { check } = requireKind(operation);
+    const now = await check.look(operation.request, context);
+    return forms.renderCheckForm(operation, { ...check, now });
   },
 };
 
@@ -139,7 +145,7 @@ async function findInState(
 }
 
 /** Before a form is filled in; the ledger decides again when it is sent. @throws UserError */
-async function assertMayDecide({ requester }: Operation, context: Context): Promise<void> {
+async function assertMayDecide({ requester, kind }: Operation, context: With<'ledger'>): Promise<void> {
   const { authorizer, person } = context;
   if (requester.userId === person.userId)
     throw new UserError('You asked for this yourself.', 'Cancel it instead: `/cdn approvals`.');
@@ -147,21 +153,14 @@ async function assertMayDecide({ requester }: Operation, context: Context): Prom
     authorizer.policy({ fresh: true }),
     authorizer.actor({ fresh: true }),
   ]);
-  assertAllowed(decideApproval(policy, actor), context);
+  assertAllowed(decideApprovalOf(findKind(context.ledger.kinds, kind), policy, actor), context);
 }
 
-/** The CDN's present report about the target. It has no operation that lists volumes or reads a variable. */
-async function describeTarget({ request }: Operation, context: Context): Promise<string> {
-  if (request.kind === 'variable-update')
-    return 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.';
-  try {
-    const { totalVolumeSizeInGb: size } = await (await context.cdn()).apps.summary(request.appId);
-    return `The CDN reports ${size === undefined ? 'no size' : `${formatInteger(size)} GB`} for all volumes of the app now. Look in its panel whether this volume is still listed.`;
-  } catch (error) {
-    if (error instanceof ApiError || error instanceof UserError)
-      return 'The app’s size could not be read with your key just now. Look in the CDN’s panel whether the volume is still listed.';
-    throw error;
-  }
+/** @throws UserError for a row whose request cannot be read. */
+function requireKind({ kind, request }: Operation) {
+  const found = findRequestedKind(kind);
+  if (found && request !== undefined) return found;
+  throw new UserError('This request cannot be read any more.', 'Ask for it again.');
 }
 
 const checkForm = defineForm({
@@ -172,13 +171,15 @@ const checkForm = defineForm({
   async run({ seen: state }, context: With<'ledger'>) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
-    return decideAfresh(id, context, (decision) =>
-      confirmOutcome(ledger, id, person, { state, context: decision }),
+    return renderAnswer(
+      await decideAfresh(id, context, (decision) =>
+        confirmOutcome(ledger, id, person, { state, context: decision }),
+      ),
     );
   },
 });
 
-const retryAction: Action<'ledger' | 'zoneCache'> = {
+const retryAction: Action<'ledger' | 'policies' | 'zoneCache'> = {
   ...buttonOf,
   id: 'approvals:again',
   async run(id, context) {
@@ -187,18 +188,15 @@ const retryAction: Action<'ledger' | 'zoneCache'> = {
     if (!operation) return renderAnswer({ kind: 'not-found' });
     if (operation.requester.userId !== person.userId)
       return renderAnswer({ kind: 'not-requester', press: 'retry', operation });
-    const { kind, request } = operation;
+    const kind = requireKind(operation);
     await assertMayPropose(kind, context);
     const { policy, approvers } = await findApprovalNeeds(kind, context);
-    const snapshot =
-      request.kind === 'volume-delete'
-        ? await loadAffectedByVolume(request.appId, context)
-        : await loadVariableShown(request, context);
+    const snapshot = await kind.load(operation.request, context);
     return renderAnswer(await retry(ledger, id, person, { policy, channelId, snapshot, approvers }));
   },
 };
 
-export const approvals: Feature<'ledger' | 'zoneCache'> = {
+export const approvals: Feature<'ledger' | 'policies' | 'zoneCache'> = {
   name: 'approvals',
   commands: [approvalsCommand],
   actions: [

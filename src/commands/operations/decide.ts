@@ -1,11 +1,11 @@
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
-import { decideApproval } from '../../auth/policy/policy.ts';
 import { queueExecution } from './execute.ts';
+import { decideApprovalOf, findKind } from './kinds/kind.ts';
 import type { Answer, DecisionContext } from './model.ts';
 import { toStorable } from './queries.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
-import { stopUnlessValid } from './validity.ts';
+import { findOutdated, stopUnlessValid } from './validity.ts';
 
 /*
  * The decisions that people take on an operation. Each is checked again under the lock, and each press gets an answer.
@@ -34,15 +34,15 @@ export function approve(
 
 export const longestReason = 500;
 
-/** One denial ends it. `reason` has 1 to 500 characters. */
+/** One denial ends it. `reason` has 1 to 500 characters; undefined where the kind asks for none. */
 export async function deny(
   ledger: Ledger,
   id: string,
   approver: Person,
-  { reason, context }: { readonly reason: string; readonly context: DecisionContext },
+  { reason, context }: { readonly reason: string | undefined; readonly context: DecisionContext },
 ): Promise<Answer> {
-  const said = toStorable(reason).trim();
-  if (said === '' || said.length > longestReason)
+  const said = reason === undefined ? undefined : toStorable(reason).trim();
+  if (said === '' || (said?.length ?? 0) > longestReason)
     throw new Error(`a denial has a reason of 1 to ${longestReason} characters`);
   return withDecisionLock(ledger, id, approver, context, async (locked) => {
     const obstacle = await findObstacle(locked, 'deny', context);
@@ -74,9 +74,10 @@ export function confirmOutcome(
   { state, context }: { readonly state: 'succeeded' | 'failed'; readonly context: DecisionContext },
 ): Promise<Answer> {
   return withDecisionLock(ledger, id, person, context, async (locked) => {
-    const { operation } = locked;
+    const { operation, tx } = locked;
     if (operation.state !== 'unknown') return { kind: 'already', operation };
-    const decision = decideApproval(context.policy, context.clicker);
+    const kind = findKind(tx.kinds, operation.kind);
+    const decision = decideApprovalOf(kind, context.policy, context.clicker);
     if (operation.requester.userId !== person.userId && !assertKnown(decision).allowed)
       return { kind: 'not-allowed', decision, operation };
     const outcome = { ...operation.outcome, word: 'confirmed' };
@@ -89,11 +90,15 @@ async function withDecisionLock(
   ledger: Ledger,
   id: string,
   person: Person,
-  { clicker }: DecisionContext,
+  context: DecisionContext,
   work: (locked: LockedOperation) => Promise<Answer>,
 ): Promise<Answer> {
-  if (clicker.userId !== person.userId) throw new Error('the context belongs to another user');
-  const answer = await withLock(ledger, { id, tenant: tenantId(person) }, work);
+  if (context.clicker.userId !== person.userId) throw new Error('the context belongs to another user');
+  const answer = await withLock(
+    ledger,
+    { id, tenant: tenantId(person) },
+    async (locked): Promise<Answer> => (await findOutdated(locked, context)) ?? work(locked),
+  );
   if (answer.kind === 'not-allowed') ledger.onRefused?.(answer.decision.reason);
   return answer;
 }
@@ -104,10 +109,10 @@ async function findObstacle(
   press: 'approve' | 'deny',
   context: DecisionContext,
 ): Promise<Answer | undefined> {
-  const { operation } = locked;
+  const { operation, tx } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
   const { policy, clicker } = context;
   if (operation.requester.userId === clicker.userId) return { kind: 'own-request', press, operation };
-  const decision = assertKnown(decideApproval(policy, clicker));
+  const decision = assertKnown(decideApprovalOf(findKind(tx.kinds, operation.kind), policy, clicker));
   return decision.allowed ? stopUnlessValid(locked, context) : { kind: 'not-allowed', decision, operation };
 }

@@ -3,35 +3,31 @@ import { z } from 'zod';
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import type { Person } from '../../auth/identity.ts';
+import type { Policies } from '../../auth/policy/policies.ts';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
+import { findKind, type Kind, type Settlement } from './kinds/kind.ts';
 import type { MessagePorts } from './messages.ts';
-import type { Answer, Operation, OperationKind, RequesterContext } from './model.ts';
-import { findOperation } from './queries.ts';
-import type { OperationOutcome, OperationRow } from './rows.ts';
-import { readVariableBody } from './seal.ts';
+import type { Answer, Operation, RequesterContext } from './model.ts';
+import { findOperation, findTargetName } from './queries.ts';
+import type { OperationRow } from './rows.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
-import { loadContext, stopUnlessValid } from './validity.ts';
+import { decideWithCurrent, findOutdated, loadContext, stopUnlessValid } from './validity.ts';
 import { openValue } from './values.ts';
 
 export interface OperationPorts extends MessagePorts {
   readonly ledger: Ledger;
+  readonly policies: Policies;
   /** The CDN with this person's own key. @throws UserError where no key is linked. */
   readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
   /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
 }
 
-interface Settlement {
-  readonly state: 'succeeded' | 'failed' | 'unknown';
-  readonly outcome: OperationOutcome;
-}
-
 /** The sealed strings that are sent, and the value that goes into the body. */
 interface WireRequest extends Pick<OperationRow, 'path' | 'body'> {
-  readonly kind: OperationKind;
   readonly value: Secret | undefined;
 }
 
@@ -60,24 +56,35 @@ export const executeOperationJob = defineJob({
     const { ledger } = ports;
     const found = await findOperation(ledger, tenant, id);
     if (!found) return;
+    const kind = findKind(ledger.kinds, found.kind);
     // Before it begins: where a key does not open, the operation stays as it is and the job is retried.
-    const cdn = await ports.cdn(found.requester, signal).catch((error: unknown) => {
-      if (error instanceof UserError) return undefined;
-      throw error;
-    });
-    const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
+    const cdn = kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
+    const begun = await decideWithCurrent(
+      () => loadContext(ports.authorizer(found.requester), found),
+      (context) => begin(ledger, id, context),
+    );
     if (begun.kind === 'already' && begun.operation.state === 'executing') {
       log.warn({ operation: id }, 'operation was begun by a process that died');
       await withLock(ledger, { id }, markAbandoned);
       return;
     }
     if (begun.kind !== 'begun') return;
-    const settlement = cdn ? await send(begun.request, cdn, ports) : noKey;
+    const settlement = cdn || kind.keyless ? await send(kind, begun, cdn, ports) : noKey;
     const { word, instances } = settlement.outcome;
     log.info({ operation: id, state: settlement.state, word, instances }, 'operation executed');
     await settleWithRetries(ledger, id, settlement, signal);
   },
 });
+
+/** The CDN with the requester's key; undefined where they have none. @throws where their key does not open. */
+async function openCdn(ports: OperationPorts, requester: Person, signal: AbortSignal) {
+  try {
+    return await ports.cdn(requester, signal);
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
 
 /** For exactly one caller, ever: send it once, then `settle`. Every other answer: do not send. */
 interface Begun {
@@ -91,13 +98,13 @@ export function begin(ledger: Ledger, id: string, context: RequesterContext): Pr
   return withLock(ledger, { id }, async (locked): Promise<Answer | Begun> => {
     const { tx, logged, operation } = locked;
     if (operation.state !== 'approved') return { kind: 'already', operation };
-    const stopped = await stopUnlessValid(locked, context);
+    const stopped = (await findOutdated(locked, context)) ?? (await stopUnlessValid(locked, context));
     if (stopped) return stopped;
     const opened = await openValue(tx, logged.row);
     const executing = await transition(locked, { to: 'executing', by: 'system' });
     const value = 'value' in opened ? opened.value : undefined;
     const { path, body } = logged.row;
-    return { kind: 'begun', operation: executing, request: { kind: operation.kind, path, body, value } };
+    return { kind: 'begun', operation: executing, request: { path, body, value } };
   });
 }
 
@@ -105,19 +112,25 @@ const noKey: Settlement = { state: 'failed', outcome: { word: 'key-refused' } };
 
 /** Sends one request. The answer, or its absence, becomes a state. */
 async function send(
-  { kind, path, body, value }: WireRequest,
-  cdn: CdnClient,
+  kind: Kind<unknown>,
+  { operation, request }: Begun,
+  cdn: CdnClient | undefined,
   ports: OperationPorts,
 ): Promise<Settlement> {
+  const { requester, approvals, policyVersion, snapshot } = operation;
   try {
-    if (kind === 'variable-update') {
-      return judgeVariable(await cdn.variables.update(path, body ?? '{}', value), body, value);
-    }
-    const { ids, requestId } = await cdn.volumes.deleteAll(path);
-    if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
-    return ids.length === 0
-      ? { state: 'failed', outcome: { word: 'nothing-deleted', requestId } }
-      : { state: 'succeeded', outcome: { word: 'done', requestId, instances: ids } };
+    return await kind.send({
+      ...request,
+      requester,
+      policyVersion,
+      approvedBy: approvals.map(({ by }) => by),
+      targetName: findTargetName(snapshot, undefined),
+      policies: ports.policies,
+      cdn() {
+        if (cdn) return cdn;
+        throw new Error('a kind without a key does not ask the CDN');
+      },
+    });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { state, outcome } = classifyError(error, kind);
@@ -127,21 +140,6 @@ async function send(
   }
 }
 
-/** Whether the variable in the CDN's answer is the one that was asked for. Members that it does not report are believed. */
-function judgeVariable(
-  { name, required, defaultValue, requestId }: Awaited<ReturnType<CdnClient['variables']['update']>>,
-  body: string | null,
-  value: Secret | undefined,
-): Settlement {
-  const wanted = readVariableBody(body);
-  const otherValue = value && defaultValue && defaultValue.reveal() !== value.reveal();
-  const otherRule = wanted !== undefined && required !== undefined && required !== wanted;
-  const facts = { name: name?.slice(0, 100), required, otherValue, otherRule };
-  return otherValue || otherRule
-    ? { state: 'unknown', outcome: { word: 'differs', requestId, facts } }
-    : { state: 'succeeded', outcome: { word: 'done', requestId, facts } };
-}
-
 const failures: Partial<Record<ApiError['code'], string>> = {
   key_refused: 'key-refused',
   rate_limited: 'rate-limited',
@@ -149,9 +147,9 @@ const failures: Partial<Record<ApiError['code'], string>> = {
 };
 
 /** Whether the CDN did what was asked, as far as its error says. */
-function classifyError(error: ApiError, kind: OperationKind): Settlement {
+function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
   const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
-  // A 401 is about the key and nothing else, in as many words.
+  // A 401 says that the key is refused; our sentence already says so, so the service's text is dropped.
   const says = status === 401 ? undefined : serviceMessage?.slice(0, 300);
   const end = (state: Settlement['state'], word: string): Settlement => ({
     state,
@@ -160,8 +158,7 @@ function classifyError(error: ApiError, kind: OperationKind): Settlement {
   const known = failures[code];
   if (known) return end('failed', known);
   if (code !== 'refused') return sent ? end('unknown', 'unanswered') : end('failed', 'not-sent');
-  const isAttached = kind === 'volume-delete' && status === 400 && /detach/iu.test(serviceMessage ?? '');
-  return end('failed', isAttached ? 'not-detached' : 'refused');
+  return end('failed', kind.nameRefusal?.(error) ?? 'refused');
 }
 
 const settleAttempts = 6;

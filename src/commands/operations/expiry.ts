@@ -5,10 +5,18 @@ import { minuteMs } from '../../lib/time.ts';
 import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import type { Schema } from '../../store/schema.ts';
 import { markAbandoned } from './execute.ts';
+import { findKind } from './kinds/kind.ts';
 import { queueReminder } from './messages.ts';
 import type { Operation } from './model.ts';
 import { findOperationsToRemind } from './queries.ts';
-import { expireOperation, type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
+import {
+  expireOperation,
+  type Ledger,
+  type LockedOperation,
+  transition,
+  voidOperation,
+  withLock,
+} from './transitions.ts';
 import { isOverdue, startWithinMs } from './validity.ts';
 import { destroyIdleValues, destroyValuesOf } from './values.ts';
 
@@ -58,7 +66,7 @@ export function markLongExecuting(ledger: Ledger): Promise<string[]> {
 }
 
 /** Reminds the approvers of an operation once. True for exactly one caller. */
-export function remindApprovers({ db, now, outbox }: Ledger, operation: Operation): Promise<boolean> {
+export function remindApprovers({ db, now, outbox, kinds }: Ledger, operation: Operation): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const { numUpdatedRows } = await trx
       .updateTable('operations')
@@ -68,7 +76,7 @@ export function remindApprovers({ db, now, outbox }: Ledger, operation: Operatio
       .where('reminded_at', 'is', null)
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) return false;
-    await queueReminder({ outbox, db: trx }, operation);
+    await queueReminder({ outbox, kinds, db: trx }, operation);
     return true;
   });
 }
@@ -89,12 +97,26 @@ export async function cancelUnbegun(
     ]);
   const outcome = { word: person ? 'requester-gone' : 'app-gone' };
   const cancelled = await moveEach(ledger, isUnbegun, async (locked) => {
-    if (!['proposed', 'approved'].includes(locked.operation.state)) return false;
+    const { kind, state } = locked.operation;
+    if (!['proposed', 'approved'].includes(state)) return false;
+    // It does not need the key that its requester gave up.
+    if (person && findKind(ledger.kinds, kind).keyless) return false;
     await transition(locked, { to: 'cancelled', by: 'system', outcome });
     return true;
   });
   await destroyValuesOf(ledger, tenant, person?.userId);
   return cancelled;
+}
+
+/** Voids what waits to change the settings of a tenant: they are other ones now, or somebody asked for another change. */
+export function voidOvertaken(ledger: Ledger, tenant: string, kind: string): Promise<string[]> {
+  const waits = (where: Where) =>
+    where.and([where('tenant', '=', tenant), where('kind', '=', kind), where('state', '=', 'proposed')]);
+  return moveEach(ledger, waits, async (locked) => {
+    if (locked.operation.state !== 'proposed') return false;
+    await voidOperation(locked, 'overtaken');
+    return true;
+  });
 }
 
 type Where = ExpressionBuilder<Schema, 'operations'>;

@@ -9,6 +9,7 @@ import {
   renderReminder,
   renderRequesterMessage,
 } from '../../views/operations/approvals.ts';
+import { findKind, findUndone, type Kinds } from './kinds/kind.ts';
 import { canUndo, type Operation } from './model.ts';
 import { findOperation } from './queries.ts';
 import { findPreviousValue, type ValueStore } from './values.ts';
@@ -19,7 +20,7 @@ import { findPreviousValue, type ValueStore } from './values.ts';
  */
 
 export interface MessagePorts {
-  readonly ledger: ValueStore & { readonly outbox: Outbox };
+  readonly ledger: ValueStore & { readonly outbox: Outbox; readonly kinds: Kinds };
   /** The rights of a person as they are now. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (installation: Installation) => People;
@@ -31,7 +32,7 @@ type About = { readonly tenant: string; readonly id: string };
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
-type OutboxTrx = { readonly outbox: Outbox; readonly db: Trx };
+type OutboxTrx = { readonly outbox: Outbox; readonly db: Trx; readonly kinds: Kinds };
 
 /** Stores the messages of a new operation in the transaction that stores it. */
 export async function queueMessages(
@@ -62,9 +63,14 @@ async function putMessage(
   await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'look' });
 }
 
-/** Has the messages of an operation rendered anew, in the transaction that moves it. */
-export async function refreshMessages({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
-  for (const id of await findMessages(db, operation)) await outbox.edit(db, id);
+/** Has the messages of an operation rendered again, in the transaction that moves it. */
+export async function refreshMessages(tx: OutboxTrx, operation: Operation): Promise<void> {
+  for (const id of await findMessages(tx.db, operation)) await tx.outbox.edit(tx.db, id);
+  const undone = operation.state === 'succeeded' && findUndone(operation.snapshot);
+  if (!undone) return;
+  // Its own button to undo goes.
+  const original = await findOperation(tx, operation.tenant, undone);
+  if (original) await refreshMessages(tx, original);
 }
 
 /** Stores a reminder below each card, in the transaction that claims the reminder. */
@@ -86,27 +92,28 @@ export async function queueReminder({ outbox, db }: OutboxTrx, operation: Operat
 const requesterMessage = defineMessage({
   kind: 'operation-requester',
   async render({ tenant, id }: About, { ports, now, db }: RenderContext<MessagePorts>) {
-    const operation = await findOperation({ db }, tenant, id);
+    const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (!operation) return undefined;
     if (!canUndo(operation, now())) return renderRequesterMessage(operation, 'no');
     const previous = await findPreviousValue(ports.ledger, id);
-    return renderRequesterMessage(operation, previous ? 'possible' : 'unknown-value');
+    if ('value' in previous) return renderRequesterMessage(operation, 'possible');
+    return renderRequesterMessage(operation, previous.problem === 'unknown' ? 'unknown-value' : 'no');
   },
   ended: (trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) =>
-    postAgainIfUnknown({ outbox: ports.ledger.outbox, db: trx }, ended),
+    postAgainIfUnknown({ ...ports.ledger, db: trx }, ended),
 });
 
 const approvalCard = defineMessage({
   kind: 'operation-card',
-  async render({ tenant, id }: About, { db }: RenderContext<MessagePorts>) {
-    const operation = await findOperation({ db }, tenant, id);
+  async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
+    const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (!operation) return undefined;
     return operation.approvalsNeeded === 0
       ? renderChangeNotice(operation)
       : renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
-    const tx = { outbox: ports.ledger.outbox, db: trx };
+    const tx = { ...ports.ledger, db: trx };
     const { tenant, id } = ended.about;
     await postAgainIfUnknown(tx, ended);
     // The bot cannot write to the channel: every approver gets the card.
@@ -121,12 +128,17 @@ const approvalCard = defineMessage({
 const approvalReminder = defineMessage({
   kind: 'operation-reminder',
   async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
-    const operation = await findOperation({ db }, tenant, id);
+    const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (operation?.state !== 'proposed') return undefined;
     const { requester, approvals } = operation;
+    const done = [requester.userId, ...approvals.map(({ by }) => by)];
+    if (findKind(ports.ledger.kinds, operation.kind).approval)
+      return renderReminder(
+        operation,
+        operation.approvers.filter((id) => !done.includes(id)),
+      );
     const policy = await ports.authorizer(requester).policy();
     const candidates = await findApproverCandidates(ports.people(requester), policy);
-    const done = [requester.userId, ...approvals.map(({ by }) => by)];
     return renderReminder(operation, findAble(policy, candidates, done).slice(0, mostNamed));
   },
 });

@@ -1,9 +1,10 @@
-import { isObject } from '../../api/http/errors.ts';
 import type { Person } from '../../auth/identity.ts';
-import type { Actor, Decision, Policy, Right } from '../../auth/policy/policy.ts';
+import type { Actor, Decision, Policy } from '../../auth/policy/policy.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import type { RequestWords } from '../../views/operations/describe.ts';
+import type { Kind } from './kinds/kind.ts';
 import type { OperationOutcome, VoidReason } from './rows.ts';
 
 /** The states, and those that each leads to. */
@@ -25,43 +26,24 @@ const transitions = {
 export type OperationState = keyof typeof transitions;
 export const transitionsFrom: Readonly<Record<OperationState, readonly OperationState[]>> = transitions;
 
-/** The right that the requester needs. */
-export const requiredRight: Readonly<Record<OperationKind, Right>> = {
-  'volume-delete': 'destroy',
-  'variable-update': 'change',
-};
-
-/** A request to the CDN. A member of a variable that is left out stays as it is. */
-export type OperationRequest =
-  | { readonly kind: 'volume-delete'; readonly appId: string; readonly volumeId: string }
-  | {
-      readonly kind: 'variable-update';
-      readonly scriptId: string;
-      readonly variableId: string;
-      readonly required?: boolean | undefined;
-      readonly value?: Secret | undefined;
-    };
-
-/** The operations that write to the CDN. */
-export type OperationKind = OperationRequest['kind'];
-
-/** The same as people may see it: whether a value is set, not which. */
-export type ShownRequest =
-  | Extract<OperationRequest, { kind: 'volume-delete' }>
-  | (Omit<Extract<OperationRequest, { kind: 'variable-update' }>, 'value'> & { readonly setsValue: boolean });
-
 export type Approval = { readonly by: string; readonly at: Date };
 
 export interface Operation {
   /** Sixteen random letters and digits; may stand in a button. */
   readonly id: string;
   readonly tenant: string;
-  readonly kind: OperationKind;
+  /** The name of its kind. */
+  readonly kind: string;
   readonly state: OperationState;
   readonly requester: Person;
   /** The channel it was proposed in; undefined = in the Home tab. */
   readonly channelId: string | undefined;
-  readonly request: ShownRequest;
+  /** As its kind reads it; undefined for a row that cannot be read any more, which the next press voids. */
+  readonly request: unknown;
+  /** What it asks for, would do and did, in the words of its kind. */
+  readonly words: RequestWords;
+  /** Whether a secret value goes with it: it can be undone while an earlier value is kept. */
+  readonly setsValue: boolean;
   /** Typed by a person: escape it. */
   readonly reason: string | undefined;
   /** The consequences as the requester saw them. */
@@ -89,7 +71,10 @@ export interface Operation {
 
 export interface Proposal
   extends Pick<Operation, 'requester' | 'channelId' | 'reason' | 'snapshot' | 'approvers'> {
-  readonly request: OperationRequest;
+  readonly kind: Kind<unknown>;
+  readonly request: unknown;
+  /** Goes with the request, sealed apart from it. */
+  readonly value?: Secret | undefined;
   /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
   /** The run of a step of Workflow Builder that asks for it and ends with it. */
@@ -121,6 +106,8 @@ export type Answer =
   | { readonly kind: 'not-found' }
   /** Another press came first. */
   | About<'already'>
+  /** The settings changed after the context was read: read it again. */
+  | About<'outdated'>
   | About<'expired'>
   /** This press voided it. */
   | About<'void', { readonly why: VoidReason }>
@@ -135,18 +122,10 @@ export type Answer =
   /** Wrong state for a retry, or its value is no longer kept. */
   | About<'not-now', { readonly why: 'state' | 'value-gone' }>;
 
-/** A variable's name as the CDN gave it, in the answer to this change or to an earlier one. Escape it. */
-export function findVariableName({ outcome, snapshot }: Pick<Operation, 'outcome' | 'snapshot'>) {
-  const known = isObject(snapshot) ? snapshot['name'] : undefined;
-  const name = outcome?.facts?.['name'] ?? known;
-  return typeof name === 'string' ? name : undefined;
-}
-
 const undoMs = 30 * minuteMs;
 
 /** Whether a button may still restore the value that a variable had before. */
 export function canUndo(operation: Operation, now: Date): boolean {
-  const { state, request, movedAt } = operation;
-  if (state !== 'succeeded' || request.kind !== 'variable-update' || !request.setsValue) return false;
-  return now.getTime() - movedAt.getTime() < undoMs;
+  const { state, setsValue, movedAt } = operation;
+  return state === 'succeeded' && setsValue && now.getTime() - movedAt.getTime() < undoMs;
 }

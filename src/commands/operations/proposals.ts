@@ -9,7 +9,8 @@ import { pluralize } from '../../views/blocks/format.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context, With } from '../define.ts';
 import { longestReason } from './decide.ts';
-import { type Operation, type OperationKind, type Proposal, requiredRight } from './model.ts';
+import type { Kind } from './kinds/kind.ts';
+import type { Operation, Proposal } from './model.ts';
 import { propose } from './propose.ts';
 import { findOperation } from './queries.ts';
 
@@ -26,24 +27,19 @@ export function reasonField(missing: string) {
  * @throws UserError where there are too few approvers: it could only expire.
  */
 export async function findApprovalNeeds(
-  kind: OperationKind,
+  kind: Kind<unknown>,
   context: Context,
 ): Promise<ApprovalNeeds & Pick<Proposal, 'policy' | 'approvers'>> {
   const policy = await context.authorizer.policy({ fresh: true });
   const candidates = await findApproverCandidates(context.people, policy);
-  const { needed, able, reachable } = computeQuorum(
-    policy,
-    requiredRight[kind],
-    candidates,
-    context.person.userId,
-  );
+  const { needed, able, reachable } = computeQuorum(policy, kind.right, candidates, context.person.userId);
   if (!reachable) {
     const there =
       able.length === 0
-        ? 'there is no other approver'
+        ? 'nobody else is an approver'
         : `only ${pluralize(able.length, 'other person', 'other people')} can give one`;
     throw new UserError(
-      `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was asked for.`,
+      `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,
       'An admin names approvers in `/cdn settings`. Requesters never approve their own requests.',
     );
   }
@@ -51,7 +47,7 @@ export async function findApprovalNeeds(
 }
 
 /**
- * Proposes a change to the CDN, decided afresh. Where it needs no approval, waits a moment for its outcome.
+ * Proposes a change, decided afresh. Where it needs no approval, waits a moment for its outcome.
  *
  * @throws UserError where this person may not ask for it.
  */
@@ -59,15 +55,15 @@ export async function proposeChange(
   change: Omit<Proposal, 'requester' | 'channelId'>,
   context: With<'ledger'>,
 ): Promise<Operation> {
-  await assertMayPropose(change.request.kind, context);
+  await assertMayPropose(change.kind, context);
   const { ledger, person: requester, channelId } = context;
   const operation = await propose(ledger, { requester, channelId, ...change });
   return operation.approvalsNeeded === 0 ? waitForOutcome(operation, context) : operation;
 }
 
 /** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
-export async function assertMayPropose(kind: OperationKind, context: Context): Promise<void> {
-  assertAllowed(await context.decide(requiredRight[kind], { fresh: true }), context);
+export async function assertMayPropose(kind: Kind<unknown>, context: Context): Promise<void> {
+  assertAllowed(await context.decide(kind.right, { fresh: true }), context);
 }
 
 /** @throws UserError with what helps, where a decision refuses. */
@@ -83,7 +79,10 @@ const longestWaitMs = 6_000;
 const pollEveryMs = 150;
 
 /** The operation once it has ended, or as it is after the longest wait. */
-async function waitForOutcome(operation: Operation, { ledger, signal }: With<'ledger'>): Promise<Operation> {
+export async function waitForOutcome(
+  operation: Operation,
+  { ledger, signal }: With<'ledger'>,
+): Promise<Operation> {
   const until = performance.now() + longestWaitMs;
   let latest = operation;
   while (latest.state === 'approved' || latest.state === 'executing') {

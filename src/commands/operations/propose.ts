@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import { countRequiredApprovals } from '../../auth/policy/policy.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { queueExecution } from './execute.ts';
+import { countApprovals, findKind } from './kinds/kind.ts';
 import { queueMessages } from './messages.ts';
-import { type Answer, type Operation, type OperationRequest, type Proposal, requiredRight } from './model.ts';
+import type { Answer, Operation, Proposal } from './model.ts';
 import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
 import type { OperationRow } from './rows.ts';
-import { collectSignedParts, computeSeal, findSealProblem, toSealedRequest } from './seal.ts';
+import { collectSignedParts, computeSeal, findSealProblem } from './seal.ts';
 import { linkStepRun } from './steps.ts';
 import {
   appendEvent,
@@ -38,41 +38,49 @@ export function retry(
       return { kind: 'not-requester', press: 'retry', operation };
     if (logged.triedAgainAs !== undefined) {
       const other = await lockOperation(tx.db, logged.triedAgainAs);
-      return { kind: 'already-retried', operation: other ? readOperation(other) : operation };
+      return { kind: 'already-retried', operation: other ? readOperation(tx.kinds, other) : operation };
     }
-    const may = ['failed', 'unknown', 'expired'].includes(operation.state);
-    if (!may || findSealProblem(tx.sealer, logged.row)) return { kind: 'not-now', why: 'state', operation };
+    const kind = findKind(tx.kinds, operation.kind);
+    // A request of its own version would bring older settings back.
+    const may = !kind.approval && ['failed', 'unknown', 'expired'].includes(operation.state);
+    if (!may || findSealProblem(tx, logged.row)) return { kind: 'not-now', why: 'state', operation };
     const opened = await openValue(tx, logged.row);
     if ('problem' in opened) return { kind: 'not-now', why: 'value-gone', operation };
-    const request: OperationRequest = { ...operation.request, ...opened };
-    const proposal = { ...now, requester, request, reason: operation.reason };
+    const proposal = {
+      ...now,
+      ...opened,
+      kind,
+      request: operation.request,
+      requester,
+      reason: operation.reason,
+    };
     return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
   });
 }
 
 async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
-  const { requester, channelId, request, reason, snapshot, policy, approvers, stepRun } = proposal;
+  const { requester, channelId, kind, request, value, reason, snapshot, policy, approvers, stepRun } =
+    proposal;
   const at = tx.now();
-  const value = request.kind === 'variable-update' ? request.value : undefined;
   const commitment = value && commitToValue(value);
   const owner = { tenant: tenantId(requester), user_id: requester.userId };
   const sealed = {
     ...owner,
     id: newId(),
-    kind: request.kind,
+    kind: kind.name,
     enterprise_id: requester.enterpriseId ?? null,
     team_id: requester.teamId,
     channel_id: channelId ?? null,
-    ...toSealedRequest(request),
+    ...kind.request(request, value),
     value_mac: commitment?.mac ?? null,
-    cdn_key: await findCdnKey(tx, owner),
+    cdn_key: kind.keyless ? null : await findCdnKey(tx, owner),
     reason: reason === undefined ? null : toStorable(reason),
     snapshot: canonicalJson(snapshot),
     policy_version: policy.version,
-    approvals_needed: countRequiredApprovals(policy, requiredRight[request.kind]),
+    approvals_needed: countApprovals(kind, policy),
     attempt_of: attemptOf ?? null,
     created_at: at,
-    expires_at: new Date(at.getTime() + policy.expiryMinutes * minuteMs),
+    expires_at: new Date(at.getTime() + (kind.approval?.expiresAfterMs ?? policy.expiryMinutes * minuteMs)),
   };
   const { id } = sealed;
   const seal = computeSeal(sealed);
@@ -96,9 +104,9 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
   if (commitment) await storeValue(tx, row, commitment);
   if (stepRun !== undefined) await linkStepRun(tx, stepRun, row);
   const logged = { row, events: [event], triedAgainAs: undefined };
-  const operation = readOperation(logged);
-  await queueMessages(tx, operation, policy.approvalChannel);
-  tx.record(toAuditInput(logged, { to: 'proposed', by }));
+  const operation = readOperation(tx.kinds, logged);
+  await queueMessages(tx, operation, kind.approval?.direct ? undefined : policy.approvalChannel);
+  tx.record(toAuditInput(tx.kinds, logged, { to: 'proposed', by }));
   return row.approvals_needed > 0 ? operation : queueExecution({ tx, logged }, 'system');
 }
 

@@ -1,11 +1,14 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { isObject } from '../../api/http/errors.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { type Json, parseJson } from '../../lib/canonical-json.ts';
 import type { Db, Schema } from '../../store/schema.ts';
-import { findVariableName, type Operation, type OperationState } from './model.ts';
-import { type EventRow, type OperationRow, outcomeShape } from './rows.ts';
-import { readRequest, unreadableRequest } from './seal.ts';
+import type { Consequences } from '../../views/operations/describe.ts';
+import { findKind, type Kind, type Kinds } from './kinds/kind.ts';
+import type { Operation, OperationState } from './model.ts';
+import { type EventRow, type OperationOutcome, type OperationRow, outcomeShape } from './rows.ts';
+import { readRequest } from './seal.ts';
 
 /** A row with its log, and the id of the operation that retries it. */
 export interface LoggedOperation {
@@ -14,23 +17,25 @@ export interface LoggedOperation {
   readonly triedAgainAs: string | undefined;
 }
 
-type Find = { readonly db: Db };
+type Find = { readonly db: Db; readonly kinds: Kinds };
 type FindNow = Find & { readonly now: () => Date };
 
 export async function findOperation(
-  { db }: Find,
+  { db, kinds }: Find,
   tenant: string,
   id: string,
 ): Promise<Operation | undefined> {
   // A button's value may be anything; neither engine takes NUL.
   if (!/^[a-z0-9]{16}$/.test(id)) return undefined;
-  const [found] = await readOperations(db, (rows) => rows.where('id', '=', id).where('tenant', '=', tenant));
+  const [found] = await readOperations({ db, kinds }, (rows) =>
+    rows.where('id', '=', id).where('tenant', '=', tenant),
+  );
   return found;
 }
 
 /** The operations that a person proposed, newest first. */
-export function findRequestedBy({ db }: Find, person: Person, most: number): Promise<Operation[]> {
-  return readOperations(db, (rows) =>
+export function findRequestedBy(find: Find, person: Person, most: number): Promise<Operation[]> {
+  return readOperations(find, (rows) =>
     rows
       .where('tenant', '=', tenantId(person))
       .where('user_id', '=', person.userId)
@@ -43,9 +48,9 @@ export function findRequestedBy({ db }: Find, person: Person, most: number): Pro
 // Upper bound of the list. The oldest are shown, so the next to expire is among them.
 const mostWaiting = 100;
 
-/** The operations that an approver can still approve: proposed by others and not approved by them. Oldest first. */
-export function findWaitingFor({ db, now }: FindNow, person: Person): Promise<Operation[]> {
-  return readOperations(db, (rows) =>
+/** The operations that a person may still approve: proposed by others and not approved by them. Oldest first. */
+export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promise<Operation[]> {
+  return readOperations(find, (rows) =>
     rows
       .where('tenant', '=', tenantId(person))
       .where('state', '=', 'proposed')
@@ -69,9 +74,21 @@ export function findWaitingFor({ db, now }: FindNow, person: Person): Promise<Op
   );
 }
 
+/** The operation of a kind that waits for approval in a tenant, if there is one. */
+export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, kind: string) {
+  const found = await readOperations(find, (rows) =>
+    rows
+      .where((is) => is.and({ tenant, kind, state: 'proposed' }))
+      .where('expires_at', '>', now())
+      .orderBy('created_at', 'desc')
+      .limit(1),
+  );
+  return found[0];
+}
+
 /** Proposed operations past half of their time whose approvers have not been reminded. */
-export function findOperationsToRemind({ db, now }: FindNow): Promise<Operation[]> {
-  return readOperations(db, (rows) =>
+export function findOperationsToRemind({ now, ...find }: FindNow): Promise<Operation[]> {
+  return readOperations(find, (rows) =>
     rows
       .where('state', '=', 'proposed')
       .where('reminded_at', 'is', null)
@@ -94,18 +111,32 @@ export async function lockOperation(trx: Db, id: string): Promise<LoggedOperatio
 }
 
 /** A row as people see it. Total: a row that was tampered with still reads, and its next press voids it. */
-export function readOperation({ row, events, triedAgainAs }: LoggedOperation): Operation {
-  const kind = row.kind === 'volume-delete' ? row.kind : 'variable-update';
+export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: LoggedOperation): Operation {
+  const kind = findKind(kinds, row.kind);
+  const request = readRequest(kinds, row);
+  const snapshot = (parseJson(row.snapshot) ?? null) as Json;
+  const outcome = outcomeShape.safeParse(parseJson(row.outcome ?? '')).data;
+  const told = { name: findTargetName(snapshot, outcome), snapshot };
   return {
     id: row.id,
     tenant: row.tenant,
-    kind,
+    kind: row.kind,
     state: row.state as OperationState,
     requester: { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id, userId: row.user_id },
     channelId: row.channel_id ?? undefined,
-    request: readRequest(row) ?? unreadableRequest(kind),
+    request,
+    words: {
+      what: request === undefined ? 'do what cannot be read any more' : kind.describe(request, told),
+      consequences: describeConsequences(kind, snapshot, request),
+      outcome: request === undefined || !outcome ? undefined : kind.describeOutcome?.(outcome, request, told),
+      isDestructive: kind.right === 'destroy',
+      labels: kind.approval?.labels,
+      canRetry: kind.approval === undefined,
+      isDescribedByConsequences: kind.approval !== undefined,
+    },
+    setsValue: row.value_mac !== null,
     reason: row.reason ?? undefined,
-    snapshot: (parseJson(row.snapshot) ?? null) as Json,
+    snapshot,
     keyFingerprint: row.cdn_key?.split(' ')[1],
     policyVersion: row.policy_version,
     approvalsNeeded: row.approvals_needed,
@@ -115,11 +146,27 @@ export function readOperation({ row, events, triedAgainAs }: LoggedOperation): O
     seal: row.seal,
     movedBy: row.moved_by,
     movedAt: row.moved_at,
-    outcome: outcomeShape.safeParse(parseJson(row.outcome ?? '')).data,
+    outcome,
     approvers: z.array(z.string()).safeParse(parseJson(row.approvers)).data ?? [],
     attemptOf: row.attempt_of ?? undefined,
     triedAgainAs,
   };
+}
+
+function describeConsequences(kind: Kind<unknown>, snapshot: Json, request: unknown): Consequences {
+  try {
+    if (request !== undefined) return kind.consequences(snapshot, request);
+  } catch {
+    // Facts that this kind did not write.
+  }
+  return { text: 'The consequences were not kept.' };
+}
+
+/** The name of an operation's target as the CDN told it, in the answer to it or to an earlier one. Foreign text. */
+export function findTargetName(snapshot: Json, outcome: OperationOutcome | undefined): string | undefined {
+  const known = isObject(snapshot) ? snapshot['name'] : undefined;
+  const name = outcome?.facts?.['name'] ?? known;
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** The approvals in a log that people, not the system, gave. */
@@ -131,9 +178,9 @@ export function findApprovals(events: readonly EventRow[]): EventRow[] {
 
 type Rows = SelectQueryBuilder<Schema, 'operations', OperationRow>;
 
-async function readOperations(db: Db, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
+async function readOperations({ db, kinds }: Find, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
   const rows = await narrow(db.selectFrom('operations').selectAll()).execute();
-  return (await withLogs(db, rows)).map(readOperation);
+  return (await withLogs(db, rows)).map((logged) => readOperation(kinds, logged));
 }
 
 async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
@@ -158,20 +205,48 @@ async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOp
 // Enough to reach one that has the name: every request after the first that told it carries it.
 const mostNamesakes = 10;
 
-/** The name that the CDN last gave the variable of this path; undefined = no change through the bot has told it yet. */
-export async function loadVariableName({ db }: Find, tenant: string, path: string) {
-  const found = await readOperations(db, (rows) =>
-    rows
-      .where((is) => is.and({ tenant, path }))
-      .orderBy('moved_at', 'desc')
-      .limit(mostNamesakes),
-  );
-  return found.map(findVariableName).find((name) => name !== undefined);
+/** The name that the CDN last gave the target of this path; undefined = no operation has told it yet. */
+export async function findNameOf({ db }: Pick<Find, 'db'>, tenant: string, path: string) {
+  return (await readNames(db, (rows) => rows.where((is) => is.and({ tenant, path })), mostNamesakes))[0]
+    ?.name;
+}
+
+// Searched for a name, from the newest.
+const mostSearched = 500;
+
+/** The path of the target that the CDN last called so. Case counts: names of variables differ by it. */
+export async function findPathOf({ db }: Pick<Find, 'db'>, tenant: string, kind: string, name: string) {
+  const found = await readNames(db, (rows) => rows.where((is) => is.and({ tenant, kind })), mostSearched);
+  return found.find((one) => one.name === name)?.path;
+}
+
+async function readNames(db: Db, narrow: (rows: Rows) => Rows, most: number) {
+  const rows = await narrow(db.selectFrom('operations').selectAll())
+    .orderBy('moved_at', 'desc')
+    .limit(most)
+    .execute();
+  return rows.flatMap(({ path, snapshot, outcome }) => {
+    const told = outcomeShape.safeParse(parseJson(outcome ?? '')).data;
+    const name = findTargetName((parseJson(snapshot) ?? null) as Json, told);
+    return name === undefined ? [] : [{ path, name }];
+  });
+}
+
+/** The version of the settings that holds in this transaction. */
+export async function findPolicyVersion(db: Db, tenant: string): Promise<number> {
+  const row = await db
+    .selectFrom('policies')
+    .select('version')
+    .where('tenant', '=', tenant)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.version ?? 0;
 }
 
 /** Version and fingerprint of the requester's CDN key as it is now, in the words of `cdn_key`; null = they have none. */
 export async function findCdnKey(
-  { db }: Find,
+  { db }: Pick<Find, 'db'>,
   { tenant, user_id: userId }: Pick<OperationRow, 'tenant' | 'user_id'>,
 ): Promise<string | null> {
   const key = await db

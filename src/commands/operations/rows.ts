@@ -18,6 +18,8 @@ const voidReason = z.enum([
   'more-approvals',
   /** An approver whose approval counted may no longer approve. */
   'approver-may-not',
+  /** The settings that it would change are not the ones it was asked for. */
+  'overtaken',
 ]);
 /** Why an operation does not run as it is. */
 export type VoidReason = z.output<typeof voidReason>;

@@ -1,71 +1,23 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import { volumePath } from '../../api/apps.ts';
-import { variableBody, variablePath } from '../../api/variables.ts';
 import { SealError, type Sealer } from '../../auth/keys/sealing.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { Secret } from '../../secrets/secret.ts';
-import type { Approval, OperationKind, OperationRequest, ShownRequest } from './model.ts';
+import { findKind, type Kinds } from './kinds/kind.ts';
+import type { Approval } from './model.ts';
 import type { EventRow, OperationRow } from './rows.ts';
 
-/** A request as it is stored, sealed and sent: the very strings. The value of a variable is sealed apart (`values.ts`). */
-type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
-
-/** @throws UserError for ids that cannot be ids, or a change that changes nothing. */
-export function toSealedRequest(request: OperationRequest): SealedRequest {
-  switch (request.kind) {
-    case 'volume-delete':
-      return { method: 'DELETE', path: volumePath(request.appId, request.volumeId), body: null };
-    case 'variable-update':
-      return {
-        method: 'POST',
-        path: variablePath(request.scriptId, request.variableId),
-        body: variableBody(request),
-      };
-  }
-}
-
-const variableBodies = z.object({ Required: z.boolean().optional() });
-
 /**
- * The request of a row, to be shown; undefined where the row holds no request of its kind. A request has one spelling:
- * one that is written differently was not sealed by this code.
+ * The request of a row, to be shown; undefined where the row does not hold one of its kind. A request has one spelling: one
+ * that is written differently was not sealed by this code.
  */
-export function readRequest(
-  row: SealedRequest & Pick<OperationRow, 'kind' | 'value_mac'>,
-): ShownRequest | undefined {
+export function readRequest(kinds: Kinds, row: OperationRow): unknown {
+  const kind = findKind(kinds, row.kind);
   try {
-    const shown = parseRequest(row);
-    const value = row.value_mac === null ? undefined : new Secret('');
-    const request = shown?.kind === 'variable-update' ? { ...shown, value } : shown;
-    const written = request && toSealedRequest(request);
-    const isSame = written?.method === row.method && written.path === row.path && written.body === row.body;
-    return isSame ? shown : undefined;
+    const request = kind.parse({ ...row, setsValue: row.value_mac !== null });
+    const { method, path, body } = kind.request(request);
+    return method === row.method && path === row.path && body === row.body ? request : undefined;
   } catch {
     return undefined;
   }
-}
-
-function parseRequest(row: Parameters<typeof readRequest>[0]): ShownRequest | undefined {
-  const { kind, path, body, value_mac: valueMac } = row;
-  // Both paths name their ids in the same places.
-  const [, , , owner = '', , target = ''] = path.split('/').map(decodeURIComponent);
-  if (kind === 'volume-delete') return { kind, appId: owner, volumeId: target };
-  if (kind !== 'variable-update') return undefined;
-  const required = readVariableBody(body);
-  return { kind, scriptId: owner, variableId: target, required, setsValue: valueMac !== null };
-}
-
-/** Whether a sealed change makes the variable required; undefined = it leaves that as it is. */
-export function readVariableBody(body: string | null): boolean | undefined {
-  return variableBodies.parse(JSON.parse(body ?? '')).Required;
-}
-
-/** Shown for a row that cannot be read any more: the next press voids it. */
-export function unreadableRequest(kind: OperationKind): ShownRequest {
-  return kind === 'volume-delete'
-    ? { kind, appId: '?', volumeId: '?' }
-    : { kind, scriptId: '?', variableId: '?', setsValue: false };
 }
 
 /** The columns of `operations` that people decide by. */
@@ -110,11 +62,14 @@ export function collectSignedParts({ id, seal }: Sealed, approval?: Approval): s
 }
 
 /** Why a stored request is not the one that was sealed; undefined = it is. */
-export function findSealProblem(sealer: Sealer, row: OperationRow): 'changed' | 'key-gone' | undefined {
+export function findSealProblem(
+  { sealer, kinds }: { readonly sealer: Sealer; readonly kinds: Kinds },
+  row: OperationRow,
+): 'changed' | 'key-gone' | undefined {
   return ifGenuine(
     () =>
       computeSeal(row) === row.seal &&
-      readRequest(row) !== undefined &&
+      readRequest(kinds, row) !== undefined &&
       sealer.verify(collectSignedParts(row), { keyId: row.key_id, mac: row.mac }),
   );
 }

@@ -4,9 +4,16 @@ import type { Reason } from '../../auth/policy/policy.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { Enqueue } from '../../store/queue/queue.ts';
 import type { Trx } from '../../store/schema.ts';
+import { findKind, type Kinds } from './kinds/kind.ts';
 import { refreshMessages } from './messages.ts';
-import { findVariableName, type Operation, type OperationState, transitionsFrom } from './model.ts';
-import { findApprovals, type LoggedOperation, lockOperation, readOperation } from './queries.ts';
+import { type Operation, type OperationState, transitionsFrom } from './model.ts';
+import {
+  findApprovals,
+  findTargetName,
+  type LoggedOperation,
+  lockOperation,
+  readOperation,
+} from './queries.ts';
 import type { EventRow, OperationOutcome, OperationRow, VoidReason } from './rows.ts';
 import { collectSignedParts } from './seal.ts';
 import { endStepOf } from './steps.ts';
@@ -21,6 +28,7 @@ export interface Ledger extends ValueStore {
   readonly audit: Audit;
   readonly enqueue: Enqueue;
   readonly outbox: Outbox;
+  readonly kinds: Kinds;
   /** Called once a transition is committed, with its `Step['to']` or `proposed`. */
   readonly onTransition?: (to: string) => void;
   /** Called where a decision of a person is not theirs to take, with the policy's reason. */
@@ -63,7 +71,7 @@ export function withLock<T>(
   return inTransaction(ledger, async (tx) => {
     const logged = await lockOperation(tx.db, id);
     if (!logged || (tenant !== undefined && logged.row.tenant !== tenant)) return { kind: 'not-found' };
-    return work({ tx, logged, operation: readOperation(logged) });
+    return work({ tx, logged, operation: readOperation(tx.kinds, logged) });
   });
 }
 
@@ -102,11 +110,11 @@ export async function transition(
   const event = await appendEvent(tx, { ...row, ...moved }, step.to, signed);
   const after = { ...logged, row: { ...row, ...moved }, events: [...events, event] };
   if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
-  const operation = readOperation(after);
+  const operation = readOperation(tx.kinds, after);
   await refreshMessages(tx, operation);
   // A step was told that the outcome is unknown.
   if (from !== 'unknown') await endStepOf(tx, operation);
-  tx.record(toAuditInput(after, step));
+  tx.record(toAuditInput(tx.kinds, after, step));
   return operation;
 }
 
@@ -145,7 +153,7 @@ export async function expireOperation(locked: LockedOperation) {
  * The audit record of a transition: ids, counts and stable words, no reason and no value. An id that looks like a secret
  * is withheld: the audit would refuse the record, and the transition with it.
  */
-export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
+export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
   const { row, events } = logged;
   return {
     tenant: row.tenant,
@@ -155,7 +163,7 @@ export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step)
     detail: {
       operation: row.id,
       kind: row.kind,
-      ...describeIds(readOperation(logged)),
+      ...describeIds(kinds, readOperation(kinds, logged)),
       have: findApprovals(events).length,
       need: row.approvals_needed,
       outcome: outcome?.word,
@@ -168,19 +176,16 @@ export function toAuditInput(logged: LoggedOperation, { to, by, outcome }: Step)
   };
 }
 
-function describeIds(operation: Operation): AuditInput['detail'] {
-  const { request } = operation;
-  if (request.kind === 'volume-delete')
-    return { app: withholdSecret(request.appId), volume: withholdSecret(request.volumeId) };
-  const { scriptId, variableId, required, setsValue } = request;
-  const name = findVariableName(operation);
-  return {
-    script: withholdSecret(scriptId),
-    variable: withholdSecret(variableId),
-    name: name && withholdSecret(name),
-    required,
-    setsValue,
-  };
+function describeIds(kinds: Kinds, { kind, request, snapshot, outcome }: Operation): AuditInput['detail'] {
+  if (request === undefined) return {};
+  const detail =
+    findKind(kinds, kind).audit(request, { name: findTargetName(snapshot, outcome), snapshot }) ?? {};
+  return Object.fromEntries(
+    Object.entries(detail).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withholdSecret(value) : value,
+    ]),
+  );
 }
 
 function withholdSecret(id: string): string {

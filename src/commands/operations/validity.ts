@@ -1,8 +1,9 @@
 import { type Authorizer, assertKnown } from '../../auth/policy/authorizer.ts';
-import { countRequiredApprovals, decide, decideApproval } from '../../auth/policy/policy.ts';
+import { decide } from '../../auth/policy/policy.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { type DecisionContext, type Operation, type RequesterContext, requiredRight } from './model.ts';
-import { findApprovals, findCdnKey, type LoggedOperation } from './queries.ts';
+import { countApprovals, decideApprovalOf, findKind, type Kind } from './kinds/kind.ts';
+import type { DecisionContext, Operation, RequesterContext } from './model.ts';
+import { findApprovals, findCdnKey, findPolicyVersion, type LoggedOperation } from './queries.ts';
 import type { VoidReason } from './rows.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
@@ -32,6 +33,27 @@ export async function loadDecisionContext(
   return { ...context, clicker };
 }
 
+/** The answer where the settings changed between the reading of a context and the lock; undefined = they did not. */
+export async function findOutdated({ tx, operation }: LockedOperation, { policy }: RequesterContext) {
+  const version = await findPolicyVersion(tx.db, operation.tenant);
+  return version === policy.version ? undefined : ({ kind: 'outdated', operation } as const);
+}
+
+// The settings would have to change as often while one press is decided.
+const mostReadings = 5;
+
+/** Decides by rights that hold: reads them again where the settings changed meanwhile. @throws where they never rest */
+export async function decideWithCurrent<Read, Decided extends { readonly kind: string }>(
+  read: () => Promise<Read>,
+  decideBy: (context: Read) => Promise<Decided>,
+): Promise<Decided> {
+  for (let reading = 1; reading <= mostReadings; reading += 1) {
+    const decided = await decideBy(await read());
+    if (decided.kind !== 'outdated') return decided;
+  }
+  throw new Error('the settings changed each time that they were read');
+}
+
 /** An approved operation starts within this time or expires: a deletion must not run after a day in a queue. */
 export const startWithinMs = 10 * minuteMs;
 
@@ -54,10 +76,12 @@ export async function stopUnlessValid(locked: LockedOperation, context: Requeste
   const problem = await findStoredProblem(tx, logged);
   if (problem) return voidOperation(locked, problem);
   if (isOverdue(operation, tx.now())) return expireOperation(locked);
-  const why = findRightsProblem(operation, context);
+  const kind = findKind(tx.kinds, operation.kind);
+  const why = findRightsProblem(kind, operation, context);
   if (why) return voidOperation(locked, why);
   const { row } = logged;
-  return (await findCdnKey(tx, row)) === row.cdn_key ? undefined : voidOperation(locked, 'key-replaced');
+  const isSameKey = kind.keyless || (await findCdnKey(tx, row)) === row.cdn_key;
+  return isSameKey ? undefined : voidOperation(locked, 'key-replaced');
 }
 
 /** Whether the row, its value and its log are what was sealed and signed. */
@@ -74,7 +98,7 @@ async function findStoredProblem(
   const approvers = new Set(approvals.map(({ actor }) => actor));
   if (approvers.has(row.user_id)) return 'changed';
   if (row.state === 'approved' && approvers.size < row.approvals_needed) return 'changed';
-  const problem = findSealProblem(ledger.sealer, row);
+  const problem = findSealProblem(ledger, row);
   if (problem) return problem;
   for (const approval of approvals) {
     const forged = findApprovalProblem(ledger.sealer, row, approval);
@@ -86,16 +110,19 @@ async function findStoredProblem(
 
 /** Whether the settings and the rights of the people involved still allow it. @throws RolesUnknown */
 function findRightsProblem(
-  { kind, state, channelId, approvals, approvalsNeeded }: Operation,
+  kind: Kind<unknown>,
+  { state, channelId, approvals, approvalsNeeded, policyVersion }: Operation,
   { policy, requester, approvers }: RequesterContext,
 ): VoidReason | undefined {
-  const needs = requiredRight[kind];
-  if (!assertKnown(decide(policy, requester, channelId, needs)).allowed) return 'requester-may-not';
-  if (countRequiredApprovals(policy, needs) > approvalsNeeded) return 'more-approvals';
+  if (kind.approval?.ofThisVersion && policy.version !== policyVersion) return 'overtaken';
+  if (!assertKnown(decide(policy, requester, channelId, kind.right)).allowed) return 'requester-may-not';
+  if (countApprovals(kind, policy) > approvalsNeeded) return 'more-approvals';
   for (const { by } of approvals) {
     const approver = approvers.find(({ userId }) => userId === by);
     // While it is proposed, another approval may have been counted after the context was read.
-    const may = approver ? assertKnown(decideApproval(policy, approver)).allowed : state === 'proposed';
+    const may = approver
+      ? assertKnown(decideApprovalOf(kind, policy, approver)).allowed
+      : state === 'proposed';
     if (!may) return 'approver-may-not';
   }
   return undefined;

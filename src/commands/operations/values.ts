@@ -79,27 +79,48 @@ export async function openValue(
   }
 }
 
+/** `overtaken`: another change came after this one. `unknown`: no earlier change through the bot set a value that is kept. */
+export type PreviousValue = { readonly value: Secret } | { readonly problem: 'overtaken' | 'unknown' };
+
 /**
  * The value that a variable had before this successful change, if an earlier change through the bot set it and no other
  * change, successful or unknown, came between. An undo proposes it anew.
  */
-export async function findPreviousValue(store: ValueStore, id: string): Promise<Secret | undefined> {
-  const [last, earlier] = await store.db
-    .selectFrom('operations as this')
-    .innerJoin('operations as set', (join) =>
-      join.onRef('set.tenant', '=', 'this.tenant').onRef('set.path', '=', 'this.path'),
-    )
-    .selectAll('set')
-    .where('this.id', '=', id)
-    .where('set.value_mac', 'is not', null)
-    .where('set.state', 'in', ['executing', 'unknown', 'succeeded'])
-    .orderBy('set.moved_at', 'desc')
-    .orderBy('set.id')
+export async function findPreviousValue(store: ValueStore, id: string): Promise<PreviousValue> {
+  const target = await store.db
+    .selectFrom('operations')
+    .select(['tenant', 'path'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const [last, earlier] = target ? await findLastSettings(store.db, target.tenant, target.path) : [];
+  if (last?.id !== id || last.state !== 'succeeded') return { problem: 'overtaken' };
+  return (await openKept(store, earlier)) ?? { problem: 'unknown' };
+}
+
+/** Whether the value that a variable has now is kept, as far as the bot knows: a change of it can be undone. */
+export async function isValueKept(store: ValueStore, tenant: string, path: string): Promise<boolean> {
+  const [last] = await findLastSettings(store.db, tenant, path);
+  return (await openKept(store, last)) !== undefined;
+}
+
+/** The last two operations that set, or may have set, the value of a variable. */
+function findLastSettings(db: Db, tenant: string, path: string): Promise<OperationRow[]> {
+  return db
+    .selectFrom('operations')
+    .selectAll()
+    .where((is) => is.and({ tenant, path }))
+    .where('value_mac', 'is not', null)
+    .where('state', 'in', ['executing', 'unknown', 'succeeded'])
+    .orderBy('moved_at', 'desc')
+    .orderBy('id')
     .limit(2)
     .execute();
-  if (last?.id !== id || last.state !== 'succeeded' || earlier?.state !== 'succeeded') return undefined;
-  const opened = await openValue(store, earlier);
-  return 'value' in opened ? opened.value : undefined;
+}
+
+async function openKept(store: ValueStore, row: OperationRow | undefined) {
+  if (row?.state !== 'succeeded') return undefined;
+  const opened = await openValue(store, row);
+  return 'value' in opened && opened.value ? { value: opened.value } : undefined;
 }
 
 /** Deletes the values of one person's operations, or of a tenant's. */

@@ -1,48 +1,88 @@
 import { z } from 'zod';
+import { isObject } from '../../api/http/errors.ts';
 import { variablePath } from '../../api/variables.ts';
-import type { VariableShown } from '../../api/zones/summary.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { Secret } from '../../secrets/secret.ts';
-import type { FormResult } from '../../views/blocks/blocks.ts';
+import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { addFailure } from '../../views/blocks/failure.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
-import { renderProposed } from '../../views/operations/answers.ts';
-import { describeOutcome, describeState, renderSent } from '../../views/operations/describe.ts';
+import { renderProposed, renderUndoOffer } from '../../views/operations/answers.ts';
+import {
+  describeOutcome,
+  describeScriptConsequences,
+  describeState,
+  renderSent,
+} from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
 import { rememberUse } from '../names.ts';
+import type { Words } from '../words.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
+import { readVariableRequest, type VariableRequest, variableUpdate } from './kinds/variable.ts';
 import { canUndo, type Operation } from './model.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
-import { findOperation, loadVariableName } from './queries.ts';
-import { findPreviousValue } from './values.ts';
+import { findOperation, findPathOf, findRequestedBy, findTargetName } from './queries.ts';
+import { findPreviousValue, isValueKept } from './values.ts';
 
-const variableCommand: Command<'ledger' | 'names' | 'zoneCache'> = {
+type Needs = 'ledger' | 'names' | 'policies' | 'zoneCache';
+
+const variableCommand: Command<Needs> = {
   name: 'variable',
   aliases: ['variables', 'var'],
-  usage: 'variable [<scriptId> <variableId>]',
+  usage: 'variable [<scriptId> <variableId>|<name>|undo]',
   summary: 'Set a variable of an edge script: its value, and whether it is required',
   label: 'Set a variable',
-  examples: ['variable', 'variable 301 12'],
+  examples: ['variable', 'variable 301 12', 'variable FEATURE_X', 'variable undo'],
   needs: 'change',
-  modal: () => forms.variableBusy,
+  modal: (words) => (isUndo(words) ? undefined : forms.variableBusy),
   async load(words, context) {
-    const [typed, variableId] = words.list;
-    if (words.list.length > 2)
+    const [typed, ...rest] = words.list;
+    if (typed === undefined) return forms.renderVariableForm({});
+    const path = await findPathOf(context.ledger, tenantId(context.person), variableUpdate.name, typed);
+    const named = path === undefined ? undefined : variableUpdate.parse({ ...emptyChange, path });
+    if (rest.length > (named ? 0 : 1))
       throw new UserError(
         'A value is not typed into the command: everybody near could read it in the history.',
         'Type `/cdn variable` with the two ids, or alone; the form takes the value.',
       );
-    if (typed === undefined) return forms.renderVariableForm({});
-    const scriptId = await context.names.resolve(context.person, 'script', typed);
-    const [shown, needs] = await Promise.all([
-      loadVariableShown({ scriptId, variableId }, context),
-      findApprovalNeeds('variable-update', context),
-    ]);
-    return forms.renderVariableForm({ scriptId, variableId }, { shown, needs });
+    const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
+    const variableId = named?.variableId ?? rest[0];
+    return forms.renderVariableForm(
+      { scriptId, variableId },
+      await loadKnown({ scriptId, variableId }, context),
+    );
   },
+  run: (_, context) => offerUndo(context),
 };
+
+const emptyChange = { method: 'POST', body: '{}', setsValue: false };
+
+function isUndo({ list }: Words): boolean {
+  return list.length === 1 && list[0]?.toLowerCase() === 'undo';
+}
+
+/** What the form shows before the value is typed. */
+async function loadKnown(
+  { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },
+  context: With<Needs>,
+): Promise<forms.KnownVariable> {
+  const { ledger, person } = context;
+  const request = { scriptId, variableId: variableId ?? '', required: undefined, setsValue: true };
+  const [snapshot, needs] = await Promise.all([
+    variableId === undefined
+      ? loadAffectedByScript(scriptId, context)
+      : variableUpdate.load(request, context),
+    findApprovalNeeds(variableUpdate, context),
+  ]);
+  const path = variableId === undefined ? undefined : variablePath(scriptId, variableId);
+  return {
+    name: findTargetName(snapshot, undefined),
+    consequences: variableUpdate.consequences(snapshot, request),
+    needs,
+    canUndo: path !== undefined && (await isValueKept(ledger, tenantId(person), path)),
+  };
+}
 
 const id = (noun: string) =>
   z
@@ -90,16 +130,17 @@ const fields = z
   });
 type Values = z.output<typeof fields>;
 
-async function submit(values: Values, context: With<'ledger' | 'names' | 'zoneCache'>): Promise<FormResult> {
+async function submit(values: Values, context: With<Needs>): Promise<FormResult> {
   // The ids stay in the form. The value does not: a secret is not sent back.
-  const { scriptId, variableId } = values;
+  const { scriptId, variableId, required, value } = values;
   const form = forms.renderVariableForm({ scriptId, variableId });
   try {
-    const operation = await setVariable(values, undefined, context);
+    const request = { scriptId, variableId, required, setsValue: value !== undefined };
+    const operation = await setVariable(request, value, undefined, context);
     await rememberUse('script', scriptId, context);
     const { word, fields } = operation.outcome ?? {};
     if (word === 'refused') return addFailure(form, { message: describeOutcome(operation), fields });
-    const message = renderProposed(operation);
+    const message = renderProposed(operation, await canRestore(operation, context));
     return { modal: renderSent(message), message };
   } catch (error) {
     return addFailure(form, context.explain(error));
@@ -107,27 +148,31 @@ async function submit(values: Values, context: With<'ledger' | 'names' | 'zoneCa
 }
 
 async function setVariable(
-  values: Values,
-  reason: string | undefined,
-  context: With<'ledger' | 'zoneCache'>,
+  request: VariableRequest,
+  value: Secret | undefined,
+  undoOf: string | undefined,
+  context: With<Needs>,
 ): Promise<Operation> {
   const [snapshot, { policy, approvers }] = await Promise.all([
-    loadVariableShown(values, context),
-    findApprovalNeeds('variable-update', context),
+    variableUpdate.load(request, context),
+    findApprovalNeeds(variableUpdate, context),
   ]);
-  const request = { kind: 'variable-update', ...values } as const;
-  return proposeChange({ request, reason, snapshot, policy, approvers }, context);
+  const facts = undoOf === undefined || !isObject(snapshot) ? snapshot : { ...snapshot, undoOf };
+  const change = {
+    kind: variableUpdate,
+    request,
+    value,
+    reason: undefined,
+    snapshot: facts,
+    policy,
+    approvers,
+  };
+  return proposeChange(change, context);
 }
 
-/** The zones that run the script now, and the variable's name if the CDN has told it. */
-export async function loadVariableShown(
-  { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },
-  context: With<'ledger' | 'zoneCache'>,
-): Promise<VariableShown> {
-  const { ledger, person } = context;
-  const path = variableId === undefined ? undefined : variablePath(scriptId, variableId);
-  const name = path && (await loadVariableName(ledger, tenantId(person), path));
-  return { ...(await loadAffectedByScript(scriptId, context)), name };
+/** Whether the value before a change can be restored now. */
+async function canRestore(operation: Operation, { ledger, now }: With<'ledger'>): Promise<boolean> {
+  return canUndo(operation, now()) && 'value' in (await findPreviousValue(ledger, operation.id));
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */
@@ -139,34 +184,50 @@ const previewAction: Action<'zoneCache'> = {
     const scriptId = scriptIdField.safeParse(context.modal?.fields['scriptId']).data;
     if (scriptId === undefined)
       throw new UserError('There is no script id yet.', 'Go back, type it, and look again.');
-    return forms.renderScriptZones(await loadAffectedByScript(scriptId, context));
+    const affected = await loadAffectedByScript(scriptId, context);
+    return forms.renderScriptZones(describeScriptConsequences(affected));
   },
 };
 
-const undoAction: Action<'ledger' | 'zoneCache'> = {
+// The newest requests of a person, of which the last change is one.
+const mostSearched = 20;
+
+/** The person's last change, with the button that undoes it. */
+async function offerUndo(context: With<Needs>): Promise<Message> {
+  const { ledger, person } = context;
+  for (const operation of await findRequestedBy(ledger, person, mostSearched))
+    if (await canRestore(operation, context)) return renderUndoOffer(operation);
+  throw new UserError(
+    'There is nothing to undo: no change of yours in the last 30 minutes has a previous value that is kept.',
+    'Set a variable with `/cdn variable`.',
+  );
+}
+
+const undoAction: Action<Needs> = {
   id: 'variables:undo',
   needs: 'change',
   newMessage: true,
   async run(operationId, context) {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), operationId);
+    const request = operation && readVariableRequest(operation);
     const hint = 'Set the variable with `/cdn variable`.';
-    if (operation?.request.kind !== 'variable-update')
-      throw new UserError('There is no such change here any more.', hint);
+    if (!operation || !request) throw new UserError('This change is not here any more.', hint);
     if (operation.requester.userId !== person.userId)
       throw new UserError(`Only <@${operation.requester.userId}> can undo this with a button.`, hint);
     if (!canUndo(operation, context.now()))
       throw new UserError(`It is too late to undo this (${describeState(operation)}).`, hint);
-    const value = await findPreviousValue(ledger, operationId);
-    if (!value)
+    const previous = await findPreviousValue(ledger, operationId);
+    if ('problem' in previous)
       throw new UserError(
-        'The value before is not known here, or something else set the variable since.',
+        previous.problem === 'overtaken'
+          ? 'The variable was set again since, so this cannot be undone any more.'
+          : 'The previous value is not kept, so this cannot be undone.',
         hint,
       );
-    await assertMayPropose('variable-update', context);
-    const { scriptId, variableId } = operation.request;
-    const change = { scriptId, variableId, value, required: undefined };
-    return renderProposed(await setVariable(change, `Undo of ${operation.id}`, context));
+    await assertMayPropose(variableUpdate, context);
+    const change = { ...request, required: undefined, setsValue: true };
+    return renderProposed(await setVariable(change, previous.value, operation.id, context));
   },
 };
 
@@ -178,7 +239,7 @@ const variableForm = defineForm({
   run: submit,
 });
 
-export const variables: Feature<'ledger' | 'names' | 'zoneCache'> = {
+export const variables: Feature<Needs> = {
   name: 'variables',
   commands: [variableCommand],
   actions: [previewAction, undoAction],

@@ -12,6 +12,7 @@ import { type Command, defineForm, type Feature, type With } from '../define.ts'
 import { resolveAppToDelete } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
+import { volumeDeletion } from './kinds/volume.ts';
 import { findApprovalNeeds, proposeChange, reasonField } from './proposals.ts';
 
 const volumeCommand: Command<'names' | 'zoneCache'> = {
@@ -32,7 +33,7 @@ const volumeCommand: Command<'names' | 'zoneCache'> = {
     return forms.renderVolumeForm(typed, { named, preview: await loadPreview(typed, context) });
   },
   async run() {
-    throw new UserError('With a volume the bot can do one thing: delete it.', 'Type `/cdn volume delete`.');
+    throw new UserError('The bot can do one thing with a volume: delete it.', 'Type `/cdn volume delete`.');
   },
 };
 
@@ -92,12 +93,12 @@ async function submit(values: Values, context: With<'ledger' | 'names' | 'zoneCa
     const changed = seen?.startsWith(`${contentHash([appId, volumeId])}:`) ?? false;
     return {
       modal: forms.renderVolumeForm(values, { named, preview: { ...preview, changed } }),
-      message: { text: 'Nothing was asked for: the form was closed before it was sent.' },
+      message: { text: 'Nothing was requested: the form was closed before it was sent.' },
     };
   }
   const { policy, approvers } = preview.needs;
-  const request = { kind: 'volume-delete', appId, volumeId } as const;
-  const proposal = { request, reason, snapshot: preview.shown, policy, approvers };
+  const request = { appId, volumeId };
+  const proposal = { kind: volumeDeletion, request, reason, snapshot: preview.shown, policy, approvers };
   const message = renderProposed(await proposeChange(proposal, context));
   return { modal: renderSent(message), message };
 }
@@ -111,7 +112,7 @@ export async function loadPreview(
 ) {
   const [shown, needs] = await Promise.all([
     loadAffectedByVolume(appId, context),
-    findApprovalNeeds('volume-delete', context),
+    findApprovalNeeds(volumeDeletion, context),
   ]);
   // The cost changes every minute and decides nothing.
   const { monthlyCost: _, ...decisive } = shown;

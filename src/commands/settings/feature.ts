@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Group, type People, tenantId } from '../../auth/identity.ts';
 import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
+import { renderAnswer } from '../../views/operations/answers.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
 import {
@@ -18,11 +19,14 @@ import {
   type Picker,
   type With,
 } from '../define.ts';
-import { pendingActions, renderHomePending } from './pending.ts';
-import { findConsequences, refuseOvertaken, save } from './save.ts';
-import { findSecondAdmins } from './second-admin.ts';
+import { decideAfresh } from '../operations/approvals.ts';
+import { approve, cancel, deny } from '../operations/decide.ts';
+import { settingsChange } from '../operations/kinds/settings.ts';
+import { waitForOutcome } from '../operations/proposals.ts';
+import { findOperation, findWaitingOf } from '../operations/queries.ts';
+import { announce, findConsequences, findSecondAdmins, refuseOvertaken, save } from './save.ts';
 
-const settingsCommand: Command<'policies' | 'exports'> = {
+const settingsCommand: Command<'exports' | 'ledger' | 'policies'> = {
   name: 'settings',
   aliases: ['policy', 'config'],
   usage: 'settings [people|approvals|channels|keeping]',
@@ -36,7 +40,7 @@ const settingsCommand: Command<'policies' | 'exports'> = {
   },
 };
 
-const editAction: Action<'policies' | 'exports'> = {
+const editAction: Action<'exports' | 'ledger' | 'policies'> = {
   id: 'settings:edit',
   needs: 'admin',
   modal: (value) =>
@@ -55,12 +59,12 @@ async function loadForm(shown: SettingsSection, { authorizer, people }: Context)
   return forms.renderSettingsForm(shown, { policy, groups, missing: people.missingScopes() });
 }
 
-async function loadSettings(context: With<'policies' | 'exports'>): Promise<ShownSettings> {
+async function loadSettings(context: With<'exports' | 'ledger' | 'policies'>): Promise<ShownSettings> {
   const { people, person } = context;
   const policy = await context.authorizer.policy({ fresh: true });
   const [last, pending, groups, overdueFiles] = await Promise.all([
     context.policies.version(tenantId(person), policy.version),
-    context.policies.pending(tenantId(person)),
+    findWaitingOf(context.ledger, tenantId(person), settingsChange.name),
     loadGroups(policy, people),
     context.exports.countOverdue(person, policy.exportKeepDays),
   ]);
@@ -151,7 +155,7 @@ function merge(before: Policy, values: z.output<typeof fields>): Policy {
   return { ...before, ...Object.fromEntries(given), caps: Object.fromEntries(caps) };
 }
 
-const reviewAction: Action<'policies'> = {
+const reviewAction: Action<'ledger' | 'policies'> = {
   id: 'settings:review',
   needs: 'admin',
   modal: () => forms.renderSettingsSkeleton('Reading the settings', 'What would change'),
@@ -171,7 +175,7 @@ const reviewAction: Action<'policies'> = {
   },
 };
 
-const undoAction: Action<'policies'> = {
+const undoAction: Action<'ledger' | 'policies'> = {
   id: 'settings:undo',
   needs: 'admin',
   changesHome: true,
@@ -182,6 +186,44 @@ const undoAction: Action<'policies'> = {
       return (await refuseOvertaken(context)).message;
     const older = await context.policies.version(tenantId(context.person), before.version - 1);
     return (await save(before, older?.policy ?? initialPolicy, context)).message;
+  },
+};
+
+/** A press on a change that waits for a second admin, answered beside the message or on top of the settings. */
+const press = { needs: 'admin', changesHome: true, newMessage: true } as const;
+
+const confirmAction: Action<'ledger' | 'policies'> = {
+  ...press,
+  id: 'settings:confirm',
+  async run(id, context) {
+    const { ledger, person, policies, authorizer } = context;
+    const before = await authorizer.policy({ fresh: true });
+    const answer = await decideAfresh(id, context, (decision) => approve(ledger, id, person, decision));
+    if (answer.kind !== 'approved') return renderAnswer(answer);
+    const operation = await waitForOutcome(answer.operation, context);
+    if (operation.state !== 'succeeded') return renderAnswer({ kind: 'approved', operation });
+    const saved = await policies.version(tenantId(person), before.version + 1);
+    const after = saved?.policy ?? (await authorizer.policy({ fresh: true }));
+    const found = await findConsequences(before, after, context);
+    const who = { by: operation.requester.userId, second: person.userId };
+    return views.renderSaved(after.version, found, await announce(before, after, found, who, context))
+      .message;
+  },
+};
+
+/** By its author too, who takes it back. */
+const rejectAction: Action<'ledger' | 'policies'> = {
+  ...press,
+  id: 'settings:reject',
+  async run(id, context) {
+    const { ledger, person } = context;
+    const operation = await findOperation(ledger, tenantId(person), id);
+    if (operation?.requester.userId === person.userId) return renderAnswer(await cancel(ledger, id, person));
+    return renderAnswer(
+      await decideAfresh(id, context, (decision) =>
+        deny(ledger, id, person, { reason: undefined, context: decision }),
+      ),
+    );
   },
 };
 
@@ -201,7 +243,7 @@ const settingsForm = defineForm({
   fields,
   loadingView: forms.renderSettingsSkeleton('Saving'),
   changesHome: true,
-  async run(values, context: With<'policies'>) {
+  async run(values, context: With<'ledger' | 'policies'>) {
     const before = await context.authorizer.policy({ fresh: true });
     const edited = context.modal?.metadata;
     if (edited !== undefined && edited !== String(before.version)) return refuseOvertaken(context);
@@ -209,11 +251,10 @@ const settingsForm = defineForm({
   },
 });
 
-export const settings: Feature<'policies' | 'exports'> = {
+export const settings: Feature<'exports' | 'ledger' | 'policies'> = {
   name: 'settings',
   commands: [settingsCommand],
-  actions: [editAction, reviewAction, undoAction, ...pendingActions],
+  actions: [editAction, reviewAction, undoAction, confirmAction, rejectAction],
   forms: [settingsForm],
   pickers: [groupPicker],
-  homeSection: renderHomePending,
 };

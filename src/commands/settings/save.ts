@@ -1,4 +1,5 @@
 import { findGroups, tenantId } from '../../auth/identity.ts';
+import { findOtherAdmins, RolesUnknown } from '../../auth/policy/authorizer.ts';
 import {
   computeEffects,
   describeChange,
@@ -7,25 +8,24 @@ import {
 } from '../../auth/policy/changes.ts';
 import type { Policy } from '../../auth/policy/policy.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
-import { renderWaiting } from '../../views/settings/pending.ts';
 import * as views from '../../views/settings/settings.ts';
 import type { Context, With } from '../define.ts';
-import { assertAllowed } from '../operations/proposals.ts';
-import { findSecondAdmins } from './second-admin.ts';
+import { voidOvertaken } from '../operations/expiry.ts';
+import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
+import { assertAllowed, proposeChange } from '../operations/proposals.ts';
 
 /** Saves a change of settings, or has a second admin asked, by the rights and groups of now. */
-export async function save(before: Policy, after: Policy, context: With<'policies'>): Promise<FormResult> {
-  const { person, policies } = context;
+export async function save(
+  before: Policy,
+  after: Policy,
+  context: With<'ledger' | 'policies'>,
+): Promise<FormResult> {
+  const { person, policies, ledger } = context;
   assertAllowed(await context.decide('admin', { fresh: true }), context);
   const changes = diffPolicies(before, after);
   if (changes.length === 0) return views.renderNothingChanged();
   const second = await findSecondAdmins(before, after, context);
-  if (second) {
-    const { admins: told, lowers } = second;
-    const policy = { ...after, version: before.version };
-    const pending = await policies.propose({ author: person, policy, changes, lowers, told });
-    return pending ? renderWaiting(pending) : refuseOvertaken(context);
-  }
+  if (second) return askSecondAdmin(before, after, second, context);
   const found = await findConsequences(before, after, context);
   const outcome = await policies.save({
     tenant: tenantId(person),
@@ -35,8 +35,60 @@ export async function save(before: Policy, after: Policy, context: With<'policie
     difference: changes.map(describeChange),
   });
   if (!outcome.saved) return views.renderChangedMeanwhile(outcome.meanwhile);
+  await voidOvertaken(ledger, tenantId(person), settingsChange.name);
   const told = await announce(before, outcome.policy, found, { by: person.userId }, context);
   return views.renderSaved(outcome.policy.version, found, told);
+}
+
+// As many are told.
+const mostAdmins = 10;
+
+/**
+ * The admins of whom one must confirm this person's change of the settings, by the groups and profiles of now; undefined
+ * where it lowers nothing or the bot knows no other admin.
+ *
+ * @throws RolesUnknown where Slack does not say what decides.
+ */
+export async function findSecondAdmins(
+  before: Policy,
+  after: Policy,
+  { people, person, policies }: With<'policies'>,
+): Promise<{ readonly admins: readonly string[]; readonly lowers: Lowering } | undefined> {
+  const both = [before, after].flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]);
+  const { userId } = person;
+  const { groups, unread } = await findGroups(people, userId, unique(both), { fresh: true });
+  if (unread.length > 0 && before.secondAdmin) throw new RolesUnknown();
+  const lowers = findLowering(before, after, { userId, groups });
+  if (!lowers) return undefined;
+  const known = await policies.knownPeople(tenantId(person));
+  const admins = await findOtherAdmins(people, known, userId);
+  return admins.length > 0 ? { admins: admins.slice(0, mostAdmins), lowers } : undefined;
+}
+
+/** In place of a change of this tenant that waits already. */
+async function askSecondAdmin(
+  before: Policy,
+  after: Policy,
+  { admins, lowers }: { readonly admins: readonly string[]; readonly lowers: Lowering },
+  context: With<'ledger' | 'policies'>,
+): Promise<FormResult> {
+  const { ledger, person } = context;
+  const { version } = await context.authorizer.policy({ fresh: true });
+  if (version !== before.version) return refuseOvertaken(context);
+  await voidOvertaken(ledger, tenantId(person), settingsChange.name);
+  const { version: _, ...request } = after;
+  const operation = await proposeChange(
+    {
+      kind: settingsChange,
+      request,
+      reason: undefined,
+      snapshot: writeFacts(before, lowers, person.userId),
+      policy: before,
+      approvers: admins,
+    },
+    context,
+  );
+  return views.renderWaiting(operation, admins);
 }
 
 /** Tells the channels that are concerned; false for one where the bot cannot write. */
@@ -66,7 +118,7 @@ export async function refuseOvertaken(context: With<'policies'>): Promise<FormRe
   return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
 }
 
-// A group may hold the whole company: the others of a group are like those who are listed.
+// A group may hold the whole company: its other members are like those who are listed.
 const mostPeople = 200;
 
 /** The effects of a change of settings: the differences, and the decisions that change. */

@@ -9,6 +9,7 @@ import { describeUnconfirmed } from '../../views/steps.ts';
 import type { Action, Feature, With } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
 import { longestReason } from '../operations/decide.ts';
+import { volumeDeletion } from '../operations/kinds/volume.ts';
 import { proposeChange } from '../operations/proposals.ts';
 import { rejectStepRun } from '../operations/steps.ts';
 import { loadPreview, volumeIds } from '../operations/volumes.ts';
@@ -87,8 +88,10 @@ function propose(
   { needs: { policy, approvers }, shown }: Awaited<ReturnType<typeof loadPreview>>,
   context: With<'ledger'>,
 ) {
-  const request = { kind: 'volume-delete', ...ids } as const;
-  return proposeChange({ request, reason, snapshot: shown, policy, approvers, stepRun: run }, context);
+  return proposeChange(
+    { kind: volumeDeletion, request: ids, reason, snapshot: shown, policy, approvers, stepRun: run },
+    context,
+  );
 }
 
 /** The buttons by which a person confirms a deletion that no approver has to. */

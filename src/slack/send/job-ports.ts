@@ -46,6 +46,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
   return {
     audit,
     ledger,
+    policies,
     cdnKey,
     exportThread: options.exportThread,
     blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),

@@ -259,7 +259,6 @@ export const scaleIndexes = defineTables({}, [
   'create index digest_runs_due on digest_runs (due)',
   'create index watch_incidents_closed_at on watch_incidents (closed_at)',
   'create index step_runs_begun_at on step_runs (begun_at)',
-  'create index pending_policies_expires_at on pending_policies (expires_at)',
   'create index exports_ended_at on exports (ended_at)',
   'create index exports_with_files on exports (tenant) where files_deleted_at is null',
 ]);

@@ -1,5 +1,4 @@
 import type { Button } from '@slack/types';
-import type { Answer, Operation } from '../../commands/operations/model.ts';
 import { actions, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
@@ -7,14 +6,43 @@ import {
   describeCount,
   describeMissing,
   describeOutcome,
-  describeRequest,
   describeVoidReason,
+  renderState,
   retryButton,
-  states,
+  type ShownOperation,
+  undoButton,
 } from './describe.ts';
 
+type About<Kind extends string, Facts = unknown> = Facts & {
+  readonly kind: Kind;
+  readonly operation: ShownOperation;
+};
+
+/** What a press led to, with the operation as it is after it. */
+export type ShownAnswer =
+  | { readonly kind: 'not-found' }
+  | About<
+      | 'approved'
+      | 'denied'
+      | 'cancelled'
+      | 'confirmed'
+      | 'proposed'
+      | 'already'
+      | 'outdated'
+      | 'expired'
+      | 'twice'
+      | 'already-retried'
+    >
+  | About<'void', { readonly why: string }>
+  | About<'not-allowed', { readonly decision: { readonly trace: readonly TraceStep[] } }>
+  | About<'own-request', { readonly press: 'approve' | 'deny' }>
+  | About<'not-requester', { readonly press: 'cancel' | 'retry' }>
+  | About<'not-now', { readonly why: 'state' | 'value-gone' }>;
+
+type TraceStep = { readonly ok: boolean; readonly says: string };
+
 /** The private answer to a press: every press gets one, also one that does nothing. */
-export function renderAnswer(answer: Answer): Message {
+export function renderAnswer(answer: ShownAnswer): Message {
   if (answer.kind === 'not-found')
     return reply(
       'There is no such request here any more. Nothing was done.',
@@ -22,9 +50,9 @@ export function renderAnswer(answer: Answer): Message {
     );
   const { operation } = answer;
   const { id, state } = operation;
-  const request = describeRequest(operation);
+  const request = operation.words.what;
   const requester = `<@${operation.requester.userId}>`;
-  const progress = `${describeCount(operation)}. It waits for ${describeMissing(operation)}.`;
+  const progress = `${describeCount(operation)}. It still needs ${describeMissing(operation)}.`;
   const myRequests = commandButton('My requests', 'approvals');
   switch (answer.kind) {
     case 'approved':
@@ -32,9 +60,13 @@ export function renderAnswer(answer: Answer): Message {
     case 'twice':
       return reply(`You have approved it already: ${progress}`);
     case 'denied':
-      return reply(`Denied. ${requester} reads your reason.`);
+      return reply(
+        operation.outcome?.reason
+          ? `Denied. ${requester} reads your reason.`
+          : `Rejected. ${requester} is told.`,
+      );
     case 'cancelled':
-      return reply(`Cancelled. Nothing was sent to the CDN: ${request}.`);
+      return reply(`Cancelled. Nothing was changed: ${request}.`);
     case 'confirmed':
       return state === 'succeeded'
         ? reply(`Noted as done: ${request}.`)
@@ -56,52 +88,63 @@ export function renderAnswer(answer: Answer): Message {
           )
         : reply(`Only ${requester} can ask for it again: it would run with their key.`);
     case 'already-retried':
-      return reply(`It was asked for again already: ${states[state]}.`, myRequests);
+      return reply(`It was asked for again already: ${renderState(operation)}.`, myRequests);
     case 'not-now':
       return answer.why === 'value-gone'
         ? reply('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
-        : reply(`It is past that: ${states[state]}.`, myRequests);
+        : reply(`It is past that: ${renderState(operation)}.`, myRequests);
     case 'already':
+    case 'outdated':
       return reply(describeDecision(operation));
     case 'expired':
       return reply(
-        `It expired ${formatMoment(operation.expiresAt)}: nothing was sent to the CDN. ${requester} can ask anew.`,
+        `It expired ${formatMoment(operation.expiresAt)}. Nothing was changed. ${requester} can ask again.`,
       );
     case 'not-allowed': {
       const refused = answer.decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
-      return reply(
-        `You may not do this here: ${refused.join('; ')}.\nAdmins name approvers in \`/cdn settings\`.`,
-      );
+      return reply(`Not allowed yet: ${refused.join('; ')}.\nAdmins name approvers in \`/cdn settings\`.`);
     }
     case 'void':
       return reply(
-        `It is void and will not run: ${describeVoidReason(answer.why)}. ${requester} can ask anew.`,
+        `It is void and will not run: ${describeVoidReason(answer.why)}. ${requester} can ask again.`,
       );
   }
 }
 
-/** The answer to a new request. */
-export function renderProposed(operation: Operation): Message {
-  const { id, state, approvalsNeeded, expiresAt } = operation;
-  const request = describeRequest(operation);
+/** The answer to a new request. `canUndo`: a button may restore what was there before. */
+export function renderProposed(operation: ShownOperation, canUndo = false): Message {
+  const { id, state, approvalsNeeded, expiresAt, words } = operation;
+  const request = words.what;
   if (approvalsNeeded === 0) {
     const outcome = describeOutcome(operation);
-    // Names what was set, so that the request would say it twice.
-    if (state === 'succeeded') return reply(`:white_check_mark: ${outcome}`);
-    return reply(`${states[state]}: ${request}.${outcome ? `\n${outcome}` : ''}`);
+    // The outcome names what was set, so the request would say it twice.
+    if (outcome && state === 'succeeded')
+      return reply(
+        `${/^:\w+:/u.exec(renderState(operation))?.[0]} ${outcome}`,
+        ...(canUndo ? [undoButton(id)] : []),
+      );
+    return reply(`${renderState(operation)}: ${request}.${outcome ? `\n${outcome}` : ''}`);
   }
   return reply(
-    `Asked for. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}: ${request}.\nThe bot tells you how it goes, in a direct message.`,
+    `Asked for: ${request}. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}.\nThe bot tells you how it goes, in a direct message.`,
     cancelButton(id),
   );
 }
 
-function describeDecision(operation: Operation): string {
+/** A person's last change, which can be undone. */
+export function renderUndoOffer(operation: ShownOperation): Message {
+  return reply(
+    `Your last change: ${operation.words.what}, ${formatMoment(operation.movedAt)}.`,
+    undoButton(operation.id),
+  );
+}
+
+function describeDecision(operation: ShownOperation): string {
   const { state, movedBy, movedAt, approvals } = operation;
   const by = movedBy === 'system' || state === 'failed' ? '' : ` by <@${movedBy}>`;
   const approvers = approvals.map((approval) => `<@${approval.by}>`).join(', ');
   const outcome = describeOutcome(operation);
-  return `Already decided. ${states[state]}${by}, ${formatMoment(movedAt)}.${approvers ? ` Approved by ${approvers}.` : ''}${outcome ? `\n${outcome}` : ''}`;
+  return `Already decided. ${renderState(operation)}${by}, ${formatMoment(movedAt)}.${approvers ? ` Approved by ${approvers}.` : ''}${outcome ? `\n${outcome}` : ''}`;
 }
 
 function reply(text: string, ...buttons: Button[]): Message {

@@ -1,23 +1,15 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { Operation } from '../../commands/operations/model.ts';
 import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
-import { renderTable } from '../blocks/table.ts';
-import { capitalize, plainText } from '../blocks/text.ts';
+import { capitalize, truncateLines } from '../blocks/text.ts';
 import { canCancel, checkButton, decisionButtons } from './approvals.ts';
-import {
-  describeMissing,
-  describeRequest,
-  describeRequestPlainly,
-  describeState,
-  states,
-} from './describe.ts';
+import { describeMissing, nameInPlainText, renderState, type ShownOperation } from './describe.ts';
 
 export interface ApprovalLists {
-  readonly waiting: readonly Operation[];
-  readonly requested: readonly Operation[];
+  readonly waiting: readonly ShownOperation[];
+  readonly requested: readonly ShownOperation[];
   readonly isApprover: boolean;
 }
 
@@ -27,24 +19,16 @@ export function renderApprovalList(
   asOf: Date,
   done?: string,
 ): Message {
-  const text =
-    waiting.length === 0
-      ? 'Nothing waits for your approval'
-      : `${capitalize(pluralize(waiting.length, 'request'))} ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`;
-  const mine = requested.length === 0 ? 'You have asked for nothing lately.' : '';
+  const text = waiting.length === 0 ? 'Nothing waits for your approval' : countWaiting(waiting);
+  const mine = requested.length === 0 ? 'You have not asked for anything lately.' : '*You asked to*';
   return message(text, [
     done && section(done),
-    section([`*${text}*`, !isApprover && 'Admins name approvers in `/cdn settings`: you are not one.', mine]),
-    ...renderWaiting(waiting, 'approvals:approve-listed'),
-    ...renderTable({
-      caption: 'What you asked for',
-      columns: ['You asked to', 'State', 'When'],
-      rows: requested.map((operation) => [
-        describeRequestPlainly(operation, plainText),
-        describeState(operation),
-        { at: operation.movedAt },
-      ]),
-    }),
+    section([
+      `*${text}*`,
+      !isApprover && 'You are not an approver. Admins name approvers in `/cdn settings`.',
+    ]),
+    ...renderWaiting(waiting, true),
+    section(truncateLines([mine, ...requested.map(renderLine)], 2800)),
     actions(
       selectOf('Cancel or record…', requested.flatMap(renderChoice)),
       commandButton('Refresh', 'approvals'),
@@ -53,8 +37,17 @@ export function renderApprovalList(
   ]);
 }
 
-function renderChoice(operation: Operation): Button[] {
-  const label = describeRequestPlainly(operation, plainText);
+/** `1 request waits for your approval` */
+export function countWaiting(waiting: readonly unknown[]): string {
+  return `${capitalize(pluralize(waiting.length, 'request'))} ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`;
+}
+
+function renderLine(operation: ShownOperation): string {
+  return `${operation.words.what}\n${renderState(operation)} · ${formatMoment(operation.movedAt)}`;
+}
+
+function renderChoice(operation: ShownOperation): Button[] {
+  const label = nameInPlainText(operation);
   if (canCancel(operation)) return [button(`Cancel: ${label}`, 'approvals:cancel', operation.id)];
   return operation.state === 'unknown'
     ? [button(`Record what I found: ${label}`, 'approvals:check', operation.id)]
@@ -62,36 +55,40 @@ function renderChoice(operation: Operation): Button[] {
 }
 
 /** For the Home tab: only what can be acted on. */
-export function renderHomeSection(waiting: readonly Operation[], open: readonly Operation[]): KnownBlock[] {
+export function renderHomeSection(
+  waiting: readonly ShownOperation[],
+  open: readonly ShownOperation[],
+): KnownBlock[] {
+  const yours = `${pluralize(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`;
   return [
-    section(
-      `*Approvals:* ${pluralize(waiting.length, 'request')} ${waiting.length === 1 ? 'waits' : 'wait'} for you, ${pluralize(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`,
-      commandButton('All approvals', 'approvals'),
-    ),
-    ...renderWaiting(waiting, 'approvals:approve'),
+    section(`*${countWaiting(waiting)}*, ${yours}`, commandButton('All approvals', 'approvals')),
+    ...renderWaiting(waiting, false),
     ...renderRequested(open),
   ];
 }
 
 const mostListed = 8;
 
-function renderWaiting(waiting: readonly Operation[], approveId: string): KnownBlock[] {
-  const blocks = waiting
-    .slice(0, mostListed)
-    .flatMap((operation) => [
-      section(
-        `<@${operation.requester.userId}>: ${describeRequest(operation)}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
-      ),
-      actions(...decisionButtons(operation, approveId)),
-    ]);
+function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): KnownBlock[] {
+  const blocks = waiting.slice(0, mostListed).flatMap((operation) => renderOpen(operation, isListed));
   const more = waiting.length - mostListed;
-  return more > 0 ? [...blocks, context(`and ${more} more: they are in the approval channel`)] : blocks;
+  return more > 0 ? [...blocks, context(`and ${more} more: see the approval channel`)] : blocks;
 }
 
-function renderRequested(requested: readonly Operation[]): KnownBlock[] {
+/** A request of somebody else, with the buttons that decide it. */
+export function renderOpen(operation: ShownOperation, isListed = false): KnownBlock[] {
+  return [
+    section(
+      `<@${operation.requester.userId}>: ${operation.words.what}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,
+    ),
+    actions(...decisionButtons(operation, isListed)),
+  ];
+}
+
+function renderRequested(requested: readonly ShownOperation[]): KnownBlock[] {
   const blocks = requested.slice(0, mostListed).map((operation) => {
-    const { id, state, movedAt } = operation;
-    const text = `${describeRequest(operation)}\n${states[state]} · ${formatMoment(movedAt)}`;
+    const { id, state } = operation;
+    const text = renderLine(operation);
     if (canCancel(operation)) return section(text, button('Cancel', 'approvals:cancel', id));
     return section(text, state === 'unknown' ? checkButton(id) : undefined);
   });

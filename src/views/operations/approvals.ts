@@ -1,36 +1,44 @@
 import type { Button, KnownBlock } from '@slack/types';
-import type { Operation } from '../../commands/operations/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
-import { renderTable } from '../blocks/table.ts';
-import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, plainText, unbold } from '../blocks/text.ts';
 import {
+  capitalize,
+  escapeMrkdwn,
+  formatCode,
+  join,
+  type Maybe,
+  truncateLines,
+  unbold,
+} from '../blocks/text.ts';
+import {
+  type DecisionLabels,
   describeCount,
   describeMissing,
   describeOutcome,
-  describeRequest,
-  describeRequestPlainly,
+  describePlainly,
   describeState,
-  readAffected,
-  renderConsequences,
+  nameInPlainText,
+  noUndo,
+  renderState,
   retryButton,
-  states,
+  type ShownOperation,
+  undoButton,
 } from './describe.ts';
 
 /** The approvers' card: the request, the requester, the consequences, and the buttons while it waits. */
-export function renderApprovalCard(operation: Operation, approvers: readonly string[]): Message {
+export function renderApprovalCard(operation: ShownOperation, approvers: readonly string[]): Message {
   const requester = `<@${operation.requester.userId}>`;
   const waits = operation.state === 'proposed';
   const text = waits
-    ? `${requester} asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)}.`
-    : `${describeRequestPlainly(operation)}: ${describeState(operation)}`;
+    ? `${requester} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)}.`
+    : `${describePlainly(operation)}: ${describeState(operation)}`;
   return message(text, [
     section([
-      `${requester} ${waits ? 'asks to' : 'asked to'} *${describeRequest(operation)}*`,
+      `${requester} ${waits ? 'asks to' : 'asked to'} *${operation.words.what}*`,
       quoteReason(operation),
     ]),
-    section(renderConsequences(operation)),
+    section(operation.words.consequences.text),
     section(renderProgress(operation, approvers)),
     waits ? actions(...decisionButtons(operation), affectedButton(operation)) : nextSteps(operation),
     sealLine(operation),
@@ -38,82 +46,104 @@ export function renderApprovalCard(operation: Operation, approvers: readonly str
 }
 
 /** The notice in the channel of a change that needed no approval. */
-export function renderChangeNotice(operation: Operation): Message {
+export function renderChangeNotice(operation: ShownOperation): Message {
   const { id, state, requester } = operation;
   const outcome = describeOutcome(operation);
-  const text = `<@${requester.userId}>: ${describeRequestPlainly(operation)}, ${describeState(operation)}`;
+  const text = `<@${requester.userId}>: ${describePlainly(operation)}, ${describeState(operation)}`;
   return message(text, [
-    section([`<@${requester.userId}>: ${describeRequest(operation)}`, states[state], outcome]),
+    section([`<@${requester.userId}>: ${operation.words.what}`, renderState(operation), outcome]),
     state === 'unknown' && actions(checkButton(id)),
     sealLine(operation),
   ]);
 }
 
+/** `unknown-value`: the value before is not kept. `no`: it cannot be undone any more, or never could. */
+export type UndoState = 'possible' | 'unknown-value' | 'no';
+
 /** The requester's own message, one for the whole life of the request. */
-export function renderRequesterMessage(
-  operation: Operation,
-  undo: 'possible' | 'unknown-value' | 'no',
-): Message {
-  const { id, outcome } = operation;
-  return message(`Your request to ${describeRequestPlainly(operation)}: ${describeState(operation)}`, [
-    section([`*Your request:* ${describeRequest(operation)}`, quoteReason(operation)]),
+export function renderRequesterMessage(operation: ShownOperation, undo: UndoState): Message {
+  const { id, outcome, words } = operation;
+  return message(`Your request to ${describePlainly(operation)}: ${describeState(operation)}`, [
+    section([
+      `*Your request:* ${words.what}`,
+      words.isDescribedByConsequences && words.consequences.text,
+      quoteReason(operation),
+    ]),
     section(renderProgress(operation)),
     canCancel(operation)
       ? actions(button('Cancel the request', 'approvals:cancel', id))
       : nextSteps(operation),
     outcome?.word === 'key-refused' && actions(connectButton('Connect the current key')),
-    undo === 'possible' && actions(button('Undo (within 30 minutes)', 'variables:undo', id)),
-    undo === 'unknown-value' &&
-      context(
-        'No undo: the value before is not known here. The CDN does not tell it, and the bot has not set it before.',
-      ),
+    undo === 'possible' && actions(undoButton(id)),
+    undo === 'unknown-value' && context(noUndo),
     sealLine(operation),
   ]);
 }
 
 /** The reminder below the card, which has the buttons. */
-export function renderReminder(operation: Operation, approvers: readonly string[]): Message {
+export function renderReminder(operation: ShownOperation, approvers: readonly string[]): Message {
   const { requester, expiresAt } = operation;
-  const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: <@${requester.userId}> asks to ${describeRequestPlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
+  const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: <@${requester.userId}> asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
   return say(text);
 }
 
-/** The zones that a request affects, as they were when it was asked for. */
-export function renderAffected(operation: Operation): Message {
-  const { zones = [], zonesTotal = 0 } = readAffected(operation) ?? {};
-  const rows = zones.flatMap(({ name, hostnames, hostnamesTotal }) => {
+/** The zones that depend on a request's target, as they were when it was asked for: a line each. */
+export function renderAffected(operation: ShownOperation): Message {
+  const { what, consequences } = operation.words;
+  const { zones = [], zonesTotal = 0 } = consequences.zones ?? {};
+  const lines = zones.map(({ name, hostnames, hostnamesTotal }) => {
     const more = hostnamesTotal - hostnames.length;
-    const hosts = [...hostnames, ...(more > 0 ? [`and ${formatInteger(more)} more`] : [])];
-    return (hosts.length > 0 ? hosts : ['no hostname']).map((host) => [name || 'unnamed', host]);
+    const hosts = join(
+      [...hostnames.map((host) => escapeMrkdwn(host)), more > 0 && `and ${formatInteger(more)} more`],
+      ', ',
+    );
+    return `*${escapeMrkdwn(name) || 'unnamed'}*: ${hosts || 'no hostname'}`;
   });
-  const what = describeRequest(operation);
-  const text = `*${capitalize(pluralize(zonesTotal, 'zone'))}* ${zonesTotal === 1 ? 'hangs' : 'hang'} on this: ${what}`;
+  const text = `*${countDependents(operation)}:* ${what}`;
   const others = zonesTotal > zones.length ? `The first ${formatInteger(zones.length)} zones · ` : '';
   return message(unbold(text), [
     section(text),
-    ...renderTable({ caption: 'Zones and their hostnames', columns: ['Zone', 'Hostname'], rows }),
+    lines.length > 0 && section(truncateLines(lines, 2800)),
     context(`${others}as of ${formatMoment(operation.createdAt)}, when it was asked for`),
   ]);
 }
 
-function affectedButton(operation: Operation): Maybe<Button> {
-  const { zonesTotal = 0 } = readAffected(operation) ?? {};
-  return zonesTotal > 0 && button('What is affected', 'approvals:affected', operation.id);
+/** `5 zones depend on it` */
+function countDependents({ words }: ShownOperation): string {
+  const total = words.consequences.zones?.zonesTotal ?? 0;
+  return `${capitalize(pluralize(total, 'zone'))} ${total === 1 ? 'depends' : 'depend'} on it`;
 }
 
-export function canCancel({ state }: Operation): boolean {
+function affectedButton({ id, words }: ShownOperation): Maybe<Button> {
+  const { zonesTotal = 0 } = words.consequences.zones ?? {};
+  return zonesTotal > 0 && button('Review impact', 'approvals:affected', id);
+}
+
+export function canCancel({ state }: ShownOperation): boolean {
   return state === 'proposed' || state === 'approved';
 }
 
-export function decisionButtons(operation: Operation, approveId = 'approvals:approve'): Button[] {
-  const { id, kind } = operation;
-  const style = kind === 'volume-delete' ? 'danger' : 'primary';
-  const zones = readAffected(operation)?.zonesTotal ?? 0;
-  const hangsOnIt = `${capitalize(pluralize(zones, 'zone'))} ${zones === 1 ? 'hangs' : 'hang'} on it.`;
-  const way = kind === 'volume-delete' ? ' There is no way back.' : '';
-  const warning = `It runs with the last approval: ${describeRequestPlainly(operation, plainText)}. ${hangsOnIt}${way}`;
-  const confirm = { ...confirmation('Approve it?', warning, 'Approve', 'Back'), style } as const;
-  return [button('Approve', approveId, id, { style, confirm }), button('Deny', 'approvals:deny', id)];
+const defaultLabels: DecisionLabels = {
+  approve: { label: 'Approve', actionId: 'approvals:approve' },
+  deny: { label: 'Deny', actionId: 'approvals:deny' },
+};
+
+/** `isListed`: an approval in a list shows the list again. */
+export function decisionButtons(operation: ShownOperation, isListed = false): Button[] {
+  const { id, words } = operation;
+  const { approve, deny } = words.labels ?? defaultLabels;
+  const approveId = isListed && !words.labels ? 'approvals:approve-listed' : approve.actionId;
+  const style = words.isDestructive ? 'danger' : 'primary';
+  const warning = join(
+    [
+      `It runs with the last approval: ${nameInPlainText(operation)}.`,
+      words.consequences.zones && `${countDependents(operation)}.`,
+      words.isDestructive && 'This cannot be undone.',
+    ],
+    ' ',
+  );
+  const confirm = { ...confirmation(`${approve.label} it?`, warning, approve.label, 'Back'), style } as const;
+  return [button(approve.label, approveId, id, { style, confirm }), button(deny.label, deny.actionId, id)];
 }
 
 export function checkButton(id: string): Button {
@@ -121,17 +151,17 @@ export function checkButton(id: string): Button {
 }
 
 /** Next steps after an end. Where the outcome is unknown a person looks first: another try could do it twice. */
-function nextSteps({ id, state, triedAgainAs }: Operation): KnownBlock {
-  const canRetry = triedAgainAs === undefined && ['failed', 'expired'].includes(state);
+function nextSteps({ id, state, triedAgainAs, words }: ShownOperation): KnownBlock {
+  const canRetry = words.canRetry && triedAgainAs === undefined && ['failed', 'expired'].includes(state);
   return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
 }
 
-function quoteReason({ reason }: Operation): string {
+function quoteReason({ reason }: ShownOperation): string {
   return reason === undefined ? '' : `>${escapeMrkdwn(reason, 500)}`;
 }
 
 /** `approvers`: those who could still approve. */
-function renderProgress(operation: Operation, approvers: readonly string[] = []): string {
+function renderProgress(operation: ShownOperation, approvers: readonly string[] = []): string {
   const { approvals, approvalsNeeded, state, movedAt, movedBy, expiresAt } = operation;
   const given = approvals.map(({ by }) => by);
   if (state === 'proposed') {
@@ -148,7 +178,7 @@ function renderProgress(operation: Operation, approvers: readonly string[] = [])
   }
   const isByPerson = movedBy !== 'system' && (state === 'denied' || state === 'cancelled');
   const facts = [
-    `*${states[state]}*${isByPerson ? ` by <@${movedBy}>` : ''}`,
+    `*${renderState(operation)}*${isByPerson ? ` by <@${movedBy}>` : ''}`,
     formatMoment(movedAt),
     given.length > 0 && `approved by ${mention(given)}`,
   ];
@@ -156,7 +186,7 @@ function renderProgress(operation: Operation, approvers: readonly string[] = [])
 }
 
 /** The audit records have the same seal. */
-function sealLine({ seal, createdAt, keyFingerprint }: Operation): KnownBlock {
+function sealLine({ seal, createdAt, keyFingerprint }: ShownOperation): KnownBlock {
   const key = keyFingerprint === undefined ? '' : ` with the key ${formatCode(keyFingerprint)}`;
   return context(`Asked ${formatMoment(createdAt)}${key} · seal ${formatCode(seal.slice(0, 12))}`);
 }

@@ -1,6 +1,5 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import type { VariableShown, VolumeShown } from '../../api/zones/summary.ts';
-import type { Operation } from '../../commands/operations/model.ts';
+import type { VolumeShown } from '../../api/zones/summary.ts';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';
@@ -8,10 +7,11 @@ import { input, modal, option, searchSelect, select, textInput } from '../blocks
 import { escapeMrkdwn, formatCode, truncate } from '../blocks/text.ts';
 import {
   type ApprovalNeeds,
-  describeRequest,
+  type Consequences,
+  describeVolumeConsequences,
+  noUndo,
   renderApprovalNeeds,
-  scriptConsequences,
-  volumeConsequences,
+  type ShownOperation,
 } from './describe.ts';
 
 type VolumeInputs = Partial<
@@ -41,11 +41,10 @@ export function renderVolumeForm(
     readonly preview?: VolumePreview;
   } = {},
 ): ModalView {
-  const proposes = (preview?.needs.needed ?? 0) > 0 ? 'Ask for approval' : 'Delete for good';
   const settings = {
     title: 'Delete a volume',
     callbackId: 'volumes:submit',
-    submit: preview ? proposes : 'Show what hangs on it',
+    submit: preview ? labelDeletion(preview.needs) : 'Review impact',
     metadata: preview?.note,
   };
   const { appId = '' } = typed;
@@ -69,7 +68,7 @@ export function renderVolumeForm(
     }),
     textInput('confirmVolumeId', 'Type the volume id again', {
       initial: typed.confirmVolumeId,
-      hint: 'So that nothing else is deleted by a slip.',
+      hint: 'Guards against deleting the wrong volume.',
     }),
     textInput('reason', 'Why?', {
       initial: typed.reason,
@@ -80,16 +79,21 @@ export function renderVolumeForm(
   ]);
 }
 
+function labelDeletion({ needed }: ApprovalNeeds): string {
+  return needed > 0 ? 'Ask for approval' : 'Delete for good';
+}
+
 const searchPlaceholder = 'Type a part of its id or of its zone';
 
 const intro = section(
-  '*Deletes every instance of a volume.* You see what hangs on it before anything is asked for.',
+  '*Deletes every instance of a volume.* You review the impact before anything is asked for.',
 );
 
 function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
   const isChanged = ':arrows_counterclockwise: *This changed since you looked.* Read it again.';
   const first = 'Detach every instance first: else the CDN refuses, and nothing is deleted.';
-  const blocks = [section(volumeConsequences(shown)), section([first, renderApprovalNeeds(needs)])];
+  const needed = renderApprovalNeeds(needs, labelDeletion(needs));
+  const blocks = [section(describeVolumeConsequences(shown)), section([first, needed])];
   return changed ? [section(isChanged), ...blocks] : blocks;
 }
 
@@ -97,7 +101,7 @@ function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
 export const volumeBusy = renderSkeleton(
   'Delete a volume',
   'Close',
-  'One moment: looking up what hangs on it and who has to agree…',
+  'One moment: looking up the impact and who has to approve…',
 );
 export const variableBusy = renderSkeleton('Set a variable', 'Close');
 
@@ -116,10 +120,19 @@ const valueOptions = [
   option('Keep curly quotes (“ ” ‘ ’) as typed', 'curly'),
 ];
 
-/** The form of a variable. `known`: the zones that run the script, where it was named before. */
+/** What is known of a variable whose ids were typed. */
+export interface KnownVariable {
+  readonly name: string | undefined;
+  readonly consequences: Consequences;
+  readonly needs: ApprovalNeeds;
+  /** Whether the present value is kept, so that the change can be undone. */
+  readonly canUndo: boolean;
+}
+
+/** The form of a variable. `known`: of one that was named before. */
 export function renderVariableForm(
   { scriptId, variableId }: Partial<Readonly<Record<'scriptId' | 'variableId', string | undefined>>>,
-  known?: { readonly shown: VariableShown; readonly needs: ApprovalNeeds },
+  known?: KnownVariable,
 ): ModalView {
   const zonesButton = button('Show the zones', 'variables:preview', scriptId ?? 'typed');
   const settings = {
@@ -129,7 +142,13 @@ export function renderVariableForm(
   };
   return modal(settings, [
     ...(known
-      ? [section(scriptConsequences(known.shown)), section(renderApprovalNeeds(known.needs))]
+      ? [
+          section(known.consequences.text),
+          section([
+            renderApprovalNeeds(known.needs, 'Set it'),
+            known.canUndo ? 'You can undo it for 30 minutes.' : noUndo,
+          ]),
+        ]
       : [section('Changes a variable of an edge script. What you leave empty stays as it is.')]),
     searchSelect('scriptId', 'Script', {
       chosen: scriptId ? picked(scriptId) : undefined,
@@ -139,11 +158,11 @@ export function renderVariableForm(
     !known && section('Which zones run it?', zonesButton),
     textInput('variableId', 'Variable id', {
       initial: variableId,
-      hint: known?.shown.name ? `The CDN calls it ${truncate(known.shown.name, 60)}.` : 'A whole number',
+      hint: known?.name ? `The CDN calls it ${truncate(known.name, 60)}.` : 'A whole number',
       maxLength: 30,
     }),
     textInput('defaultValue', 'New value', {
-      hint: 'Treated as a secret: never shown again, not even to you.',
+      hint: 'Treated as a secret: never shown again, not even to you. Above 2,048 bytes the CDN may refuse it.',
       maxLength: valueLengths.first,
       ...valueInput,
     }),
@@ -157,16 +176,16 @@ export function renderVariableForm(
   ]);
 }
 
-export function renderScriptZones(shown: VariableShown): ModalView {
-  return renderSkeleton('Who runs it', 'Back', scriptConsequences(shown));
+export function renderScriptZones(text: string): ModalView {
+  return renderSkeleton('Who runs it', 'Back', text);
 }
 
 /** Asks an approver for the reason of a denial. */
-export function renderDenyForm(operation: Operation): ModalView {
+export function renderDenyForm(operation: ShownOperation): ModalView {
   const { id, requester } = operation;
   const settings = { title: 'Deny the request', callbackId: 'approvals:deny-submit', metadata: id };
   return modal({ ...settings, submit: 'Deny', close: 'Back' }, [
-    section(`<@${requester.userId}> asks to *${describeRequest(operation)}*`),
+    section(`<@${requester.userId}> asks to *${operation.words.what}*`),
     textInput('reason', 'Why not?', {
       hint: 'The requester reads it.',
       multiline: true,
@@ -177,18 +196,16 @@ export function renderDenyForm(operation: Operation): ModalView {
 }
 
 /** Asks a person what they saw, where the outcome is unknown. `now`: what the CDN reports at this moment. */
-export function renderCheckForm(operation: Operation, now: string): ModalView {
-  const { id, kind } = operation;
-  const isVolume = kind === 'volume-delete';
-  const options = [
-    option(isVolume ? 'The volume is gone' : 'The variable has the new value', 'succeeded'),
-    option(isVolume ? 'The volume is still there' : 'The variable is as it was', 'failed'),
-  ];
-  const settings = { title: 'Was it done?', callbackId: 'approvals:check-submit', metadata: id };
+export function renderCheckForm(
+  operation: ShownOperation,
+  { done, notDone, now }: { readonly done: string; readonly notDone: string; readonly now: string },
+): ModalView {
+  const settings = { title: 'Was it done?', callbackId: 'approvals:check-submit', metadata: operation.id };
+  const options = [option(done, 'succeeded'), option(notDone, 'failed')];
   return modal({ ...settings, submit: 'That is what I saw', close: 'Back' }, [
-    section(`The outcome is unknown: *${describeRequest(operation)}*`),
+    section(`The outcome is unknown: *${operation.words.what}*`),
     section(now),
-    input('seen', 'What do you see in the CDN’s panel?', { type: 'radio_buttons', options }),
+    input('seen', 'What do you see?', { type: 'radio_buttons', options }),
   ]);
 }
 

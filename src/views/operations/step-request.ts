@@ -3,7 +3,7 @@ import { actions, type Message, message, section } from '../blocks/blocks.ts';
 import { button, confirmation } from '../blocks/buttons.ts';
 import { formatMoment } from '../blocks/format.ts';
 import { escapeMrkdwn, formatCode, plainText } from '../blocks/text.ts';
-import { volumeConsequences } from './describe.ts';
+import { describeVolumeConsequences } from './describe.ts';
 
 /** A deletion that a step of Workflow Builder asks for in the name of the person who runs the workflow. */
 export interface StepRequest {
@@ -24,7 +24,7 @@ export function renderStepRequest(asked: StepRequest, shown: VolumeShown, until:
       `A workflow that you ran asks to *delete volume ${formatCode(volumeId, 60)} of app ${formatCode(appId, 60)}, every instance*`,
       `> ${escapeMrkdwn(reason, 500)}`,
     ]),
-    section(volumeConsequences(shown)),
+    section(describeVolumeConsequences(shown)),
     section(
       `No approval is asked for: *Delete it* runs at once, with your key. Without an answer the request expires ${formatMoment(until)}.`,
     ),
@@ -33,7 +33,7 @@ export function renderStepRequest(asked: StepRequest, shown: VolumeShown, until:
         style: 'danger',
         confirm: confirmation(
           'Delete this volume?',
-          `Volume ${what}, every instance. There is no backup.`,
+          `Volume ${what}, every instance. This cannot be undone, there is no backup.`,
           'Delete it',
           'Not now',
         ),

@@ -84,10 +84,15 @@ export function renderSettingsForm(
       number('destroyApprovals'),
       number('changeApprovals'),
       number('expiryMinutes'),
-      checkbox('secondAdmin', labels.secondAdmin, option('Fewer approvals, and rights of one’s own', 'on'), {
-        checked: policy.secondAdmin,
-        hint: 'Where the bot knows another admin. Turning it off needs one too.',
-      }),
+      checkbox(
+        'secondAdmin',
+        labels.secondAdmin,
+        option('Lowering approvals, or giving yourself a role', 'on'),
+        {
+          checked: policy.secondAdmin,
+          hint: 'Where the bot knows another admin. Turning it off needs one too.',
+        },
+      ),
       channel('approvalChannel', 'Requests and changes of settings are told there. Invite the bot to it.'),
     ],
     channels: () => [

@@ -8,6 +8,8 @@ import { missingScopeLines } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal } from '../blocks/inputs.ts';
 import { escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
+import { decisionButtons } from '../operations/approvals.ts';
+import type { ShownOperation } from '../operations/describe.ts';
 
 /** The effects of a change of settings, with all names resolved. */
 export interface Consequences {
@@ -45,7 +47,7 @@ export function renderSaved(
   found: Consequences,
   told: ReadonlyMap<string, boolean>,
 ): FormResult {
-  const text = `Saved: version ${version} of the settings holds now.`;
+  const text = `Saved (version ${version})`;
   return closeAll(
     formResult(done, text, [
       section(`:white_check_mark: *${text}*`),
@@ -60,6 +62,63 @@ export function renderSaved(
       actions(undoButton(version)),
     ]),
   );
+}
+
+/** In place of what was saved: nothing is in force yet. */
+export function renderWaiting(operation: ShownOperation, admins: readonly string[]): FormResult {
+  const text = `Not saved yet: ${mentionAll(admins)} has to confirm.`;
+  return closeAll(
+    formResult(done, text, [
+      section(`:hourglass_flowing_sand: *${text}*`),
+      section(operation.words.consequences.text),
+      actions(takeBackButton(operation)),
+      context(renderExpiry(operation)),
+    ]),
+  );
+}
+
+/** Above the settings: the change that waits, with what this reader can do. */
+export function renderPending(operation: ShownOperation, reader: string): KnownBlock[] {
+  const { requester, words } = operation;
+  const isOwn = requester.userId === reader;
+  const who = isOwn ? 'Your change waits for another admin' : `<@${requester.userId}> asks for a change`;
+  return [
+    section(`:hourglass_flowing_sand: *${who}*`),
+    section(words.consequences.text),
+    actions(...(isOwn ? [takeBackButton(operation)] : decisionButtons(operation))),
+    context(renderExpiry(operation)),
+  ];
+}
+
+function takeBackButton({ id }: ShownOperation): Button {
+  return button('Take back', 'settings:reject', id);
+}
+
+function renderExpiry({ expiresAt }: ShownOperation): string {
+  return `Expires ${formatMoment(expiresAt)}, or when the settings change otherwise.`;
+}
+
+/** What another admin confirms, and why it takes two. */
+export function describeSettingsChange(
+  changes: readonly Change[],
+  { fewer, gains, off }: Lowered,
+  author: string,
+): string {
+  const why = [
+    fewer.includes('destroy') && 'deletions need fewer approvals',
+    fewer.includes('change') && 'changes need fewer approvals',
+    gains.length > 0 && `<@${author}> gains *${gains.join(', ')}*`,
+    off && 'a second admin is not asked any more',
+  ];
+  const lines = renderList(changes.map((change) => describeChange(change, () => undefined)));
+  return join([lines, `:warning: ${join(why, ' · ')}`], '\n');
+}
+
+/** Why a change of settings waits. */
+interface Lowered {
+  readonly fewer: readonly string[];
+  readonly gains: readonly string[];
+  readonly off: boolean;
 }
 
 export function renderNothingChanged(): FormResult {
@@ -113,7 +172,7 @@ export function undoButton(version: number): Button {
 
 function renderList(lines: readonly string[]): string {
   const points = lines.map((line) => `• ${line}`);
-  return truncateLines(points, 2800);
+  return truncateLines(points, 2500);
 }
 
 function renderConsequences(found: Consequences): KnownBlock[] {
@@ -126,8 +185,8 @@ function renderConsequences(found: Consequences): KnownBlock[] {
     section(`*What changes*\n${renderList(changes.map((change) => describeChange(change, groupName)))}`),
     section(
       effects.length > 0
-        ? `*Which decisions change*\n${renderList(effects.map(describeEffect))}`
-        : '*No decision changes:* everybody may do what they could before.',
+        ? `*Whose permissions change*\n${renderList(effects.map(describeEffect))}`
+        : '*Nobody’s permissions change.*',
     ),
     warnings.some(Boolean) && section(truncateLines(warnings, 2800)),
     ...missingScopeLines(missingScopes),

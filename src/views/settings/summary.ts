@@ -1,6 +1,5 @@
 import type { AlertBlock, KnownBlock, ModalView, SectionBlock } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
-import type { PendingChange } from '../../auth/policy/pending.ts';
 import type { Policy } from '../../auth/policy/policy.ts';
 import { actions, context, plain, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
@@ -8,8 +7,8 @@ import { missingScopeLines } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { join, truncateLines } from '../blocks/text.ts';
-import { renderPending } from './pending.ts';
-import { describeId, undoButton } from './settings.ts';
+import type { ShownOperation } from '../operations/describe.ts';
+import { describeId, renderPending, undoButton } from './settings.ts';
 
 /** The parts of the settings, each with a form of three to five fields. */
 export const sectionTitles = {
@@ -23,7 +22,7 @@ export type SettingsSection = keyof typeof sectionTitles;
 export interface ShownSettings {
   readonly policy: Policy;
   /** The change that waits for a second admin. */
-  readonly pending: PendingChange | undefined;
+  readonly pending: ShownOperation | undefined;
   readonly reader: string;
   /** The author and time of this version; undefined = never saved. */
   readonly last: { readonly by: string; readonly at: Date } | undefined;

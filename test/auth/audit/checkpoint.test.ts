@@ -32,7 +32,7 @@ import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { noPendingMessages, prepareEngines } from '../../support/engines.ts';
+import { prepareEngines } from '../../support/engines.ts';
 import { generateKeys } from '../keyring/keyrings.ts';
 import { acme, beta, insertRecords, runWithoutTriggers } from './tampering.ts';
 
@@ -133,7 +133,7 @@ async function setUp(
   const now = (): Date => new Date(at);
   const sealer = sealerOf(entries);
   const audit = createAudit({ db, now });
-  const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
+  const policies = createPolicies({ db, audit, now });
   const policy = { ...initialPolicy, auditChannel: channel === 'none' ? undefined : 'C0AUDIT00' };
   await policies.save({ tenant: acme, base: 0, policy, by: 'U1', difference: [] });
   return {

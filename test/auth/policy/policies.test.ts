@@ -5,7 +5,7 @@ import { verifyChain } from '../../../src/auth/audit/chain.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { noPendingMessages, prepareEngines } from '../../support/engines.ts';
+import { prepareEngines } from '../../support/engines.ts';
 
 const engines = await prepareEngines();
 const wallClock = (): Date => new Date();
@@ -13,7 +13,7 @@ const acme = 'T0ACME000';
 const beta = 'T0BETA000';
 
 function policiesOn({ db }: Database, now = wallClock): Policies {
-  return createPolicies({ db, audit: createAudit({ db, now }), now, messages: noPendingMessages });
+  return createPolicies({ db, audit: createAudit({ db, now }), now });
 }
 
 const naming = (...operators: string[]): Policy => ({ ...initialPolicy, operators });
@@ -98,7 +98,7 @@ describe.each(engines.both)('policies on $name', ({ skip, emptyDatabase }) => {
       const { db } = await emptyDatabase();
       const now = wallClock;
       const audit = { ...createAudit({ db, now }), record: () => Promise.reject(new Error('disk full')) };
-      const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
+      const policies = createPolicies({ db, audit, now });
       await expect(policies.save(change(acme, 0, naming('U0BOB0000')))).rejects.toThrow('disk full');
       expect(await policies.current(acme)).toEqual(initialPolicy);
     });

@@ -114,7 +114,7 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
     const modal = await team.alice.waitForModal(says.tooFewApprovers);
     expect(readStable(modal)).toMatchInlineSnapshot(`
       "That did not work
-      :warning: This needs 3 approvals, and only 2 other people can give one. Nothing was asked for.
+      :warning: This needs 3 approvals, and only 2 other people can give one. Nothing was requested.
       An admin names approvers in /cdn settings. Requesters never approve their own requests.
       Reference <reference>
       Close"

@@ -13,6 +13,7 @@ import type { JobContext } from '../../../src/store/queue/define-job.ts';
 import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
+import { toRequested } from './ledger-harness.ts';
 import { says } from './words.ts';
 import { alice, bob, carol, dave, deploys } from './workspace.ts';
 
@@ -95,7 +96,7 @@ async function startHarness(settings: Partial<Policy> = {}): Promise<ClockHarnes
       propose(harness.ledger, {
         requester,
         channelId: undefined,
-        request: { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' },
+        ...toRequested({ kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' }),
         reason: 'The node is gone',
         snapshot: { zonesTotal: 0, zones: [], summary: 'read' },
         policy,
@@ -129,7 +130,7 @@ test('approvers are reminded once, at half time, below the card', async () => {
   const reminders = findMessages(bob, says.reminds).slice(before);
   expect(reminders).toHaveLength(1);
   expect(readStable(reminders[0])).toMatchInlineSnapshot(
-    `":hourglass_flowing_sand: @Bob Brown @Dave Dunn This still waits: @Alice Adams asks to delete volume data of app app0api00000001. It needs 1 approval and expires <date>."`,
+    `":hourglass_flowing_sand: @Bob Brown @Dave Dunn This still waits: @Alice Adams asks to delete volume data of app app0api00000001, every instance. It needs 1 approval and expires <date>."`,
   );
   expect(reminders[0]?.threadTs).toBe(card?.ts);
 });
@@ -142,9 +143,7 @@ test('a request without approval expires, and its messages say so', async () => 
   await operationClockJob.run({}, context);
   await runJobs();
   expect(await findOperation(ledger, operation.tenant, operation.id)).toMatchObject({ state: 'expired' });
-  expect(
-    findMessages(alice, /Your request[^]*expired[^]*Nothing was sent to the CDN/).length,
-  ).toBeGreaterThan(0);
+  expect(findMessages(alice, /Your request[^]*expired[^]*Nothing was changed/).length).toBeGreaterThan(0);
   expect(findMessages(bob, /asked to delete[^]*expired/).length).toBeGreaterThan(0);
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });
@@ -190,7 +189,7 @@ test('a key that is gone at execution: the requester is told, nothing is sent', 
   const after = await findOperation(ledger, operation.tenant, operation.id);
   expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });
   expect(
-    findMessages(alice, /voided and will not run: the requester may no longer do this/).length,
+    findMessages(alice, /voided and will not run: the requester is no longer allowed to do this/).length,
   ).toBeGreaterThan(0);
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });

@@ -7,16 +7,20 @@ import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { type Actor, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import { approve } from '../../../src/commands/operations/decide.ts';
 import { begin, executeOperationJob } from '../../../src/commands/operations/execute.ts';
+import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
+import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
+import { variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
+import { type VolumeRequest, volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
 import type {
   DecisionContext,
   Operation,
-  OperationRequest,
   OperationState,
   Proposal,
 } from '../../../src/commands/operations/model.ts';
 import { findOperation } from '../../../src/commands/operations/queries.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
+import type { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
@@ -56,16 +60,37 @@ export const makeContext = (
   clicker: actor(clicker),
 });
 
-export const deletion: OperationRequest = { kind: 'volume-delete', appId: 'app-1', volumeId: 'vol 1' };
+/** The requests that tests make, each by the name of its kind. */
+export type TestRequest =
+  | ({ readonly kind: 'volume-delete' } & VolumeRequest)
+  | {
+      readonly kind: 'variable-update';
+      readonly scriptId: string;
+      readonly variableId: string;
+      readonly required?: boolean;
+      readonly value?: Secret;
+    };
+
+/** The parts of a proposal that say what is requested. */
+export function toRequested(asked: TestRequest): Pick<Proposal, 'kind' | 'request' | 'value'> {
+  if (asked.kind === 'volume-delete') {
+    const { kind: _, ...request } = asked;
+    return { kind: volumeDeletion, request };
+  }
+  const { kind: _, required, value, ...ids } = asked;
+  return { kind: variableUpdate, request: { ...ids, required, setsValue: value !== undefined }, value };
+}
+
+export const deletion: TestRequest = { kind: 'volume-delete', appId: 'app-1', volumeId: 'vol 1' };
 
 export const makeProposal = (
-  request: OperationRequest = deletion,
+  request: TestRequest = deletion,
   requester: Person = olivia,
   rules: Policy = policy,
 ): Proposal => ({
   requester,
   channelId: 'C0OPS0000',
-  request,
+  ...toRequested(request),
   reason: 'no longer needed',
   snapshot: { zones: [{ id: 4711, hostnames: ['shop.example.com'] }], sizeBytes: 1_000, cost: null },
   policy: rules,
@@ -103,7 +128,9 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
     now,
     enqueue,
     outbox: createOutbox({ enqueue, now }),
+    kinds: indexKinds(operationKinds),
   });
+  for (const tenant of [acme, 'E0CORP000', 'T0BETA000']) await storePolicy(database.db, tenant, policy);
   return {
     ledger: openReplica(),
     database,
@@ -123,10 +150,27 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
   };
 }
 
+/** Stores the settings of a tenant, unless it has this version. */
+async function storePolicy(db: Ledger['db'], tenant: string, { version, ...body }: Policy): Promise<void> {
+  const saved = {
+    tenant,
+    version,
+    body: JSON.stringify(body),
+    changed_by: carl.userId,
+    changed_at: new Date(0),
+  };
+  await db
+    .insertInto('policies')
+    .values(saved)
+    .onConflict((on) => on.doNothing())
+    .execute();
+}
+
 /** Approves with the facts as they are. */
 export async function approveNow(ledger: Ledger, id: string, by: Person, rules: Policy = policy) {
   const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
+  await storePolicy(ledger.db, acme, rules);
   return approve(ledger, id, by, makeContext(by, operation, rules));
 }
 
@@ -134,6 +178,7 @@ export async function approveNow(ledger: Ledger, id: string, by: Person, rules: 
 export async function beginNow(ledger: Ledger, id: string, rules: Policy = policy) {
   const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error(`There is no operation ${id}.`);
+  await storePolicy(ledger.db, acme, rules);
   return begin(ledger, id, makeContext(olivia, operation, rules));
 }
 

@@ -13,13 +13,13 @@ import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import type { Actor, Policy } from '../../../src/auth/policy/policy.ts';
 import { approve, confirmOutcome, deny } from '../../../src/commands/operations/decide.ts';
 import { begin, settle } from '../../../src/commands/operations/execute.ts';
-import type { DecisionContext, OperationRequest } from '../../../src/commands/operations/model.ts';
+import type { DecisionContext } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
 import { findOperation } from '../../../src/commands/operations/queries.ts';
 import { loadDecisionContext } from '../../../src/commands/operations/validity.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
-import { noPendingMessages, prepareEngines } from '../../support/engines.ts';
+import { prepareEngines } from '../../support/engines.ts';
 import {
   acme,
   actor,
@@ -34,12 +34,13 @@ import {
   olivia,
   person,
   policy,
+  type TestRequest,
 } from './ledger-harness.ts';
 
 const engines = await prepareEngines();
 const now = (): Date => new Date('2026-11-21T08:00:00.000Z');
 const clicker = person('U0CLICKER');
-const requests: readonly OperationRequest[] = [
+const requests: readonly TestRequest[] = [
   deletion,
   { kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret('value') },
 ];
@@ -185,14 +186,14 @@ test('the context of a decision is read afresh: policy, requester, approvers and
   const { db } = database;
   const audit = createAudit({ db, now });
   const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
-  const saved = { ...policy, version: 0, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
+  const saved = { ...policy, version: 8, approvers: [ben.userId], approverGroups: ['S0APPROVE'] };
   const change = { tenant: acme, by: olivia.userId, difference: [] };
-  const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
-  await policies.save({ ...change, base: 0, policy: saved });
+  const policies = createPolicies({ db, audit, now });
+  await policies.save({ ...change, base: 7, policy: saved });
   await keyStore.link(olivia, new Secret('a key'));
   const { id } = await propose(ledger, makeProposal(deletion, olivia, { ...saved, destroyApprovals: 2 }));
   await approveNow(ledger, id, ben, { ...saved, destroyApprovals: 2 });
-  await policies.save({ ...change, base: 1, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
+  await policies.save({ ...change, base: 8, policy: { ...saved, destroyApprovals: 2, approvers: [] } });
 
   const operation = await findOperation(ledger, acme, id);
   if (!operation) throw new Error('It is there.');
@@ -204,7 +205,7 @@ test('the context of a decision is read afresh: policy, requester, approvers and
     keyStore,
   });
   expect(await loadDecisionContext(authorizer, operation, carl.userId)).toEqual({
-    policy: { ...saved, version: 2, destroyApprovals: 2, approvers: [] },
+    policy: { ...saved, version: 9, destroyApprovals: 2, approvers: [] },
     requester: actor(olivia, { deleted: false, unread: [] }),
     approvers: [actor(ben, { linked: false, deleted: true, unread: [] })],
     clicker: actor(carl, {

@@ -7,7 +7,6 @@ import { begin, markAbandoned, settle } from '../../../src/commands/operations/e
 import { cancelUnbegun, expireOverdue } from '../../../src/commands/operations/expiry.ts';
 import {
   type DecisionContext,
-  type OperationRequest,
   type OperationState,
   transitionsFrom,
 } from '../../../src/commands/operations/model.ts';
@@ -31,6 +30,7 @@ import {
   olivia,
   person,
   policy,
+  type TestRequest,
 } from './ledger-harness.ts';
 
 /*
@@ -48,7 +48,7 @@ const settings = {
 const requests = [
   deletion,
   { kind: 'variable-update', scriptId: '301', variableId: '12', value: new Secret('value') },
-] as const satisfies readonly OperationRequest[];
+] as const satisfies readonly TestRequest[];
 
 const weights = {
   propose: 3,

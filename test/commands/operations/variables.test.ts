@@ -61,9 +61,13 @@ describe('a variable is set', () => {
       JSON.stringify(blocks).includes('variables:undo'),
     );
     expect(readStable(done)).toMatchSnapshot('with undo');
-    await team.alice.press('variables:undo');
-    await team.alice.waitForMessage(says.variableIsSet);
+    await team.alice.press('variables:undo', { ts: done.ts });
+    await team.alice.waitForMessage(says.restored);
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });
+    // After its use the button is gone where it was pressed.
+    await team.alice.waitForMessage(
+      ({ ts, blocks }) => ts === done.ts && !JSON.stringify(blocks).includes('variables:undo'),
+    );
   });
 
   test('the name that the CDN told stands on the form, and in what is said of later changes', async () => {

@@ -61,7 +61,7 @@ test('an admin who names herself an approver waits for another admin, who confir
   expect(await isApprover(people.alice)).toBe(true);
   const announced = await people.bob.waitForMessage(({ reads }) => reads.includes('version 2'));
   expect(readStable(announced)).toMatchSnapshot('the channel is told of both');
-  const outcome = await aliceInbox.waitForMessage(({ reads }) => reads.includes('Your change'));
+  const outcome = await aliceInbox.waitForMessage(/Your request[^]*Saved/u);
   expect(readStable(outcome)).toMatchSnapshot('the author is told');
   const over = await inbox.waitForMessage(
     ({ ts, blocks }) => ts === asked.ts && !hasAction({ blocks }, 'settings:confirm'),
@@ -87,7 +87,7 @@ test('an undo that lowers approvals waits too, and a rejection leaves things as 
   await people.alice.waitForModal((view) => hasAction(view, 'settings:reject'));
   const asked = await card();
   expect(await pressed(inbox, 'settings:reject', asked.ts)).toMatchSnapshot('rejected');
-  const outcome = await aliceInbox.waitForMessage(({ reads }) => reads.includes('Your change'));
+  const outcome = await aliceInbox.waitForMessage(/Your request[^]*denied/u);
   expect(readStable(outcome)).toMatchSnapshot('the author hears of the rejection');
   await people.alice.closeModal();
   await people.alice.slash('settings');
@@ -115,7 +115,7 @@ test('the settings show what waits, and its author takes it back there', async (
   expect(readStable(own).split('\n').slice(1, 6)).toMatchSnapshot('one’s own change in the settings');
   expect(hasAction(own, 'settings:confirm')).toBe(false);
   await people.alice.press('settings:reject');
-  const back = await people.alice.waitForModal(/taken back/u);
+  const back = await people.alice.waitForModal(/Cancelled/u);
   expect(readStable(back)).toMatchSnapshot('taken back');
 });
 

@@ -13,6 +13,8 @@ import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
 import { exportLimits } from '../../../src/commands/exports/worker/gather.ts';
 import { startExportThread } from '../../../src/commands/exports/worker/thread.ts';
+import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
+import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createAccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import { createSettingsHistory, type SettingsHistory } from '../../../src/commands/zones/history/history.ts';
@@ -32,7 +34,7 @@ import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
-import { createMemoryLog, noPendingMessages } from '../../support/engines.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 
 export interface PortsHarness extends AsyncDisposable {
   readonly slack: SlackSimulator;
@@ -86,7 +88,7 @@ export async function createPortsHarness(options: {
   });
   const audit = createAudit({ db, now });
   const metrics = createMetrics();
-  const policies = createPolicies({ db, audit, now, messages: noPendingMessages });
+  const policies = createPolicies({ db, audit, now });
   const people = createPeople({
     adminIds,
     client: async (workspace) => clients.interactive(await access.token(workspace), 'T0ACME000'),
@@ -95,7 +97,7 @@ export async function createPortsHarness(options: {
   });
   const settingsHistory = createSettingsHistory({ db, sealer, now });
   const outbox = createOutbox({ enqueue, now });
-  const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox };
+  const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox, kinds: indexKinds(operationKinds) };
   const directory = join(tmpdir(), `chatops-ports-${process.pid}`);
   const cdnAddress = { apiUrl: cdn.url, originLoggingUrl: cdn.originLoggingUrl };
   const cdnClient = createCdn({

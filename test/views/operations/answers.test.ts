@@ -1,41 +1,59 @@
 import { expect, test } from 'vitest';
 import { decideApproval, initialPolicy } from '../../../src/auth/policy/policy.ts';
-import type { Answer, Operation } from '../../../src/commands/operations/model.ts';
+import type { Kind } from '../../../src/commands/operations/kinds/kind.ts';
+import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
+import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
+import { findTargetName } from '../../../src/commands/operations/queries.ts';
 import type { OperationOutcome, VoidReason } from '../../../src/commands/operations/rows.ts';
-import { renderAnswer } from '../../../src/views/operations/answers.ts';
-import { describeOutcome, describeRequest } from '../../../src/views/operations/describe.ts';
+import { renderAnswer, type ShownAnswer } from '../../../src/views/operations/answers.ts';
+import {
+  describeOutcome,
+  describeState,
+  type ShownOperation,
+} from '../../../src/views/operations/describe.ts';
 import { readStable } from '../../support/words.ts';
 
 const at = new Date('2026-11-22T10:00:00Z');
-const operation: Operation = {
-  id: 'abcdefghijkmnpqr',
-  tenant: 'T0ACME000',
-  kind: 'volume-delete',
-  state: 'proposed',
-  requester: { enterpriseId: undefined, teamId: 'T0ACME000', userId: 'U0ALICE00' },
-  channelId: undefined,
-  request: { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' },
-  reason: undefined,
-  snapshot: null,
-  keyFingerprint: '1f2e3d4c',
-  policyVersion: 1,
-  approvalsNeeded: 2,
-  approvals: [{ by: 'U0BOB0000', at }],
-  createdAt: at,
-  expiresAt: at,
-  seal: 'f'.repeat(64),
-  movedBy: 'U0BOB0000',
-  movedAt: at,
-  outcome: undefined,
-  approvers: [],
-  attemptOf: undefined,
-  triedAgainAs: undefined,
-};
-const inState = (state: Operation['state'], outcome?: OperationOutcome): Operation => ({
-  ...operation,
-  state,
-  outcome,
-});
+
+/** An operation of a kind, with the words that the kind has for it. */
+function show<Request>(
+  kind: Kind<Request>,
+  request: Request,
+  state: ShownOperation['state'],
+  outcome?: OperationOutcome,
+): ShownOperation {
+  const told = { name: findTargetName(null, outcome), snapshot: null };
+  return {
+    id: 'abcdefghijkmnpqr',
+    state,
+    requester: { userId: 'U0ALICE00' },
+    reason: undefined,
+    words: {
+      what: kind.describe(request, told),
+      consequences: kind.consequences(null, request),
+      outcome: outcome && kind.describeOutcome?.(outcome, request, told),
+      isDestructive: true,
+      labels: undefined,
+      canRetry: true,
+      isDescribedByConsequences: false,
+    },
+    keyFingerprint: '1f2e3d4c',
+    approvalsNeeded: 2,
+    approvals: [{ by: 'U0BOB0000' }],
+    createdAt: at,
+    expiresAt: at,
+    seal: 'f'.repeat(64),
+    movedBy: 'U0BOB0000',
+    movedAt: at,
+    outcome,
+    triedAgainAs: undefined,
+  };
+}
+
+const deletion = { appId: 'app0api00000001', volumeId: 'data' };
+const inState = (state: ShownOperation['state'], outcome?: OperationOutcome): ShownOperation =>
+  show(volumeDeletion, deletion, state, outcome);
+const operation = inState('proposed');
 
 const reasons: readonly VoidReason[] = [
   'changed',
@@ -44,12 +62,13 @@ const reasons: readonly VoidReason[] = [
   'requester-may-not',
   'more-approvals',
   'approver-may-not',
+  'overtaken',
 ];
 
 const actor = { userId: 'U0CAROL00', foreign: false, linked: true, admin: true, groups: [] };
 const decision = decideApproval(initialPolicy, actor);
 
-test.each<[string, Answer]>([
+test.each<[string, ShownAnswer]>([
   ['approved by one of two', { kind: 'approved', operation }],
   ['the last approval', { kind: 'approved', operation: inState('approved') }],
   ['approved twice by one person', { kind: 'twice', operation }],
@@ -69,7 +88,7 @@ test.each<[string, Answer]>([
   ['decided before', { kind: 'already', operation: inState('denied', { word: 'denied', reason: 'Needed' }) }],
   ['expired', { kind: 'expired', operation: inState('expired') }],
   ['not allowed', { kind: 'not-allowed', decision, operation }],
-  ...reasons.map((why): [string, Answer] => [
+  ...reasons.map((why): [string, ShownAnswer] => [
     `void: ${why}`,
     { kind: 'void', why, operation: inState('failed') },
   ]),
@@ -103,18 +122,13 @@ test.each<OperationOutcome>([
   expect(describeOutcome(inState('succeeded', outcome))).toMatchSnapshot();
 });
 
-const variable = {
-  kind: 'variable-update',
-  scriptId: '301',
-  variableId: '12',
-  required: true,
-  setsValue: true,
-} as const;
+const variable: VariableRequest = { scriptId: '301', variableId: '12', required: true, setsValue: true };
 const valueOnly = { ...variable, required: undefined };
 
-test.each<[string, typeof variable | typeof valueOnly, OperationOutcome]>([
+test.each<[string, VariableRequest, OperationOutcome]>([
   ['as asked', variable, { word: 'done', facts: { name: 'FEATURE_X', required: true } }],
-  ['not reported', variable, { word: 'done', facts: {} }],
+  ['not confirmed', variable, { word: 'unconfirmed', facts: {} }],
+  ['another variable', valueOnly, { word: 'differs', facts: { otherId: true } }],
   ['value only', valueOnly, { word: 'done', facts: { name: 'FEATURE_X', required: false } }],
   [
     'other value',
@@ -137,6 +151,6 @@ test.each<[string, typeof variable | typeof valueOnly, OperationOutcome]>([
     },
   ],
 ])('how a change ended: %s', (_, request, outcome) => {
-  const ended = { ...inState('succeeded', outcome), kind: request.kind, request };
-  expect([describeRequest(ended), describeOutcome(ended)]).toMatchSnapshot();
+  const ended = show(variableUpdate, request, 'succeeded', outcome);
+  expect([ended.words.what, describeState(ended), describeOutcome(ended)]).toMatchSnapshot();
 });

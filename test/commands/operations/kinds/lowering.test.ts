@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findLowering } from '../../../src/auth/policy/lowering.ts';
-import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
+import { initialPolicy, type Policy } from '../../../../src/auth/policy/policy.ts';
+import { findLowering } from '../../../../src/commands/operations/kinds/settings.ts';
 
 const author = { userId: 'U1', groups: ['S1'] };
 const none = { fewer: [], gains: [], off: false };

@@ -1,0 +1,134 @@
+import type { CdnClient } from '../../../api/cdn.ts';
+import { type ApiError, isObject } from '../../../api/http/errors.ts';
+import type { AuditInput } from '../../../auth/audit/audit.ts';
+import type { Person } from '../../../auth/identity.ts';
+import type { Policies } from '../../../auth/policy/policies.ts';
+import {
+  type Actor,
+  countRequiredApprovals,
+  type Decision,
+  decideApproval,
+  type Policy,
+  type Right,
+} from '../../../auth/policy/policy.ts';
+import type { Json } from '../../../lib/canonical-json.ts';
+import type { Secret } from '../../../secrets/secret.ts';
+import type { Consequences, DecisionLabels } from '../../../views/operations/describe.ts';
+import type { OperationOutcome, OperationRow } from '../rows.ts';
+
+/**
+ * A kind of operation: all that the ledger does not know about it. A new one is a file in this folder and a line in
+ * `list.ts`. Its methods take what its own `parse` returned.
+ */
+export interface Kind<Request> {
+  /** Stored with each operation, so it never changes. */
+  readonly name: string;
+  /** The right that the requester needs. */
+  readonly right: Right;
+  /** The approvers of the settings decide, and how many the settings say for `right`. A kind may say otherwise. */
+  readonly approval?: ApprovalRule;
+  /** Runs without the requester's CDN key. */
+  readonly keyless?: true;
+  /** Reads a stored request. @throws where the row does not hold one of this kind. */
+  parse(stored: SealedRequest & { readonly setsValue: boolean }): Request;
+  /** The request as it is sealed and sent. It has one spelling. @throws UserError for what cannot be requested. */
+  request(request: Request, value?: Secret): SealedRequest;
+  /** What people decide by, from the facts that were sealed with the request. */
+  consequences(snapshot: Json, request: Request): Consequences;
+  /** What it does, in mrkdwn: `delete volume …`. */
+  describe(request: Request, told: Told): string;
+  /** How it ended, in mrkdwn; undefined = the common words say it. */
+  describeOutcome?(outcome: OperationOutcome, request: Request, told: Told): string | undefined;
+  /** Its ids for the audit. */
+  audit(request: Request, told: Told): AuditInput['detail'];
+  /** Sends the sealed strings. @throws ApiError */
+  send(execution: Execution): Promise<Settlement>;
+  /** The word for an error in which the CDN refused it; `refused` by default. */
+  nameRefusal?(error: ApiError): string | undefined;
+}
+
+/** A request as it is stored, sealed and sent: the very strings. A value is sealed apart (`values.ts`). */
+export type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
+
+/** What is known beside the request. */
+export interface Told {
+  /** The target's name, as the CDN told it. Foreign text. */
+  readonly name: string | undefined;
+  /** The facts that were sealed with the request. */
+  readonly snapshot: Json;
+}
+
+interface ApprovalRule {
+  /** Whether a person may approve requests of others. */
+  decide(policy: Policy, actor: Actor): Decision;
+  count(policy: Policy): number;
+  /** Milliseconds until a request expires. */
+  readonly expiresAfterMs: number;
+  /** It is void once the settings are not the ones it was asked for. */
+  readonly ofThisVersion: true;
+  /** Each approver gets the card, also where there is a channel for approvals. */
+  readonly direct: true;
+  readonly labels: DecisionLabels;
+}
+
+/** The sealed strings, and what a kind may send them with. */
+export interface Execution extends Pick<OperationRow, 'path' | 'body'> {
+  readonly value: Secret | undefined;
+  /** The name of the target, as the CDN told it before. */
+  readonly targetName: string | undefined;
+  readonly requester: Person;
+  /** User ids of those who approved. */
+  readonly approvedBy: readonly string[];
+  readonly policyVersion: number;
+  /** With the requester's key. @throws for a kind that is `keyless`. */
+  readonly cdn: () => CdnClient;
+  readonly policies: Pick<Policies, 'save' | 'version'>;
+}
+
+export interface Settlement {
+  readonly state: 'succeeded' | 'failed' | 'unknown';
+  readonly outcome: OperationOutcome;
+}
+
+/** Kinds by their names. */
+export type Kinds = ReadonlyMap<string, Kind<unknown>>;
+
+export function indexKinds(kinds: readonly Kind<unknown>[]): Kinds {
+  return new Map(kinds.map((kind) => [kind.name, kind]));
+}
+
+/** Of a row that names no kind: it can only be voided. */
+const unreadable: Kind<unknown> = {
+  name: 'unreadable',
+  right: 'destroy',
+  parse: refuse,
+  request: refuse,
+  consequences: () => ({ text: 'The consequences were not kept.' }),
+  describe: () => 'do what cannot be read any more',
+  audit: () => ({}),
+  send: refuse,
+};
+
+function refuse(): never {
+  throw new Error('this row does not hold a request');
+}
+
+/** Whether a person may approve a request of this kind; the ledger checks that it is not their own. */
+export function decideApprovalOf({ approval }: Kind<unknown>, policy: Policy, actor: Actor): Decision {
+  return approval ? approval.decide(policy, actor) : decideApproval(policy, actor);
+}
+
+/** The approvals that a request of this kind needs. */
+export function countApprovals({ approval, right }: Kind<unknown>, policy: Policy): number {
+  return approval ? approval.count(policy) : countRequiredApprovals(policy, right);
+}
+
+export function findKind(kinds: Kinds, name: string): Kind<unknown> {
+  return kinds.get(name) ?? unreadable;
+}
+
+/** The operation that an undo takes back, by the facts that are sealed with the undo. */
+export function findUndone(snapshot: Json): string | undefined {
+  const id = isObject(snapshot) ? snapshot['undoOf'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { tenantId } from '../../../auth/identity.ts';
+import {
+  type AffectedPerson,
+  computeEffects,
+  describeChange,
+  diffPolicies,
+} from '../../../auth/policy/changes.ts';
+import {
+  countRequiredApprovals,
+  decide,
+  initialPolicy,
+  type Policy,
+  policyBody,
+} from '../../../auth/policy/policy.ts';
+import { canonicalJson, type Json } from '../../../lib/canonical-json.ts';
+import { dayMs } from '../../../lib/time.ts';
+import { describeSettingsChange } from '../../../views/settings/settings.ts';
+import type { RequestedKind } from './requested.ts';
+
+/** The settings as they would be. */
+export type SettingsRequest = z.output<typeof policyBody>;
+
+const classes = ['destroy', 'change'] as const;
+
+const lowering = z.object({
+  /** Classes that would need fewer approvals. */
+  fewer: z.array(z.enum(classes)),
+  /** Rights above `read` that its author would gain, in some place. */
+  gains: z.array(z.enum(['export', 'change', 'destroy', 'approve'])),
+  /** A second admin would not be asked any more. */
+  off: z.boolean(),
+});
+
+/** Why a change of settings waits for a second admin. */
+export type Lowering = z.output<typeof lowering>;
+
+/** Stored with the request. */
+const facts = z.object({ before: policyBody, lowers: lowering, author: z.string() });
+
+/** A change of the bot's own settings that another admin confirms. */
+export const settingsChange: RequestedKind<SettingsRequest> = {
+  name: 'settings-change',
+  right: 'admin',
+  keyless: true,
+  approval: {
+    decide: (_, actor) => decide(initialPolicy, actor, undefined, 'admin'),
+    count: () => 1,
+    expiresAfterMs: dayMs,
+    ofThisVersion: true,
+    direct: true,
+    labels: {
+      approve: { label: 'Confirm', actionId: 'settings:confirm' },
+      deny: { label: 'Reject', actionId: 'settings:reject' },
+    },
+  },
+
+  parse: ({ body }) => policyBody.parse(JSON.parse(body ?? '')),
+  request: (body) => ({ method: 'PUT', path: '/settings', body: canonicalJson(policyBody.parse(body)) }),
+
+  async load(request, context) {
+    const before = await context.authorizer.policy({ fresh: true });
+    const { userId } = context.person;
+    const { groups } = await context.authorizer.actor({ fresh: true });
+    const lowers = findLowering(before, { ...request, version: before.version }, { userId, groups });
+    return writeFacts(before, lowers ?? { fewer: [], gains: [], off: false }, userId);
+  },
+  consequences(snapshot, request) {
+    const { before, lowers, author } = facts.parse(snapshot);
+    return {
+      text: describeSettingsChange(diffPolicies(withVersion(before), withVersion(request)), lowers, author),
+    };
+  },
+
+  describe: () => 'change the settings of the CDN bot',
+  describeOutcome({ word, facts: told }) {
+    if (word === 'done') return `Saved (version ${told?.['version']}).`;
+    return word === 'overtaken' ? 'Nothing was saved: the settings changed meanwhile.' : undefined;
+  },
+  check: {
+    done: 'The settings are the new ones',
+    notDone: 'The settings are as they were',
+    look: async () => '`/cdn settings` shows the settings as they are now.',
+  },
+
+  audit(request, { snapshot }) {
+    const before = facts.safeParse(snapshot).data?.before;
+    const changes = before ? diffPolicies(withVersion(before), withVersion(request)).map(describeChange) : [];
+    return Object.fromEntries(changes.map((change, index) => [`change${index + 1}`, change]));
+  },
+
+  async send({ body, requester, approvedBy, policyVersion, policies }) {
+    const tenant = tenantId(requester);
+    const policy = { ...policyBody.parse(JSON.parse(body ?? '')), version: policyVersion };
+    const before = (await policies.version(tenant, policyVersion))?.policy ?? initialPolicy;
+    const saved = await policies.save({
+      tenant,
+      base: policyVersion,
+      policy,
+      by: requester.userId,
+      difference: diffPolicies(before, policy).map(describeChange),
+      confirmedBy: approvedBy[0],
+    });
+    return saved.saved
+      ? { state: 'succeeded', outcome: { word: 'done', facts: { version: saved.policy.version } } }
+      : { state: 'failed', outcome: { word: 'overtaken' } };
+  },
+};
+
+/** The facts of a change, as they are sealed with it. */
+export function writeFacts(before: Policy, lowers: Lowering, author: string): Json {
+  return JSON.parse(JSON.stringify({ before: policyBody.parse(before), lowers, author })) as Json;
+}
+
+function withVersion(body: z.output<typeof policyBody>): Policy {
+  return { ...body, version: 0 };
+}
+
+/** Undefined: one admin decides. `author`: the groups are those of both policies that they are in. */
+export function findLowering(before: Policy, after: Policy, author: AffectedPerson): Lowering | undefined {
+  if (!before.secondAdmin) return undefined;
+  const fewer = classes.filter(
+    (needs) => countRequiredApprovals(after, needs) < countRequiredApprovals(before, needs),
+  );
+  // Also through a group, or in a channel whose cap goes.
+  const gained = computeEffects(before, after, [author]).flatMap(({ gains }) => gains);
+  const gains = [...new Set(gained)].filter((power) => power !== 'read');
+  const off = !after.secondAdmin;
+  return off || fewer.length + gains.length > 0 ? { fewer, gains, off } : undefined;
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { CdnClient } from '../../../api/cdn.ts';
+import { variableBody, variablePath } from '../../../api/variables.ts';
+import { readVariableShown } from '../../../api/zones/summary.ts';
+import { tenantId } from '../../../auth/identity.ts';
+import { Secret } from '../../../secrets/secret.ts';
+import { formatCode, join } from '../../../views/blocks/text.ts';
+import { describeScriptConsequences } from '../../../views/operations/describe.ts';
+import { loadAffectedByScript } from '../../zones/lookup.ts';
+import { findNameOf } from '../queries.ts';
+import { type Execution, findUndone, type Settlement } from './kind.ts';
+import type { RequestedKind } from './requested.ts';
+
+export interface VariableRequest {
+  readonly scriptId: string;
+  readonly variableId: string;
+  /** Undefined = stays as it is. */
+  readonly required: boolean | undefined;
+  readonly setsValue: boolean;
+}
+
+/** Sets the value of an edge script's variable, or whether it is required. */
+export const variableUpdate: RequestedKind<VariableRequest> = {
+  name: 'variable-update',
+  right: 'change',
+
+  parse({ path, body, setsValue }) {
+    const [, , , scriptId = '', , variableId = ''] = path.split('/').map(decodeURIComponent);
+    return { scriptId, variableId, required: readRequired(body), setsValue };
+  },
+  request: (
+    { scriptId, variableId, required, setsValue },
+    value = setsValue ? new Secret('') : undefined,
+  ) => ({
+    method: 'POST',
+    path: variablePath(scriptId, variableId),
+    body: variableBody({ required, value }),
+  }),
+
+  /** The zones that run the script now, and the variable's name if the CDN has told it. */
+  async load({ scriptId, variableId }, context) {
+    const name = await findNameOf(
+      context.ledger,
+      tenantId(context.person),
+      variablePath(scriptId, variableId),
+    );
+    return { ...(await loadAffectedByScript(scriptId, context)), ...(name === undefined ? {} : { name }) };
+  },
+  consequences(snapshot) {
+    const shown = readVariableShown(snapshot);
+    if (!shown) return { text: 'The consequences were not kept.' };
+    return { text: describeScriptConsequences(shown), zones: shown };
+  },
+
+  describe(request, { name, snapshot }) {
+    const { setsValue, required } = request;
+    if (findUndone(snapshot)) return `restore the previous value of ${nameVariable(request, name)}`;
+    const parts = [
+      setsValue && 'a new value',
+      required !== undefined && (required ? 'now required' : 'no longer required'),
+    ];
+    return `set ${nameVariable(request, name)}: ${join(parts, ', ')}`;
+  },
+  describeOutcome({ word, facts }, request, { name, snapshot }) {
+    const { setsValue, required } = request;
+    switch (word) {
+      case 'done': {
+        if (findUndone(snapshot)) return `Restored the previous value of ${nameVariable(request, name)}.`;
+        const isRequired = facts?.['required'];
+        const unchanged = isRequired !== undefined && (isRequired === true ? 'required' : 'not required');
+        const changed = required ? 'now required' : 'no longer required';
+        const parts = [setsValue && 'set', required === undefined ? unchanged : changed];
+        return `${nameVariable(request, name).replace(/^v/u, 'V')} is ${join(parts, ' and ')}.`;
+      }
+      case 'unconfirmed':
+        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as it was asked for. Check it in the CDN’s panel.`;
+      case 'not-found':
+        return 'Nothing was changed: the CDN does not know this script or variable. Check both ids.';
+      case 'differs': {
+        const value = facts?.['otherValue'] === true && 'another value';
+        const rule =
+          facts?.['otherRule'] === true && `it as ${facts['required'] === true ? '' : 'not '}required`;
+        const id = facts?.['otherId'] === true && 'another variable';
+        return `The CDN took the change, but reports ${join([id, value, rule], ' and ')}. *It is not sent again by itself.* Check what is set, then say so here.`;
+      }
+      default:
+        return undefined;
+    }
+  },
+  check: {
+    done: 'The variable has the new value',
+    notDone: 'The variable is as it was',
+    look: async () =>
+      'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.',
+  },
+
+  audit: ({ scriptId, variableId, required, setsValue }, { name }) => ({
+    script: scriptId,
+    variable: variableId,
+    name,
+    required,
+    setsValue,
+  }),
+
+  async send(execution) {
+    const { path, body, value, cdn } = execution;
+    return judge(await cdn().variables.update(path, body ?? '{}', value), execution);
+  },
+};
+
+/** The request of an operation of this kind. */
+export function readVariableRequest(operation: {
+  readonly kind: string;
+  readonly request: unknown;
+}): VariableRequest | undefined {
+  return operation.kind === variableUpdate.name
+    ? (operation.request as VariableRequest | undefined)
+    : undefined;
+}
+
+const bodies = z.object({ Required: z.boolean().optional() });
+
+/** Whether a sealed change makes the variable required; undefined = it leaves that as it is. */
+function readRequired(body: string | null): boolean | undefined {
+  return bodies.parse(JSON.parse(body ?? '')).Required;
+}
+
+/** `variable 12 of script 301`, or with its name `FEATURE_X (12) of script 301`. */
+function nameVariable({ scriptId, variableId }: VariableRequest, name: string | undefined): string {
+  const id = formatCode(variableId, 30);
+  return `${name ? `${formatCode(name, 60)} (${id})` : `variable ${id}`} of script ${formatCode(scriptId, 30)}`;
+}
+
+type Answered = Awaited<ReturnType<CdnClient['variables']['update']>>;
+
+/**
+ * `done` only where the answer shows the variable by its id and name with everything that was changed. What contradicts the
+ * request is `differs`; an answer that does not say is `unconfirmed`.
+ */
+function judge(
+  { id, name, required, defaultValue, requestId }: Answered,
+  { path, body, value, targetName }: Execution,
+): Settlement {
+  const wanted = readRequired(body);
+  const otherId = id !== undefined && id !== path.split('/').at(-1);
+  const otherValue =
+    value !== undefined && defaultValue !== undefined && defaultValue?.reveal() !== value.reveal();
+  const otherRule = wanted !== undefined && required !== undefined && required !== wanted;
+  const facts = { name: otherId ? undefined : name?.slice(0, 100), required, otherValue, otherRule, otherId };
+  if (otherId || otherValue || otherRule)
+    return { state: 'unknown', outcome: { word: 'differs', requestId, facts } };
+  const isShown =
+    id !== undefined &&
+    name !== undefined &&
+    (targetName === undefined || name.slice(0, 100) === targetName) &&
+    (value === undefined || defaultValue !== undefined) &&
+    (wanted === undefined || required !== undefined);
+  return { state: 'succeeded', outcome: { word: isShown ? 'done' : 'unconfirmed', requestId, facts } };
+}
