@@ -38,7 +38,7 @@ export function renderApprovalList(
 }
 
 /** `1 request waits for your approval` */
-export function countWaiting(waiting: readonly unknown[]): string {
+function countWaiting(waiting: readonly unknown[]): string {
   return `${capitalize(pluralize(waiting.length, 'request'))} ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`;
 }
 
@@ -76,7 +76,7 @@ function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): K
 }
 
 /** A request of somebody else, with the buttons that decide it. */
-export function renderOpen(operation: ShownOperation, isListed = false): KnownBlock[] {
+function renderOpen(operation: ShownOperation, isListed = false): KnownBlock[] {
   return [
     section(
       `<@${operation.requester.userId}>: ${operation.words.what}\nneeds ${describeMissing(operation)} · expires ${formatMoment(operation.expiresAt)}`,

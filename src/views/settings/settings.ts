@@ -137,7 +137,7 @@ export function renderChangedMeanwhile(last: { by: string; at: Date } | undefine
 const done = { title: 'Settings', callbackId: 'settings:done' };
 
 /** *Done* closes the summary below too: it shows the settings as they were. */
-export function closeAll({ modal, message }: FormResult): FormResult {
+function closeAll({ modal, message }: FormResult): FormResult {
   return { modal: { ...modal, clear_on_close: true }, message };
 }
 
@@ -217,7 +217,7 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
   exportKeepDays: 'Days until exported files are deleted from Slack (0 = never)',
 };
 
-export function describeChange(change: Change, groupName: Consequences['groupName']): string {
+function describeChange(change: Change, groupName: Consequences['groupName']): string {
   switch (change.kind) {
     case 'list': {
       const list = (verb: string, ids: readonly string[]): string => {
@@ -235,7 +235,7 @@ export function describeChange(change: Change, groupName: Consequences['groupNam
 }
 
 /** `@Carol or @Dave`: any of them will do. */
-export function mentionAll(ids: readonly string[]): string {
+function mentionAll(ids: readonly string[]): string {
   const all = ids.map((id) => `<@${id}>`);
   return all.length > 1 ? `${all.slice(0, -1).join(', ')} or ${all.at(-1)}` : (all[0] ?? 'another admin');
 }
