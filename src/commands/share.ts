@@ -108,8 +108,8 @@ async function share(
   return views.renderShown(answer, to.channel, outcome === 'post-only');
 }
 
-/** The channel and thread of a target. */
-async function findPlace(
+/** The channel and thread of a target. @throws UserError for a channel that is not found. */
+export async function findPlace(
   wanted: string | undefined,
   { channelId, threadTs, sharing }: With<'sharing'>,
 ): Promise<{ readonly channel: string; readonly threadTs: string | undefined }> {

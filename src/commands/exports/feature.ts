@@ -2,39 +2,34 @@ import { endsTooEarly } from '../../api/event-logs.ts';
 import { assertKnown, decideExport } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
+import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import { renderAlreadyEnded } from '../../views/exports/outcomes.ts';
 import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
-import { readPeriod } from '../periods.ts';
+import { createPeriodError, splitPeriod, type TypedPeriod } from '../periods.ts';
+import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
-import { defaultWindow, endsInTime } from './window.ts';
+import { defaultWindow, endsInTime, type Window } from './window.ts';
+
+type Needs = 'exports' | 'names' | 'sharing';
 
 const mostListed = 10;
 
-const exportCommand: Command<'exports' | 'names'> = {
+const exportCommand: Command<Needs> = {
   name: 'export',
   aliases: ['exports', 'events'],
-  usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] | export list',
+  usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] [in #channel] | export list',
   summary: 'Events of a shield zone as CSV: into a channel or to yourself; `list` shows yours, to cancel one',
   label: 'Export events',
-  examples: ['export 501 last 6h', 'export 501 2026-11-20 10:00..12:00', 'export list'],
+  examples: ['export 501 last 6h in #ops', 'export 501 2026-11-20 10:00..12:00', 'export list'],
   needs: 'export',
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
-  async load(words, context) {
-    const [first = '', ...rest] = words.text.split(' ');
-    const id = await context.names.resolve(context.person, 'shield', first.replace(/^#/u, ''));
-    const hasZone = /^\d+$/u.test(id);
-    const typed = (hasZone ? rest.join(' ') : words.text).trim();
-    const form = await blank(context, hasZone ? id : '');
-    return forms.renderExportForm(
-      typed === '' ? form : { ...form, ...windowTyped(typed, context, form.timeZone) },
-    );
-  },
+  load: async (words, context) => forms.renderExportForm(await fillForm(words, context)),
   async run(words, { exports, person, now }) {
     if (!isList(words)) throw new Error('the form opens instead');
     return views.renderExportList(await exports.list(person, mostListed), now());
@@ -45,22 +40,70 @@ function isList({ list }: Words): boolean {
   return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
 }
 
-/** Reads a typed window; the default one and the reason if it cannot be read. */
-function windowTyped(
-  typed: string,
-  { now }: Context,
-  timeZone: string | undefined,
-): Pick<forms.ExportForm, 'from' | 'to' | 'problem'> {
-  try {
-    const period = readPeriod(typed, { now: now(), timeZone: timeZone ?? 'UTC' });
-    const window = { from: new Date(period.from), to: new Date(period.to) };
-    if (!endsInTime(window, now())) throw new UserError(endsTooEarly, '');
-    const swapped = 'The window you typed ends before it begins: start and end were swapped.';
-    return { ...window, problem: period.isSwapped && swapped };
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    return { ...defaultWindow(now()), problem: `${error.message} ${error.hint}`.trim() };
+/** The form with what was typed: `501 last 6h in #ops`. What cannot be read is told in it, and has its default. */
+async function fillForm(words: Words, context: With<Needs>): Promise<forms.ExportForm> {
+  const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
+  const form = await blank(context, '');
+  const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };
+  const problems: string[] = [];
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      problems.push(`${error.message} ${error.hint}`.trim());
+      return undefined;
+    }
+  };
+  const read = await attempt(() => splitPeriod(typed, clock));
+  const zone = await findZone(read?.subject ?? typed.list, context);
+  const unread = read ? zone.unread : [];
+  await attempt(() => {
+    if (unread.length > 0 && zone.id !== '') throw createPeriodError(typed.list.slice(1).join(' '), clock);
+    if (unread.length > 0) throw createZoneError(unread.join(' '));
+  });
+  const period = unread.length > 0 ? undefined : read?.period;
+  const window = period && (await attempt(() => toWindow(period, clock.now)));
+  if (window && period.isSwapped)
+    problems.push('The window you typed ended before it began: start and end were swapped.');
+  const place = target && (await attempt(() => findPlace(target.channel, context)));
+  return {
+    ...form,
+    ...window,
+    shieldZoneId: zone.id,
+    channel: place?.channel,
+    problem: problems.join('\n') || undefined,
+  };
+}
+
+/** The shield zone that words mean, by id or name, and the words that are none. */
+async function findZone(
+  words: readonly string[],
+  { names, person }: With<Needs>,
+): Promise<{ readonly id: string; readonly unread: readonly string[] }> {
+  for (const length of new Set([words.length, 1])) {
+    const name = words
+      .slice(0, length)
+      .join(' ')
+      .replace(/^#(?=\d+$)/u, '');
+    const id = await names.resolve(person, 'shield', name);
+    if (/^\d+$/u.test(id)) return { id, unread: words.slice(length) };
   }
+  return { id: '', unread: words };
+}
+
+function createZoneError(typed: string): UserError {
+  return new UserError(
+    `I don’t know a shield zone ${formatCode(typed, 60)}.`,
+    'Type its number, or give it a name first: `/cdn name shield 501 checkout`.',
+  );
+}
+
+/** @throws UserError for a window that the CDN refuses. */
+function toWindow({ from, to }: TypedPeriod, now: Date): Window {
+  const window = { from: new Date(from), to: new Date(to) };
+  if (endsInTime(window, now)) return window;
+  throw new UserError(endsTooEarly, '');
 }
 
 async function blank({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
@@ -78,7 +121,7 @@ async function blank({ person, people, now }: Context, shieldZoneId: string): Pr
   };
 }
 
-const form: Form<'exports' | 'names'> = {
+const form: Form<Needs> = {
   id: 'event-logs:submit',
   needs: 'export',
   loadingView: forms.exportBusy(),
@@ -106,7 +149,7 @@ const form: Form<'exports' | 'names'> = {
 async function start(
   request: views.ExportRequest,
   channel: AskedExport['channel'],
-  context: With<'exports' | 'names'>,
+  context: With<Needs>,
 ): Promise<void> {
   assertAllowed(await decideExport(context.authorizer, channel), context);
   // Without a key the export would fail a moment later, in the channel.
@@ -127,7 +170,7 @@ async function readButton(value: string, { exports, person }: With<'exports'>) {
 }
 
 /** Repeats an export, maybe with another window, with the key of the person who presses. */
-const again: Action<'exports' | 'names'> = {
+const again: Action<Needs> = {
   id: 'event-logs:again',
   needs: 'export',
   newMessage: true,
@@ -188,7 +231,7 @@ const cancel: Action<'exports'> = {
   },
 };
 
-export const exportFeature: Feature<'exports' | 'names'> = {
+export const exportFeature: Feature<Needs> = {
   name: 'event-logs',
   commands: [exportCommand],
   actions: [...formActions, again, change, cancel],

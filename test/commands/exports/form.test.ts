@@ -76,6 +76,38 @@ test('a window the wrong way round is turned by one press, and one that grew too
   expect((sent?.to ?? 0) - (sent?.from ?? 0)).toBe(24 * 3_600_000);
 });
 
+const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000).toLocaleDateString('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'Europe/Berlin',
+});
+
+test.each([
+  ['export 501 last hour in #ops', '501', 1],
+  ['export #501 for 3h to <#C0OPS0000|ops>', '501', 3],
+  ['events last 6h 501 here', '501', 6],
+  [`export 501 ${twoDaysAgo} in #ops`, '501', 24],
+  ['export in #ops', undefined, 24],
+])('%s fills in zone, window and channel', async (words, zone, hours) => {
+  const person = await alicesForm(words);
+  const { values } = person.modal()?.state ?? { values: {} };
+  const seconds = (name: string) => Number(values[name]?.[name]?.['selected_date_time']);
+  expect((seconds('to') - seconds('from')) / 3600).toBe(hours);
+  expect(values['channel']?.['channel']).toMatchObject({ selected_conversation: ops });
+  const chosen = { selected_option: zone === undefined ? null : expect.objectContaining({ value: zone }) };
+  expect(values['shieldZoneId']?.['shieldZoneId'] ?? { selected_option: null }).toMatchObject(chosen);
+});
+
+test.each([
+  'export nosuch zone last 6h',
+  'export 501 lst 6h',
+  'export 501 last 6h in #nosuch',
+  'export 501 2020-01-01',
+])('what cannot be read of %s is told above the form', async (words) => {
+  const person = await alicesForm(words);
+  expect(readProblem(person.modal())).toMatchSnapshot();
+});
+
 test('a form opens without filters, and the last of them can be removed', async () => {
   const person = await alicesForm();
   expect(holds('filters')(await person.waitForModal('event-logs:submit'))).toBe(false);
