@@ -53,6 +53,11 @@ export async function useProxy(settings: ProxySettings): Promise<() => void> {
   };
 }
 
+/** For a thread that this one starts. */
+export function getProxySettings(): ProxySettings | undefined {
+  return current;
+}
+
 /** For clients of undici that do not use the dispatcher of the whole thread. */
 export function findProxyDispatcher(): Dispatcher | undefined {
   return dispatcher;

@@ -5,11 +5,12 @@ import type { Attempt } from '../../../api/http/attempt.ts';
 import { ApiError } from '../../../api/http/errors.ts';
 import { UserError } from '../../../errors.ts';
 import type { FileReply } from '../../../lib/file-transfer.ts';
+import { getProxySettings } from '../../../lib/proxy.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../../secrets/secret.ts';
 import type { Spooled } from '../../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
 import { type ExportLimits, ExportTooLarge, type GatheredLog, SecretFound } from './gather.ts';
-import type { ExportProgress, FromWorker, PackedFailure, ToWorker } from './worker.ts';
+import type { ExportProgress, FromWorker, PackedFailure, ToWorker, WorkerData } from './worker.ts';
 
 export type ExportThread = ReturnType<typeof startExportThread>;
 
@@ -31,7 +32,9 @@ export function startExportThread({
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly now: () => Date;
 }) {
-  const worker = new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url));
+  const worker = new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url), {
+    workerData: { proxy: getProxySettings() } satisfies WorkerData,
+  });
   let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
   let task: PromiseWithResolvers<unknown> | undefined;
   let failure: Error | undefined;

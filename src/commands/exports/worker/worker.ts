@@ -1,10 +1,11 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { createEventLogs } from '../../../api/event-logs.ts';
 import type { Attempt } from '../../../api/http/attempt.ts';
 import { ApiError, type ApiErrorFacts } from '../../../api/http/errors.ts';
 import { type CdnOptions, createSend } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import { type FileReply, fetchFile, postFile } from '../../../lib/file-transfer.ts';
+import { type ProxySettings, useProxy } from '../../../lib/proxy.ts';
 import { findSecretKinds } from '../../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secret.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
@@ -16,6 +17,10 @@ import {
   SecretFound,
   type StoredFile,
 } from './gather.ts';
+
+export interface WorkerData {
+  readonly proxy: ProxySettings | undefined;
+}
 
 /** One task at a time. `secrets`: live secrets that must not be in a file. */
 export type ToWorker =
@@ -57,12 +62,16 @@ export interface ExportProgress {
 
 const progressEveryMs = 100;
 
+const { proxy } = workerData as WorkerData;
+const isReady = proxy && useProxy(proxy);
+
 let files: readonly StoredFile[] = [];
 let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
 
 const onAttempt = (attempt: Attempt): void => tell({ attempt });
 
 async function gather(task: Extract<ToWorker, { gather: unknown }>['gather']): Promise<GatheredLog> {
+  await isReady;
   const { cdn, key, request, limits, directory, now } = task;
   const toCdn: typeof fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input);

@@ -9,8 +9,10 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { exportLimits } from '../../../../src/commands/exports/worker/gather.ts';
 import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
+import { useProxy } from '../../../../src/lib/proxy.ts';
 import { registerSecrets, Secret } from '../../../../src/secrets/secret.ts';
 import type { ExportRequest } from '../../../../src/views/exports/exports.ts';
+import { startProxy } from '../../../support/proxy.ts';
 import { startUploadServer, type UploadServer } from './upload-server.ts';
 
 const row = `2026-11-20T10:00:00Z,blocked,${randomBytes(40).toString('hex')}\n`;
@@ -110,6 +112,23 @@ test('a compressed body that breaks off fails as cut', async () => {
   answer = (response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed.subarray(0, 2_000_000));
   await expect(gather()).rejects.toMatchObject({ name: 'ApiError', code: 'cut' });
+});
+
+test('download and upload go through the proxy of the process', async () => {
+  const proxy = await startProxy();
+  const stop = await useProxy({ http: proxy.url, https: undefined, exceptions: '' });
+  try {
+    await thread.close();
+    thread = start();
+    answer = (response) => response.end(whole);
+    const [file] = (await gather()).files;
+    await (file && uploads.receive(file.spooled));
+    expect(proxy.asked).toEqual([new URL(base).host, uploads.url.host]);
+  } finally {
+    stop();
+    await thread.close();
+    proxy.close();
+  }
 });
 
 test('a redirect is an unexpected answer, and the key goes nowhere else', async () => {
