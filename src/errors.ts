@@ -9,6 +9,22 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && fullDisk.has(String(error.code));
 }
 
+/** True where the database takes no writes: a standby, or a primary during a failover. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '25006';
+}
+
+// PostgreSQL's class 08, its shutdown and start; of the driver and its pool there are only words.
+const lostCodes = /^(?:08...|57P0[123]|ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)$/u;
+const lostWords =
+  /connection terminated|no database connection was free|timeout exceeded when trying to connect/iu;
+
+/** True where a query failed because the database could not be reached. */
+export function isDatabaseLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return lostWords.test(error.message) || ('code' in error && lostCodes.test(String(error.code)));
+}
+
 /**
  * The only error whose text people see: `message` is the problem, `hint` the next step. `offer` is a button (`connect`
  * links a key, `why` shows the decision) or commands to run instead. `reference` is set where the log already has one.

@@ -86,16 +86,9 @@ function onSignals(app: ChatApp, onStop: () => void): void {
 async function migrate(): Promise<void> {
   const { readStoreConfig } = await import('./app/config.ts');
   const { createLogger } = await import('./telemetry/log.ts');
-  const { openDatabase } = await import('./store/database.ts');
+  const { migrateCommand } = await import('./cli/migrate.ts');
   const config = readStoreConfig(process.env);
-  const log = createLogger(config.logLevel);
-  const database = await openDatabase({ ...config.store, log });
-  try {
-    await database.migrate();
-    log.info({ store: database.engine }, 'database is up to date');
-  } finally {
-    await database.close();
-  }
+  await migrateCommand(config, createLogger(config.logLevel));
 }
 
 // The commands below print their own lines, and warnings and errors of the log.

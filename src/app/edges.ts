@@ -1,6 +1,6 @@
 import { createDeliveryClaims } from '../auth/claims.ts';
 import { createEndStore } from '../auth/offboarding.ts';
-import { UserError } from '../errors.ts';
+import { isReadOnly, UserError } from '../errors.ts';
 import type { OnAcknowledged } from '../slack/receive/acknowledgement.ts';
 import { oncePerMinute } from '../slack/receive/authorize.ts';
 import { createBolt } from '../slack/receive/bolt.ts';
@@ -88,7 +88,11 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,
     unready: createReadiness({
-      findStoreProblem: stores.keyring.findProblem,
+      findStoreProblem: async () => {
+        const failure = await database.ping().catch((error: unknown) => ({ error }));
+        if (failure && isReadOnly(failure.error)) return 'the database takes no writes';
+        return stores.keyring.findProblem();
+      },
       slackConnections,
       clock: role === 'worker' ? undefined : clock,
     }),

@@ -24,10 +24,17 @@ export function createBacklogReader(db: Db, now: () => Date): () => Promise<Back
 /** What waits in the database: reads by index, whatever the tables have grown to. */
 async function readBacklog(db: Db, now: Date): Promise<Backlog> {
   // One by one: a scrape never takes a second connection from people.
+  const takesWrites = await readTakesWrites(db);
   const queues = await readQueues(db, now);
   const outbox = await readOutbox(db, now);
   const late = await countLate(db, now);
-  return { queues, outbox, late, operations: await countOperations(db) };
+  return { takesWrites, queues, outbox, late, operations: await countOperations(db) };
+}
+
+async function readTakesWrites(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ takes: boolean }>`
+    select current_setting('transaction_read_only') = 'off' as takes`.execute(db);
+  return rows[0]?.takes === true;
 }
 
 async function readQueues(db: Db, now: Date): Promise<Backlog['queues']> {

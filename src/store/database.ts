@@ -5,6 +5,7 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { openPostgres } from './postgres.ts';
+import { checkRights, withCreateRights } from './rights.ts';
 import { type Db, definedTables, migrationProvider, type Schema, type Trx } from './schema.ts';
 
 /** The engine itself, for the job queue, which does not use Kysely. */
@@ -17,7 +18,12 @@ export type Engine =
       /** Resolves when the engine has ended without being asked to: nothing can be read or stored any more. */
       readonly ended: Promise<Error>;
     }
-  | { readonly kind: 'postgres'; readonly url: Secret };
+  | {
+      readonly kind: 'postgres';
+      readonly pool: import('pg').Pool;
+      /** A connection that only listens, not yet open. */
+      readonly listener: () => import('pg').Client;
+    };
 
 export type WithLock = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
@@ -25,11 +31,15 @@ export interface Database {
   readonly engine: 'embedded' | 'postgres';
   readonly native: Engine;
   readonly db: Db;
-  /** Creates the tables that this version needs. Any number of processes may do so at once. */
+  /**
+   * Creates the tables that this version needs. Any number of processes may do so at once.
+   *
+   * @throws UserError with the GRANT to run, where the user of the database has too few rights.
+   */
   migrate(): Promise<void>;
   /** The pool of connections: how many are in use, and how many queries wait for one. */
   readonly poolUse: () => { readonly inUse: number; readonly waiting: number };
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not answer, and as `isReadOnly` tells when it takes no writes. */
   ping(): Promise<void>;
   /**
    * Runs work under a lock that ends with its process: no other process of this database runs work under the same name
@@ -58,10 +68,18 @@ export async function openDatabase(options: {
     engine: native.kind,
     native,
     db,
-    migrate: () => migrate(unlimited ?? db, log),
+    async migrate() {
+      if (native.kind === 'postgres') await checkRights(db);
+      if ((await findSchemaState(db)) !== 'current')
+        await withCreateRights(db, () => migrate(unlimited ?? db, log));
+    },
     poolUse,
     async ping() {
-      await sql`select 1`.execute(db);
+      await sql`do $$ begin
+        if current_setting('transaction_read_only') = 'on' then
+          raise read_only_sql_transaction using message = 'the database takes no writes';
+        end if;
+      end $$`.execute(db);
     },
     withLock: createLocks(unlimited),
     close: () => (closing ??= opened.close()),
@@ -69,7 +87,6 @@ export async function openDatabase(options: {
 }
 
 async function migrate(db: Db, log: Log): Promise<void> {
-  if ((await findSchemaState(db)) === 'current') return;
   const migrator = new Migrator({ db, provider: migrationProvider });
   const { error, results = [] } = await migrator.migrateToLatest();
   // All of them are one transaction: with one that fails the others are rolled back.
@@ -87,10 +104,11 @@ async function migrate(db: Db, log: Log): Promise<void> {
 }
 
 /**
- * Whether the tables are of this version: `older` are changed by `migrate`, `newer` were written by a later version.
+ * Whether the tables are of this version: `older` are changed by `migrate`, `newer` were written by a later version, and an
+ * `empty` database has none.
  * One query, at every start: the migrator itself takes 150 ms in the embedded database.
  */
-export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'newer'> {
+export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'newer' | 'empty'> {
   const found = sql<{ name: string }>`select name from kysely_migration`.execute(db);
   const { rows } = await found.catch((error: unknown) => {
     if ((error as { code?: unknown }).code === undefinedTable) return { rows: [] };
@@ -98,6 +116,7 @@ export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'ne
   });
   const applied = new Set(rows.map(({ name }) => name));
   const known = new Set(Object.keys(await migrationProvider.getMigrations()));
+  if (applied.size === 0) return 'empty';
   if ([...applied].some((name) => !known.has(name))) return 'newer';
   return applied.size === known.size ? 'current' : 'older';
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import pg, { type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Log } from '../telemetry/log.ts';
 
@@ -17,19 +18,47 @@ const types = {
     (format === 'binary' ? undefined : parsers[id]) ?? pg.types.getTypeParser(id, format as 'text'),
 };
 
-/** A pool of connections on which statements that come again are prepared once. */
-export function createPool(config: PoolConfig, log: Log): Pool {
+/** Shared by the pools of a database: connections from before this moment lead to a server that no longer takes writes. */
+export interface Primary {
+  since: number;
+}
+
+/** A pool of connections on which repeated statements are prepared once. */
+export function createPool(config: PoolConfig, log: Log, primary: Primary = { since: 0 }): Pool {
   const pool = new pg.Pool({ ...config, types });
   const nameOf = createNames();
+  const connectedAt = new WeakMap<PoolClient, number>();
+  const onReadOnly = (): void => {
+    const now = performance.now();
+    if (now - primary.since > warningMs) log.warn({}, 'the database takes no writes; connecting anew');
+    primary.since = now;
+  };
   // A server that restarts breaks idle connections; without a listener that ends the process.
   pool.on('error', (error) => log.warn({ error }, 'database connection broke; the next query opens another'));
   pool.on('connect', (client) => {
+    connectedAt.set(client, performance.now());
     // The pool listens only while a connection is idle, so one inside a transaction needs its own listener.
     client.on('error', () => undefined);
-    prepareRepeated(client, nameOf);
+    watchQueries(client, nameOf, onReadOnly);
   });
-  return pool;
+  const isStale = (client: PoolClient): boolean => (connectedAt.get(client) ?? 0) <= primary.since;
+  const connect = pool.connect.bind(pool);
+  const connectFresh = async (): Promise<PoolClient> => {
+    const client = await connect();
+    if (isStale(client)) {
+      client.release(true);
+      return connectFresh();
+    }
+    const release = client.release.bind(client);
+    client.release = (broken) => release(broken ?? isStale(client));
+    return client;
+  };
+  return Object.assign(pool, {
+    connect: (callback?: Parameters<typeof connect>[0]) => (callback ? connect(callback) : connectFresh()),
+  });
 }
+
+const warningMs = 1_000;
 
 /** Closes a pool behind all that wait for a connection: the pool itself would leave them waiting. */
 export async function endPool(pool: Pool): Promise<void> {
@@ -55,9 +84,10 @@ interface Names {
 function createNames(): Names {
   const seenOnce = new Set<string>();
   const names = new Map<string, string>();
-  let count = 0;
+  let renewed = 0;
+  // The name says what the statement is: a pooler may hand this connection to another process.
   const add = (text: string): string => {
-    const name = `s${(count += 1)}`;
+    const name = `${createHash('sha256').update(text).digest('base64url').slice(0, 22)}_${renewed}`;
     names.set(text, name);
     return name;
   };
@@ -69,35 +99,54 @@ function createNames(): Names {
     seenOnce.add(text);
     return undefined;
   };
-  return Object.assign(nameOf, { renew: add });
+  const renew = (text: string): void => {
+    renewed += 1;
+    add(text);
+  };
+  return Object.assign(nameOf, { renew });
 }
 
 /**
- * Gives names to the statements of a connection. Parsing and planning is most of what a small statement costs: in the
- * embedded engine four fifths.
+ * Gives names to the statements of a connection, and notices a server that takes no writes. Parsing and planning is most of what
+ * a small statement costs: in the embedded engine four fifths.
  */
-function prepareRepeated(client: PoolClient, nameOf: Names): void {
-  const query = client.query.bind(client);
-  const named = async (text: string, values: unknown[]): Promise<unknown> => {
-    const name = nameOf(text);
-    if (name === undefined) return query(text, values);
+function watchQueries(client: PoolClient, nameOf: Names, onReadOnly: () => void): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+  const run = async (...given: unknown[]): Promise<unknown> => {
     try {
-      return await query({ name, text, values });
+      return await query(...given);
     } catch (error) {
-      // “cached plan must not change result type”: a migration of another process changed the table.
-      if ((error as { code?: unknown }).code !== '0A000') throw error;
+      if (readCode(error) === readOnly) onReadOnly();
+      throw error;
+    }
+  };
+  const runNamed = async (text: string, values: unknown[]): Promise<unknown> => {
+    const name = nameOf(text);
+    if (name === undefined) return run(text, values);
+    try {
+      return await run({ name, text, values });
+    } catch (error) {
+      if (readCode(error) !== changedResult) throw error;
       nameOf.renew(text);
       if (client.getTransactionStatus() !== 'I') throw error;
-      return query(text, values);
+      return run(text, values);
     }
   };
   Object.assign(client, {
-    query: (...about: unknown[]) =>
-      isPlain(about) ? named(...about) : (query as (...about: unknown[]) => unknown)(...about),
+    query: (...given: unknown[]) => {
+      const [text, values] = given;
+      // What the driver asks for itself has a callback.
+      if (typeof text !== 'string' || typeof given.at(-1) === 'function') return query(...given);
+      return Array.isArray(values) ? runNamed(text, values) : run(text);
+    },
   });
 }
 
-/** A text with its values, whose answer is a promise: not what the driver asks for itself, with a callback. */
-function isPlain(about: readonly unknown[]): about is [string, unknown[]] {
-  return about.length === 2 && typeof about[0] === 'string' && Array.isArray(about[1]);
+// read_only_sql_transaction: a standby, or a primary that was one before a failover.
+const readOnly = '25006';
+// “cached plan must not change result type”: a migration of another process changed the table.
+const changedResult = '0A000';
+
+function readCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
-import type { Pool, PoolConfig } from 'pg';
+import pg, { type Pool, type PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import { createFairQueue, tenantScope } from '../lib/fair-queue.ts';
 import type { Secret } from '../secrets/secret.ts';
@@ -8,38 +8,53 @@ import { createKysely } from './kysely.ts';
 import { createPool, endPool } from './pool.ts';
 import type { Schema } from './schema.ts';
 
-// Small servers allow 20 to 100 connections in all, and every process of the bot has these two pools and the queue's.
+// Small servers allow 20 to 100 connections in all, and every process of the bot has these three pools.
 const maxConnections = 8;
 const maxUnlimited = 3;
+const maxQueue = 4;
 const connectTimeoutMs = 5_000;
 // A person waits for each of these queries; the longest takes milliseconds.
 const statementTimeoutMs = 15_000;
 
 /**
- * A pool of connections to a PostgreSQL server.
+ * Pools of connections to a PostgreSQL server.
  *
- * @throws UserError when the server cannot be reached or refuses; its message never holds the password.
+ * @throws UserError when the server cannot be reached, refuses, or cannot be used; its message never holds the password.
  */
 export async function openPostgres(databaseUrl: Secret, log: Log) {
   const common: PoolConfig = {
     connectionString: databaseUrl.reveal(),
     application_name: 'cdn-chatops',
     keepAlive: true,
+    connectionTimeoutMillis: connectTimeoutMs,
   };
-  const create = (more: PoolConfig): Pool => createPool({ ...common, ...more }, log);
-
+  const address = describeAddress(databaseUrl.reveal());
+  const pools: Pool[] = [];
+  const primary = { since: 0 };
+  const create = (max: number, more: PoolConfig = {}): Pool => {
+    const pool = createPool({ ...common, max, ...more }, log, primary);
+    pools.push(pool);
+    return pool;
+  };
+  const close = async (): Promise<void> => void (await Promise.all(pools.map(endPool)));
   try {
-    const pool = create({
-      max: maxConnections,
-      connectionTimeoutMillis: connectTimeoutMs,
-      statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: 60_000,
+    const pool = create(maxConnections, {
+      // Not as parameters of the start: PgBouncer knows none of them.
+      onConnect: async (client) =>
+        void (await client.query(
+          `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000`,
+        )),
     });
-    await pool.query('select 1');
-    const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
+    await checkServer(pool, address);
+    const unlimited = create(maxUnlimited, { connectionTimeoutMillis: 60_000 });
     const shared = shareConnections(pool);
     return {
-      native: { kind: 'postgres' as const, url: databaseUrl },
+      native: {
+        kind: 'postgres' as const,
+        // The queue has its own connections: people do not wait for jobs.
+        pool: create(maxQueue),
+        listener: () => new pg.Client({ ...common, application_name: 'cdn-chatops jobs' }),
+      },
       db: createKysely(shared),
       poolUse: () => ({
         inUse: pool.totalCount - pool.idleCount,
@@ -47,12 +62,60 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
       }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
-      async close(): Promise<void> {
-        await Promise.all([endPool(pool), endPool(unlimited)]);
-      },
+      close,
     };
   } catch (error) {
-    throw toUserError(error, describeAddress(databaseUrl.reveal()));
+    await close();
+    throw error instanceof UserError ? error : toUserError(error, address);
+  }
+}
+
+/** @throws UserError where the bot cannot work with this server. */
+async function checkServer(pool: Pool, address: string): Promise<void> {
+  const { rows } = await pool.query<{ encoding: string; readOnly: string }>(
+    `select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as "readOnly"`,
+  );
+  const [{ encoding = '', readOnly = '' } = {}] = rows;
+  if (encoding !== 'UTF8')
+    throw new UserError(
+      `The database at ${address} stores text as ${encoding}, which cannot hold what people type.`,
+      `Create one with: create database chatops encoding 'UTF8' template template0`,
+    );
+  if (readOnly === 'on')
+    throw new UserError(
+      `The database at ${address} takes no writes: it is a standby, or set to read-only.`,
+      'Set DATABASE_URL to the address of the primary, or wait until a failover is over.',
+    );
+  if (await isTransactionPool(pool))
+    throw new UserError(
+      `DATABASE_URL (${address}) leads to a pooler that hands each transaction another connection, such as PgBouncer with pool_mode = transaction.`,
+      'Set pool_mode = session for this database there, or use the address of PostgreSQL itself.',
+    );
+}
+
+/**
+ * Whether two clients are given each other's session once their transactions have ended: statements that are prepared and
+ * settings of a session would get lost, or into the hands of others.
+ */
+async function isTransactionPool(pool: Pool): Promise<boolean> {
+  const clients = await Promise.all([pool.connect(), pool.connect()]);
+  const findSessions = async (): Promise<unknown[]> => {
+    const found: unknown[] = [];
+    // One after the other, and the later one first: a pooler takes what was used last, or what was not used for longest.
+    for (const client of clients.toReversed()) {
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+      found.unshift(rows[0]?.pid);
+    }
+    return found;
+  };
+  try {
+    for (const client of clients) await client.query('begin');
+    const during = await findSessions();
+    for (const client of clients) await client.query('commit');
+    const after = await findSessions();
+    return during.join() !== after.join();
+  } finally {
+    for (const client of clients) client.release();
   }
 }
 
@@ -115,25 +178,48 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
   ECONNREFUSED: ['No database answers at {address} (connection refused).'],
   ENOTFOUND: ["The database's host cannot be found: {address}."],
   EAI_AGAIN: ["The database's host cannot be found at the moment: {address}."],
+  ETIMEDOUT: ['The database at {address} does not answer.'],
   ENOENT: ['There is no database socket for {address}.'],
   '28P01': ['The database at {address} refuses the user or password in DATABASE_URL.'],
   '28000': ['The database at {address} refuses the user in DATABASE_URL.'],
   '3D000': ['The server has no such database: {address}.', 'Create it, or correct DATABASE_URL.'],
   '53300': ['The database at {address} has no connection left.', 'Raise max_connections there.'],
+  '57P03': ['The database at {address} is starting up or shutting down.', 'Try again in a moment.'],
   ERR_INVALID_URL: [
     'DATABASE_URL cannot be read as an address.',
     'Special characters in the password must be percent-encoded.',
   ],
+  'no encryption': [
+    'The database at {address} refuses connections without TLS.',
+    'Add sslmode=verify-full to DATABASE_URL, or set PGSSLMODE=verify-full. For a private CA, name its file in NODE_EXTRA_CA_CERTS. To encrypt without checking the certificate (Heroku): no-verify.',
+  ],
+  'no TLS': [
+    'The database at {address} offers no encrypted connections.',
+    'Take sslmode out of DATABASE_URL and PGSSLMODE out of the environment, or turn on ssl there.',
+  ],
+  certificate: [
+    'The certificate of the database at {address} cannot be verified ({code}).',
+    'Name the file of its CA in NODE_EXTRA_CA_CERTS, and connect by a name that is in the certificate. To encrypt without checking it: sslmode=no-verify.',
+  ],
 };
+
+/** Where one code has several causes. */
+function findRefusal(code: string, message: string): string {
+  if (code === '28000' && /no encryption|SSL off/u.test(message)) return 'no encryption';
+  if (/does not support SSL/u.test(message)) return 'no TLS';
+  if (/CERT|ALTNAME|UNABLE_TO_(?:GET|VERIFY)/u.test(code)) return 'certificate';
+  if (/timeout/u.test(message)) return 'ETIMEDOUT';
+  return code;
+}
 
 // The driver's own error is not kept as a cause: where an address cannot be parsed, it holds the address.
 function toUserError(error: unknown, address: string): UserError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+  const { code = 'no answer', message } = error as { code?: string; message: string };
   const [problem, nextStep = 'Check DATABASE_URL, or leave it out to use the embedded database.'] = refusals[
-    code
+    findRefusal(code, message)
   ] ?? [`The database at {address} cannot be used (${code}).`];
   return new UserError(
-    problem.replace('{address}', () => address),
+    problem.replace('{address}', () => address).replace('{code}', () => code),
     nextStep,
   );
 }

@@ -45,6 +45,8 @@ export interface Waiting {
 }
 
 export interface Backlog {
+  /** False on a standby, and on a primary during a failover. */
+  readonly takesWrites: boolean;
   readonly queues: readonly (Waiting & { readonly queue: string; readonly active: number })[];
   readonly outbox: Waiting;
   /** Scheduled work that should have begun, by its kind. */
@@ -180,6 +182,10 @@ function createGauges(gauge: CreateGauge) {
   const inUse = gauge('chatops_database_connections_in_use', 'Connections of the pool in use');
   const waiting = gauge('chatops_database_waiting', 'Queries that wait for a connection');
   const up = gauge('chatops_database_up', 'Whether the database answered for the metrics below');
+  const takesWrites = gauge(
+    'chatops_database_takes_writes',
+    'Whether the database is a primary that takes writes',
+  );
   const queueDepth = gauge('chatops_queue_depth', 'Jobs that could start now', ['queue']);
   const queueAge = gauge('chatops_queue_oldest_seconds', 'How long the oldest of them waits', ['queue']);
   const queueActive = gauge('chatops_queue_active', 'Jobs that run, in all processes', ['queue']);
@@ -200,6 +206,7 @@ function createGauges(gauge: CreateGauge) {
     inUse.set(pool.inUse);
     waiting.set(pool.waiting);
     up.set(backlog ? 1 : 0);
+    takesWrites.set(backlog?.takesWrites ? 1 : 0);
     // A number from before would look like one of now.
     for (const one of byLabel) one.reset();
     for (const { queue, depth, oldestSeconds, active } of backlog?.queues ?? []) {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -30,11 +30,23 @@ const templateName = 'chatops_test_template';
 export async function findOwnPostgres(): Promise<{ start: () => Promise<PostgresServer> } | string> {
   const given = env['TEST_DATABASE_URL'];
   if (given) return { start: async () => connectTo(given, async () => undefined) };
+  return findClusters();
+}
+
+interface ClusterOptions {
+  /** With a certificate of its own, and no connection without it. */
+  readonly tlsOnly?: boolean;
+}
+
+/** Throw-away clusters from the machine's binaries. Where there are none, the reason in words. */
+export async function findClusters(): Promise<
+  { start: (options?: ClusterOptions) => Promise<PostgresServer> } | string
+> {
   const binaries = await findBinaries();
   if (!binaries) return 'no TEST_DATABASE_URL and no PostgreSQL binaries in /usr/lib/postgresql';
   const account = await findAccount();
   if (account === undefined) return 'PostgreSQL refuses to run as root and there is no user postgres';
-  return { start: () => startCluster(binaries, account) };
+  return { start: (options = {}) => startCluster(binaries, account, options) };
 }
 
 /** The server that all tests of a run share; `stop` drops the databases made through it. */
@@ -115,6 +127,7 @@ async function findAccount(): Promise<{ uid: number; gid: number } | 'own' | und
 async function startCluster(
   binaries: string,
   account: { uid: number; gid: number } | 'own',
+  { tlsOnly = false }: ClusterOptions,
 ): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), 'chatops-postgres-'));
   const as = account === 'own' ? {} : account;
@@ -127,15 +140,37 @@ async function startCluster(
     options,
   );
   const port = await findFreePort();
+  if (tlsOnly) {
+    const words =
+      'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=database -keyout server.key -out server.crt';
+    await promisify(execFile)('openssl', words.split(' '), { ...options, cwd: data });
+    await promisify(execFile)('chmod', ['600', 'server.key'], { ...options, cwd: data });
+    await writeFile(join(data, 'pg_hba.conf'), 'local all all trust\nhostssl all all all trust\n');
+  }
   const server = spawn(
     join(binaries, 'postgres'),
-    ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1', '-F', '-c', 'max_connections=200'],
+    [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-k',
+      directory,
+      '-h',
+      '127.0.0.1',
+      '-F',
+      '-c',
+      'max_connections=200',
+      '-c',
+      `ssl=${tlsOnly ? 'on' : 'off'}`,
+    ],
     { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const end = (): boolean => server.kill('SIGQUIT');
   process.once('exit', end);
   await ready(server);
-  return connectTo(`postgres://chatops@127.0.0.1:${port}/postgres`, async () => {
+  const query = tlsOnly ? '?sslmode=no-verify' : '';
+  return connectTo(`postgres://chatops@127.0.0.1:${port}/postgres${query}`, async () => {
     const gone = once(server, 'exit');
     end();
     await gone;

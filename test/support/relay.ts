@@ -11,12 +11,14 @@ export interface Relay {
   resume(): void;
   /** What passes from now on takes this much longer each way. */
   delay(ms: number): void;
+  /** Leads new connections to another address. */
+  redirect(target: string): void;
   close(): void;
 }
 
 /** Starts a relay in front of an address of any scheme. */
 export async function startRelay(target: string): Promise<Relay> {
-  const to = new URL(target);
+  let to = new URL(target);
   const sockets = new Set<Socket>();
   let isHeld = false;
   let delayMs = 0;
@@ -54,6 +56,9 @@ export async function startRelay(target: string): Promise<Relay> {
     resume() {
       isHeld = false;
       for (const socket of sockets) socket.resume();
+    },
+    redirect(other) {
+      to = new URL(other);
     },
     delay(ms) {
       delayMs = ms;

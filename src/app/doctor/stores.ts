@@ -3,8 +3,9 @@ import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { readKeyring } from '../../auth/keyring/keyring.ts';
 import { checkKeyring, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
-import { UserError } from '../../errors.ts';
+import { isReadOnly, UserError } from '../../errors.ts';
 import { type Database, findSchemaState } from '../../store/database.ts';
+import { checkRights } from '../../store/rights.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
@@ -12,10 +13,29 @@ import { keyringSource, sealedTables } from '../keyring-service.ts';
 
 /** Database, room and keyring. */
 export async function checkStores(database: Database, config: Config): Promise<Finding[]> {
+  const unusable = await checkUse(database);
+  if (unusable) return [unusable];
   const [schema, { version, bytes }] = [await findSchemaState(database.db), await measure(database)];
   const room = database.engine === 'embedded' ? await checkRoom(config.store.dataDir) : describeRoom(bytes);
   const found = [room, describeSchema(schema, `${version}, ${formatBytes(bytes)}`)];
-  return schema === 'newer' ? found : [...found, await checkKeys(database, config)];
+  return schema === 'current' ? [...found, await checkKeys(database, config)] : found;
+}
+
+/** Whether the database takes writes, and this user's. */
+async function checkUse(database: Database): Promise<Finding | undefined> {
+  const check = 'database';
+  try {
+    await database.ping();
+    if (database.engine === 'postgres') await checkRights(database.db);
+    return undefined;
+  } catch (error) {
+    if (isReadOnly(error)) {
+      const fix = 'Set DATABASE_URL to the address of the primary, or wait until a failover is over.';
+      return { check, state: 'failed', says: 'it takes no writes', fix };
+    }
+    if (!(error instanceof UserError)) throw error;
+    return { check, state: 'failed', says: error.message, ...(error.hint ? { fix: error.hint } : {}) };
+  }
 }
 
 async function measure({ db, engine }: Database): Promise<{ version: string; bytes: number }> {
@@ -57,6 +77,8 @@ function describeSchema(state: Awaited<ReturnType<typeof findSchemaState>>, abou
       fix: 'Run that version or a later one.',
     };
   if (state === 'current') return { check, state: 'ok', says: `${about}, up to date` };
+  if (state === 'empty')
+    return { check, state: 'limited', says: `${about}, not set up yet`, fix: 'npm run migrate' };
   const fix = 'The next start changes it; with several processes run npm run migrate first.';
   return { check, state: 'limited', says: `${about}, of an older version`, fix };
 }

@@ -1,7 +1,7 @@
 import { exportOperation, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
-import { isDiskFull, UserError } from '../../errors.ts';
+import { isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
 import { describeNetworkCause } from '../../lib/network-cause.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -69,6 +69,8 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   log.error({ ...where, error }, 'unexpected error');
   // The same again would fail the same way.
   if (isDiskFull(error)) return { ...fullDisk, reference };
+  if (isReadOnly(error)) return { ...readOnlyDatabase, reference, retry };
+  if (isDatabaseLost(error)) return { ...lostDatabase, reference, retry };
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
     hint: 'Try again. If it keeps happening, tell whoever runs this bot the reference below.',
@@ -80,6 +82,14 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
 const fullDisk = {
   message: 'The bot’s disk is full, so nothing was changed.',
   hint: 'Tell whoever runs this bot the reference below. When there is room again, it goes on by itself.',
+};
+const readOnlyDatabase = {
+  message: 'The bot’s database takes no changes just now, so nothing was changed.',
+  hint: 'Try again in a minute. If it stays so, tell whoever runs this bot the reference below.',
+};
+const lostDatabase = {
+  message: 'The bot cannot reach its database just now, so nothing was changed.',
+  hint: 'Try again in a minute. If it stays so, tell whoever runs this bot the reference below.',
 };
 const lostEncryptionKey = {
   message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',

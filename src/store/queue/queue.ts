@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
-import { type ConstructorOptions, fromKysely, PgBoss } from 'pg-boss';
+import { fromKysely, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { findReference, withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/spans.ts';
-import type { Database, Engine } from '../database.ts';
+import type { Database } from '../database.ts';
+import { withCreateRights } from '../rights.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
 import { wakeQueues } from './due.ts';
-import { shareSession } from './session.ts';
+import { connectQueue } from './session.ts';
 import { settleQueues, settleSchedules } from './settle.ts';
 import { type StoredJob, startWorkers } from './workers.ts';
 
@@ -110,7 +111,9 @@ export function createQueue(options: {
     async start(options) {
       const { jobs, work: worksHere = true, onConnected } = options;
       const boss = new PgBoss({
-        ...connection(database.native),
+        db: connectQueue(database.native),
+        // The embedded engine has no background workers to look after; `store/embedded/maintenance.ts` vacuums there.
+        ...(database.engine === 'embedded' && { backend: 'pglite', monitorVacuum: false, reindex: false }),
         useListenNotify: worksHere,
         supervise: worksHere,
         schedule: worksHere,
@@ -125,10 +128,12 @@ export function createQueue(options: {
         log.error({ code: error.code, reason: error.message }, 'job queue error'),
       );
       boss.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
-      await boss.start();
-      started = boss;
-      await settleQueues(boss, jobs);
-      await indexJobIds(database);
+      await withCreateRights(database.db, async () => {
+        await boss.start();
+        started = boss;
+        await settleQueues(boss, jobs);
+        await indexJobIds(database);
+      });
       await onConnected?.();
       if (worksHere) await (beginning = work(boss, options));
     },
@@ -200,18 +205,4 @@ async function indexJobIds({ db, withLock }: Database): Promise<void> {
   if (rows[0]?.there) return;
   const create = sql`create index if not exists job_common_id on pgboss.job_common (id)`;
   await withLock('index of jobs', () => create.execute(db));
-}
-
-function connection(engine: Engine): Partial<ConstructorOptions> {
-  if (engine.kind === 'embedded') {
-    return {
-      db: shareSession(engine.pool),
-      backend: 'pglite',
-      // The embedded engine has no background workers to look after; `store/embedded/maintenance.ts` vacuums there.
-      monitorVacuum: false,
-      reindex: false,
-    };
-  }
-  // A pool of its own: one connection listens for new jobs the whole time.
-  return { connectionString: engine.url.reveal(), application_name: 'cdn-chatops jobs', max: 4 };
 }

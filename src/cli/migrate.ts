@@ -1,0 +1,25 @@
+import type { StoreConfig } from '../app/config.ts';
+import { jobs } from '../app/jobs.ts';
+import { openDatabase } from '../store/database.ts';
+import { createQueue } from '../store/queue/queue.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/**
+ * `npm run migrate`: creates or changes everything that a start needs, the queue's tables too, so that the bot itself may run
+ * as a user who may not.
+ *
+ * @throws UserError where the database cannot be used, with the GRANT to run where rights are missing.
+ */
+export async function migrateCommand({ store }: Pick<StoreConfig, 'store'>, log: Log): Promise<void> {
+  const database = await openDatabase({ ...store, log });
+  try {
+    await database.migrate();
+    const queue = createQueue({ database, log, now: () => new Date() });
+    // Nothing runs here, so no job reaches for its ports.
+    await queue.start({ jobs, ports: {} as never, work: false });
+    await queue.stop();
+    log.info({ store: database.engine }, 'database is up to date');
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,258 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { migrateCommand } from '../../src/cli/migrate.ts';
+import { isReadOnly, UserError } from '../../src/errors.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { defineJob } from '../../src/store/queue/define-job.ts';
+import { createQueue } from '../../src/store/queue/queue.ts';
+import { createMemoryLog } from '../support/engines.ts';
+import { findPgBouncer } from '../support/pgbouncer.ts';
+import { findClusters, findPostgres, type PostgresServer } from '../support/postgres.ts';
+import { startRelay } from '../support/relay.ts';
+
+// PostgreSQL as people are given it, with the real parts.
+
+const [found, clusters, pooler] = [await findPostgres(), await findClusters(), await findPgBouncer()];
+let server: PostgresServer;
+beforeAll(async () => {
+  if (typeof found !== 'string') server = await found.start();
+});
+afterAll(() => server?.stop());
+
+async function open(databaseUrl: Secret): Promise<Database> {
+  const database = await openDatabase({ databaseUrl, dataDir: '', log: createMemoryLog() });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** What an operator reads, without what differs from run to run. */
+async function refusal(work: Promise<unknown>, url: Secret): Promise<string> {
+  const error = await work.then(
+    () => new UserError('It was not refused.'),
+    (failure: unknown) => failure,
+  );
+  if (!(error instanceof UserError)) throw error;
+  const { host, pathname } = new URL(url.reveal());
+  return `${error.message}\n${error.hint}`
+    .replaceAll(host, '<host>')
+    .replaceAll(pathname.slice(1), '<database>')
+    .replaceAll(/_[0-9a-f]{12}/gu, '_<id>');
+}
+
+const migrate = (databaseUrl: Secret): Promise<void> =>
+  migrateCommand({ store: { databaseUrl, dataDir: '' } }, createMemoryLog());
+
+function withQuery(url: Secret, query: string): Secret {
+  const address = new URL(url.reveal());
+  address.search = query;
+  return new Secret(address.href);
+}
+
+const skipsClusters = typeof clusters === 'string';
+
+test.skipIf(skipsClusters)('a server that takes only TLS says so and how; encrypted it works', async () => {
+  if (typeof clusters === 'string') throw new Error(clusters);
+  const tls = await clusters.start({ tlsOnly: true });
+  onTestFinished(() => tls.stop());
+  const url = await tls.createDatabase({ empty: true });
+  expect({
+    'without sslmode': await refusal(open(withQuery(url, '')), url),
+    'with an unknown CA': await refusal(open(withQuery(url, 'sslmode=verify-full')), url),
+  }).toMatchSnapshot();
+  await migrate(withQuery(url, 'sslmode=no-verify'));
+  // The address that a platform gives cannot always be changed.
+  const { stderr } = await promisify(execFile)(process.execPath, ['dist/bot/main.js', 'migrate'], {
+    env: {
+      DATABASE_URL: withQuery(url, '').reveal(),
+      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+      PGSSLMODE: 'no-verify',
+    },
+  });
+  expect(stderr).toBe('');
+});
+
+describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
+  test('sslmode at a server without TLS, and a database in LATIN1, are refused in words', async () => {
+    const url = await server.createDatabase({ empty: true });
+    const { db } = await open(url);
+    const name = `latin_${new URL(url.reveal()).pathname.slice(1)}`;
+    await sql.raw(`create database ${name} encoding 'LATIN1' locale 'C' template template0`).execute(db);
+    const latin = new URL(url.reveal());
+    latin.pathname = `/${name}`;
+    expect({
+      'no TLS': await refusal(open(withQuery(url, 'sslmode=verify-full')), url),
+      LATIN1: await refusal(open(new Secret(latin.href)), new Secret(latin.href)),
+    }).toMatchSnapshot();
+    await sql.raw(`drop database ${name}`).execute(db);
+  });
+
+  test('a user with few rights is told the GRANT to run, and with it the bot starts', async () => {
+    const url = await server.createDatabase({ empty: true });
+    const owner = await open(url);
+    const roles: string[] = [];
+    const createRole = async (prefix: string): Promise<Secret> => {
+      const role = `${prefix}_${new URL(url.reveal()).pathname.slice(-12)}`;
+      roles.push(role);
+      await sql`create role ${sql.id(role)} login`.execute(owner.db);
+      const address = new URL(url.reveal());
+      address.username = role;
+      return new Secret(address.href);
+    };
+    onTestFinished(async () => {
+      for (const role of roles) {
+        await sql`drop owned by ${sql.id(role)} cascade`.execute(owner.db);
+        await sql`drop role ${sql.id(role)}`.execute(owner.db);
+      }
+    });
+    /** Runs the statements that the refusal names. */
+    const grant = async (work: Promise<unknown>): Promise<string> => {
+      const error = await work.catch((failure: unknown) => failure);
+      if (!(error instanceof UserError)) throw error;
+      const statements = error.hint?.match(/^ {2}.*;$/gmu) ?? [];
+      for (const statement of statements) await sql.raw(statement).execute(owner.db);
+      return refusal(Promise.reject(error), url);
+    };
+
+    const [migrator, bot] = [await createRole('migrator'), await createRole('bot')];
+    expect(await grant(migrate(migrator))).toMatchSnapshot('to migrate');
+    await migrate(migrator);
+    const start = async (): Promise<void> => {
+      const database = await open(bot);
+      await database.migrate();
+      const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+      const ran = Promise.withResolvers<void>();
+      const job = defineJob({ name: 'granted', data: z.object({}), run: async () => ran.resolve() });
+      await queue.start({ jobs: [job], ports: {} });
+      await queue.enqueue(job, {});
+      await ran.promise;
+      await queue.stop();
+      await database.ping();
+    };
+    expect(await grant(start())).toMatchSnapshot('to start');
+    await start();
+  });
+
+  test('a database that takes no writes is refused at the start', async () => {
+    const url = await server.createDatabase();
+    const name = new URL(url.reveal()).pathname.slice(1);
+    const { db } = await open(url);
+    await sql.raw(`alter database ${name} set default_transaction_read_only = on`).execute(db);
+    expect(await refusal(open(url), url)).toMatchSnapshot();
+  });
+
+  test.skipIf(typeof pooler === 'string')(
+    'behind PgBouncer with its defaults everything works; in transaction mode the start is refused in words',
+    async () => {
+      if (typeof pooler === 'string') throw new Error(pooler);
+      const url = await server.createDatabase({ empty: true });
+      const session = await pooler.start(url, 'session');
+      onTestFinished(() => session.stop());
+      await migrate(session.url);
+      const database = await open(session.url);
+      const ran = Promise.withResolvers<void>();
+      const job = defineJob({ name: 'pooled', data: z.object({}), run: async () => ran.resolve() });
+      const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+      await queue.start({ jobs: [job], ports: {} });
+      await queue.enqueue(job, {});
+      await ran.promise;
+      await queue.stop();
+      expect((await sql`show statement_timeout`.execute(database.db)).rows).toEqual([
+        { statement_timeout: '15s' },
+      ]);
+
+      const transaction = await pooler.start(url, 'transaction');
+      onTestFinished(() => transaction.stop());
+      expect(await refusal(open(transaction.url), transaction.url)).toMatchSnapshot();
+    },
+  );
+
+  test('a prepared statement has a name that no other statement of any process has', async () => {
+    const url = await server.createDatabase();
+    const readNames = async (...texts: string[]): Promise<unknown[]> => {
+      const { db } = await open(url);
+      return db.connection().execute(async (one) => {
+        // From its second use on a statement with values is prepared.
+        for (const text of [...texts, ...texts]) await sql`${sql.raw(text)} where ${1} = 1`.execute(one);
+        const { rows } = await sql`select statement, name from pg_prepared_statements order by 1`.execute(
+          one,
+        );
+        return rows;
+      });
+    };
+    const [first = [], second = []] = [
+      await readNames('select 1', 'select 2'),
+      await readNames('select 2', 'select 1'),
+    ];
+    expect(first).toHaveLength(2);
+    expect(second).toEqual(first);
+  });
+});
+
+test.skipIf(skipsClusters)(
+  'after a failover under load writes work again, of people and of jobs',
+  async () => {
+    if (typeof clusters === 'string') throw new Error(clusters);
+    const [old, next] = [await clusters.start(), await clusters.start()];
+    const ran: number[] = [];
+    const job = defineJob({
+      name: 'failed-over',
+      data: z.object({ n: z.number() }),
+      run: async ({ n }) => void ran.push(n),
+    });
+    const admin = await open(new Secret(old.adminUrl));
+    for (const one of [old, next]) {
+      const made = await open(new Secret(one.adminUrl));
+      await sql`create database bot`.execute(made.db);
+      const bot = await open(new Secret(one.adminUrl.replace('/postgres', '/bot')));
+      await bot.migrate();
+      const first = createQueue({ database: bot, log: createMemoryLog(), now: () => new Date() });
+      await first.start({ jobs: [job], ports: {}, work: false });
+      await first.stop();
+    }
+    onTestFinished(async () => void (await Promise.all([old.stop(), next.stop()])));
+    const relay = await startRelay(old.adminUrl.replace('/postgres', '/bot'));
+    onTestFinished(() => relay.close());
+    const database = await open(new Secret(relay.url));
+    const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+    await queue.start({ jobs: [job], ports: {} });
+    onTestFinished(() => queue.stop());
+
+    let isEnded = false;
+    let written = 0;
+    const failures: unknown[] = [];
+    /** A person who types without a pause. */
+    const write = async (): Promise<void> => {
+      while (!isEnded) {
+        const row = { id: `delivery ${Math.random()}`, seen_at: new Date() };
+        await database.db
+          .insertInto('deliveries')
+          .values(row)
+          .execute()
+          .then(() => (written += 1))
+          .catch(async (error: unknown) => {
+            failures.push(error);
+            await new Promise(setImmediate);
+          });
+      }
+    };
+    const writing = Array.from({ length: 20 }, write);
+    await expect.poll(() => written).toBeGreaterThan(100);
+
+    // The old primary lives on as a standby: its connections stay open and take no writes.
+    await sql`alter system set default_transaction_read_only = on`.execute(admin.db);
+    await sql`select pg_reload_conf()`.execute(admin.db);
+    await expect.poll(() => failures.length).toBeGreaterThan(20);
+    expect(failures.every(isReadOnly)).toBe(true);
+    relay.redirect(next.adminUrl);
+    const before = written;
+    await expect.poll(() => written, { timeout: 10_000 }).toBeGreaterThan(before + 100);
+    await queue.enqueue(job, { n: 2 });
+    await expect.poll(() => ran, { timeout: 10_000 }).toContain(2);
+    isEnded = true;
+    await Promise.all(writing);
+  },
+);
