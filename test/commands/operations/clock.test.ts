@@ -1,121 +1,25 @@
-import { expect, onTestFinished, test } from 'vitest';
-import type { Ports } from '../../../src/app/jobs.ts';
-import { jobs } from '../../../src/app/jobs.ts';
-import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
+import { expect, test } from 'vitest';
+import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import { approve } from '../../../src/commands/operations/decide.ts';
+import { executeOperationJob } from '../../../src/commands/operations/execute.ts';
 import { operationClockJob } from '../../../src/commands/operations/expiry.ts';
 import type { Operation } from '../../../src/commands/operations/model.ts';
-import { propose } from '../../../src/commands/operations/propose.ts';
 import { findOperation } from '../../../src/commands/operations/queries.ts';
+import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { loadDecisionContext } from '../../../src/commands/operations/validity.ts';
-import { Secret } from '../../../src/secrets/secret.ts';
-import type { JobContext } from '../../../src/store/queue/define-job.ts';
-import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
-import { toRequested } from './ledger-harness.ts';
+import { type JobHarness, requester, startJobs } from './job-harness.ts';
 import { says } from './words.ts';
 import { alice, bob, carol, dave, deploys } from './workspace.ts';
 
 const { embedded } = await prepareEngines();
 const minute = 60_000;
-const requester = { teamId: 'T0ACME000', userId: alice };
-
-interface ClockHarness extends PortsHarness {
-  readonly context: JobContext<Ports>;
-  readonly proposeDeletion: () => Promise<Operation>;
-  /** Runs the enqueued jobs, each at its time, until there are none. */
-  readonly runJobs: () => Promise<void>;
-  readonly advance: (ms: number) => void;
-  /** The messages that a person sees and that match. */
-  readonly findMessages: (
-    userId: string,
-    what: RegExp,
-  ) => readonly { readonly reads: string; readonly ts: string; readonly threadTs?: string | undefined }[];
-  readonly policy: Policy;
-}
-
-async function startHarness(settings: Partial<Policy> = {}): Promise<ClockHarness> {
-  const database = await embedded.emptyDatabase();
-  let now = Date.parse('2026-11-21T03:00:00Z');
-  const due: { readonly at: number; readonly run: () => Promise<void> }[] = [];
-  const harness = await createPortsHarness({
-    database,
-    now: () => new Date(now),
-    async enqueue(job, data, { at } = {}) {
-      const found = jobs.find(({ name }) => name === job.name);
-      if (!found) throw new Error(`there is no job ${job.name}`);
-      due.push({ at: at?.getTime() ?? now, run: () => found.run(data, context) });
-      return '';
-    },
-  });
-  const { db, ports, log } = harness;
-  const { signal } = new AbortController();
-  const context: JobContext<Ports> = {
-    db,
-    ports,
-    log,
-    now: () => new Date(now),
-    signal,
-    attempt: 1,
-  };
-  await harness.keyStore.link(requester, new Secret(harness.cdn.key, 'cdn-key'));
-  const wanted: Policy = {
-    ...initialPolicy,
-    operators: [alice],
-    approvers: [bob, dave],
-    approvalChannel: deploys,
-    ...settings,
-  };
-  const saved = await harness.policies.save({
-    tenant: requester.teamId,
-    base: 0,
-    policy: wanted,
-    by: carol,
-    difference: [],
-  });
-  if (!saved.saved) throw new Error('the settings were not saved');
-  const { policy } = saved;
-  onTestFinished(() => {
-    expect(harness.slack.problems).toEqual([]);
-  });
-  onTestFinished(() => harness[Symbol.asyncDispose]());
-  return {
-    ...harness,
-    findMessages: (userId, what) =>
-      harness.slack
-        .as(userId)
-        .messages()
-        .filter(({ reads }) => what.test(reads)),
-    context,
-    policy,
-    advance: (ms) => {
-      now += ms;
-    },
-    proposeDeletion: () =>
-      propose(harness.ledger, {
-        requester,
-        channelId: undefined,
-        ...toRequested({ kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' }),
-        reason: 'The node is gone',
-        snapshot: { zonesTotal: 0, zones: [], summary: 'read' },
-        policy,
-        approvers: [bob, dave],
-      }),
-    async runJobs() {
-      for (;;) {
-        due.sort((a, b) => a.at - b.at);
-        const next = due.shift();
-        if (!next) return;
-        now = Math.max(now, next.at);
-        await next.run();
-      }
-    },
-  };
-}
 
 test('approvers are reminded once, at half time, below the card', async () => {
-  const { proposeDeletion, runJobs, advance, context, findMessages } = await startHarness();
+  const { proposeDeletion, runJobs, advance, context, findMessages } = await startJobs(
+    await embedded.emptyDatabase(),
+  );
   await proposeDeletion();
   await runJobs();
   const [card] = findMessages(bob, says.asksToDelete());
@@ -136,7 +40,9 @@ test('approvers are reminded once, at half time, below the card', async () => {
 });
 
 test('a request without approval expires, and its messages say so', async () => {
-  const { proposeDeletion, runJobs, advance, context, ledger, findMessages, cdn } = await startHarness();
+  const { proposeDeletion, runJobs, advance, context, ledger, findMessages, cdn } = await startJobs(
+    await embedded.emptyDatabase(),
+  );
   const operation = await proposeDeletion();
   await runJobs();
   advance(30 * minute);
@@ -149,7 +55,9 @@ test('a request without approval expires, and its messages say so', async () => 
 });
 
 test('an approval channel that refuses the card: every approver gets it directly', async () => {
-  const { proposeDeletion, runJobs, findMessages } = await startHarness({ approvalChannel: 'C0GONE000' });
+  const { proposeDeletion, runJobs, findMessages } = await startJobs(await embedded.emptyDatabase(), {
+    approvalChannel: 'C0GONE000',
+  });
   const before = {
     bob: findMessages(bob, says.asksToDelete()).length,
     dave: findMessages(dave, says.asksToDelete()).length,
@@ -161,7 +69,7 @@ test('an approval channel that refuses the card: every approver gets it directly
 });
 
 test('a post whose answer is lost is repeated only where the bot cannot look for it', async () => {
-  const { proposeDeletion, runJobs, findMessages, slack } = await startHarness();
+  const { proposeDeletion, runJobs, findMessages, slack } = await startJobs(await embedded.emptyDatabase());
   const before = {
     alice: findMessages(alice, /Your request/).length,
     bob: findMessages(bob, says.asksToDelete()).length,
@@ -175,8 +83,9 @@ test('a post whose answer is lost is repeated only where the bot cannot look for
 });
 
 test('a key that is gone at execution: the requester is told, nothing is sent', async () => {
-  const { proposeDeletion, runJobs, ledger, keyStore, context, policy, findMessages, cdn } =
-    await startHarness();
+  const { proposeDeletion, runJobs, ledger, keyStore, context, policy, findMessages, cdn } = await startJobs(
+    await embedded.emptyDatabase(),
+  );
   const operation = await proposeDeletion();
   await runJobs();
   const facts = await loadDecisionContext(context.ports.authorizer(requester), operation, bob);
@@ -191,5 +100,99 @@ test('a key that is gone at execution: the requester is told, nothing is sent', 
   expect(
     findMessages(alice, /voided and will not run: the requester is no longer allowed to do this/).length,
   ).toBeGreaterThan(0);
+  expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+});
+
+/** An approval by Bob, by the rights of now. */
+async function approveByBob({ ledger, context }: JobHarness, operation: Operation) {
+  const facts = await loadDecisionContext(context.ports.authorizer(requester), operation, bob);
+  return approve(ledger, operation.id, { ...requester, userId: bob }, facts);
+}
+
+test('a request decided while its card is on its way to Slack is shown decided', async () => {
+  const harness = await startJobs(await embedded.emptyDatabase());
+  const { proposeDeletion, runJobs, findMessages, slack } = harness;
+  const operation = await proposeDeletion();
+  const held = slack.script.hold('chat.postMessage', 'after');
+  const running = runJobs();
+  await held.reached;
+  expect(await approveByBob(harness, operation)).toMatchObject({ kind: 'approved' });
+  held.release();
+  await running;
+  await runJobs();
+  const card = findMessages(bob, /asked to delete/).at(-1);
+  expect(card?.reads).toContain('approved by');
+  expect(JSON.stringify(card)).not.toContain('approvals:approve');
+});
+
+test.each(['a press', 'an execution'])(
+  'while Slack does not say who somebody is, %s moves nothing',
+  async (by) => {
+    const harness = await startJobs(await embedded.emptyDatabase());
+    const { proposeDeletion, runJobs, slack, ledger, cdn, context } = harness;
+    const operation = await proposeDeletion();
+    await runJobs();
+    const find = async () => (await findOperation(ledger, operation.tenant, operation.id))?.state;
+    if (by === 'an execution') await approveByBob(harness, operation);
+    const before = await find();
+    slack.script.fail('users.info', 'internal_error', 40);
+    const work =
+      by === 'a press'
+        ? approveByBob(harness, operation)
+        : executeOperationJob.run({ tenant: operation.tenant, id: operation.id }, context);
+    await expect(work).rejects.toThrow(RolesUnknown);
+    expect(await find()).toBe(before);
+    expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  },
+);
+
+test('a deletion whose outcome cannot be stored at once is stored later, and sent once', async () => {
+  const harness = await startJobs(await embedded.emptyDatabase());
+  const { proposeDeletion, runJobs, ledger, cdn, context } = harness;
+  const operation = await proposeDeletion();
+  await runJobs();
+  await approveByBob(harness, operation);
+  let failures = 1;
+  const audit: Ledger['audit'] = {
+    ...ledger.audit,
+    async record(entry, trx) {
+      if (/operation-(?:succeeded|failed|unknown)/u.test(entry.event) && failures-- > 0)
+        throw new Error('the database is away');
+      return ledger.audit.record(entry, trx);
+    },
+  };
+  const ports = { ...context.ports, ledger: { ...ledger, audit } };
+  await executeOperationJob.run({ tenant: operation.tenant, id: operation.id }, { ...context, ports });
+  expect(failures).toBe(-1);
+  expect(await findOperation(ledger, operation.tenant, operation.id)).toMatchObject({
+    state: 'failed',
+    outcome: { word: 'not-found' },
+  });
+  expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+});
+
+test('settings that change while an execution reads them are read again', async () => {
+  const harness = await startJobs(await embedded.emptyDatabase());
+  const { proposeDeletion, runJobs, ledger, cdn, context, policies, policy, slack } = harness;
+  const operation = await proposeDeletion();
+  await runJobs();
+  await approveByBob(harness, operation);
+  const held = slack.script.hold('users.info', 'after');
+  const running = executeOperationJob.run({ tenant: operation.tenant, id: operation.id }, context);
+  await held.reached;
+  // Alice is no operator from now on; the execution has read that she is one.
+  await policies.save({
+    tenant: operation.tenant,
+    base: policy.version,
+    policy: { ...policy, operators: [] },
+    by: carol,
+    difference: [],
+  });
+  held.release();
+  await running;
+  expect(await findOperation(ledger, operation.tenant, operation.id)).toMatchObject({
+    state: 'failed',
+    outcome: { word: 'void', why: 'requester-may-not' },
+  });
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { approve } from '../../../../src/commands/operations/decide.ts';
+import type { Kind } from '../../../../src/commands/operations/kinds/kind.ts';
+import { operationKinds } from '../../../../src/commands/operations/kinds/list.ts';
+import { propose } from '../../../../src/commands/operations/propose.ts';
+import { findOperation } from '../../../../src/commands/operations/queries.ts';
+import { loadDecisionContext } from '../../../../src/commands/operations/validity.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { readStable } from '../../../support/words.ts';
+import { requester, startJobs } from '../job-harness.ts';
+import { alice, bob } from '../workspace.ts';
+
+const { embedded } = await prepareEngines();
+
+/* A kind that the bot does not have: all of it stands here. */
+
+const sent: string[] = [];
+
+const purge: Kind<{ readonly zoneId: string }> = {
+  name: 'zone-purge',
+  right: 'change',
+  parse: ({ path }) => ({ zoneId: path.split('/')[2] ?? '' }),
+  request: ({ zoneId }) => ({ method: 'POST', path: `/pullzone/${zoneId}/purgeCache`, body: null }),
+  consequences: (snapshot) => ({ text: `*${String(snapshot)} files* are read from the origin again.` }),
+  describe: ({ zoneId }) => `purge the cache of zone ${zoneId}`,
+  describeOutcome: ({ word }) => (word === 'done' ? 'The cache is empty.' : undefined),
+  audit: ({ zoneId }) => ({ zone: zoneId }),
+  async send({ path, cdn, approvedBy }) {
+    // With the requester's key.
+    cdn();
+    sent.push(`${path} approved by ${approvedBy.join(' ')}`);
+    return { state: 'succeeded', outcome: { word: 'done', requestId: 'purge-1' } };
+  },
+};
+const kinds = [...operationKinds, purge];
+
+test('a kind of one file and one line is requested, approved, sent once, told and recorded', async () => {
+  const harness = await startJobs(await embedded.emptyDatabase(), { changeApprovals: 1 }, kinds);
+  const { ledger, context, policy, findMessages, runJobs, audit } = harness;
+  const asked = await propose(ledger, {
+    kind: purge,
+    request: { zoneId: '4711' },
+    requester,
+    channelId: undefined,
+    reason: 'Old prices',
+    snapshot: 1200,
+    policy,
+    approvers: [bob],
+  });
+  await runJobs();
+  const card = findMessages(bob, /purge the cache/).at(-1);
+  expect(card && readStable(card)).toMatchInlineSnapshot(`
+    "@Alice Adams asks to purge the cache of zone 4711
+    >Old prices
+    1200 files are read from the origin again.
+    :hourglass_flowing_sand: 0 of 1 approval · until <date> · @Bob Brown can approve
+    Approve
+    Deny
+    Asked <date> with the key f733f779 · seal <seal>"
+  `);
+
+  const facts = await loadDecisionContext(context.ports.authorizer(requester), asked, bob);
+  await approve(ledger, asked.id, { ...requester, userId: bob }, facts);
+  await runJobs();
+  expect(sent).toEqual([`/pullzone/4711/purgeCache approved by ${bob}`]);
+  expect(await findOperation(ledger, asked.tenant, asked.id)).toMatchObject({
+    kind: 'zone-purge',
+    state: 'succeeded',
+    request: { zoneId: '4711' },
+  });
+  const told = findMessages(alice, /Your request/).at(-1);
+  expect(told && readStable(told)).toMatchInlineSnapshot(`
+    "Your request: purge the cache of zone 4711
+    >Old prices
+    :white_check_mark: done · <date> · approved by @Bob Brown
+    The cache is empty.
+    Asked <date> with the key f733f779 · seal <seal>"
+  `);
+  const records = await audit.recent(requester.teamId, 10);
+  expect(records.find(({ event }) => event === 'operation-succeeded')?.detail).toMatchObject({
+    kind: 'zone-purge',
+    zone: '4711',
+  });
+});
+
+test('a row of a kind that is not there any more reads as unreadable, and a press voids it', async () => {
+  const harness = await startJobs(await embedded.emptyDatabase(), { changeApprovals: 1 }, kinds);
+  const { ledger, policy, context } = harness;
+  const proposal = { requester, channelId: undefined, reason: undefined, snapshot: 1, policy, approvers: [] };
+  const asked = await propose(ledger, { ...proposal, kind: purge, request: { zoneId: '1' } });
+  const without = { ...ledger, kinds: harness.ports.ledger.kinds };
+  expect((await findOperation(without, asked.tenant, asked.id))?.words.what).toContain('zone 1');
+  const older = { ...ledger, kinds: new Map(operationKinds.map((kind) => [kind.name, kind])) };
+  expect((await findOperation(older, asked.tenant, asked.id))?.words.what).toContain('cannot be read');
+  const facts = await loadDecisionContext(context.ports.authorizer(requester), asked, bob);
+  expect(await approve(older, asked.id, { ...requester, userId: bob }, facts)).toMatchObject({
+    kind: 'void',
+    why: 'changed',
+  });
+});
