@@ -8,13 +8,14 @@ import { runExportJob } from '../commands/exports/run.ts';
 import { executeOperationJob, type OperationPorts } from '../commands/operations/execute.ts';
 import { operationClockJob } from '../commands/operations/expiry.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
+import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
 import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../commands/reports/digests/jobs.ts';
 import { digestMessages } from '../commands/reports/digests/messages.ts';
 import type { DigestPorts } from '../commands/reports/digests/model.ts';
 import { alertLookJob, reconcileAlertsJob } from '../commands/reports/watches/jobs.ts';
 import { alertMessages } from '../commands/reports/watches/messages.ts';
 import type { AlertPorts } from '../commands/reports/watches/model.ts';
-import { dayMs, hourMs } from '../lib/time.ts';
+import { dayMs, hourMs, toUtcDay } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
@@ -71,8 +72,8 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
       .where('next_at', 'is', null),
     db.deleteFrom('step_runs').where('begun_at', '<', before(100 * dayMs)),
     // The hour that counts, and one for clocks that disagree.
-    // Counting begins anew after a gap of seven days.
-    db.deleteFrom('error_counts').where('looked_at', '<', before(8 * dayMs)),
+    // A code that a zone did not have for so long is a new one.
+    db.deleteFrom('error_days').where('day', '<', toUtcDay(before(rememberedDays * dayMs))),
     db.deleteFrom('read_budgets').where('hour', '<', before(dayMs)),
     db.deleteFrom('zone_changes').where('at', '<', before(100 * dayMs)),
     // With the settings that nobody has looked at since.

@@ -27,7 +27,7 @@ export interface Services {
   readonly keyPage: KeyPage | undefined;
   readonly zoneCache: ZoneCache;
   /** Accounts as jobs read them, within their budget. */
-  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop'>;
+  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop' | 'preview'>;
   readonly names: Names;
   readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;

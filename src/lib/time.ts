@@ -40,9 +40,12 @@ export function parseIsoTime(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** A timestamp in milliseconds; one that is too small for milliseconds is read as seconds. */
+/** A timestamp in milliseconds, whether it was in seconds, milliseconds, microseconds or nanoseconds: its size tells. */
 export function toEpochMs(timestamp: number): number {
-  return Math.abs(timestamp) < 1e11 ? timestamp * 1000 : timestamp;
+  const size = Math.abs(timestamp);
+  if (size < 1e11) return timestamp * 1000;
+  if (size < 1e14) return timestamp;
+  return Math.floor(timestamp / (size < 1e17 ? 1e3 : 1e6));
 }
 
 // Work may hold the event loop this long. Slack's acknowledgements then wait for less than 10 ms.

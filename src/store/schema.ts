@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
 import { accessRoundTables, authTables, nameTables, settingsTables } from './schema/auth.ts';
-import { accountTables, errorCountTables, zoneSettingsTables } from './schema/cdn.ts';
+import { accountTables, errorCountTables, errorDayTables, zoneSettingsTables } from './schema/cdn.ts';
 import type { Columns, Rows } from './schema/define-tables.ts';
 import {
   engineTables,
@@ -20,7 +20,7 @@ type Tables = typeof authTables.tables &
   typeof settingsTables.tables &
   typeof nameTables.tables &
   typeof accountTables.tables &
-  typeof errorCountTables.tables &
+  typeof errorDayTables.tables &
   typeof zoneSettingsTables.tables &
   typeof stepTables.tables &
   typeof nativeSupportTables.tables &
@@ -68,6 +68,7 @@ const migrations: Record<string, Migration & { readonly tables: Columns }> = {
   '0015-access-rounds': accessRoundTables,
   '0016-incident-messages': incidentMessages,
   '0017-export-deaths': exportDeaths,
+  '0018-error-days': errorDayTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

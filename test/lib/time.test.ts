@@ -25,4 +25,6 @@ test.each([
 test('a timestamp in seconds becomes milliseconds', () => {
   expect(toEpochMs(1_767_225_600)).toBe(1_767_225_600_000);
   expect(toEpochMs(1_767_225_600_000)).toBe(1_767_225_600_000);
+  expect(toEpochMs(1_767_225_600_000_000)).toBe(1_767_225_600_000);
+  expect(toEpochMs(1_767_225_600_000_000_000)).toBe(1_767_225_600_000);
 });

@@ -43,7 +43,6 @@ const everything: readonly (readonly [begins: string, why: string])[] = [
     'in retention: values that are still kept',
   ],
   // Every quarter of an hour, over a row a person or channel: an index would cost each write of these.
-  ['delete from "error_counts"', 'a row for each zone that is counted'],
   ['delete from "read_budgets"', 'a row for each owner and hour, for a day'],
   ['delete from "zone_looks"', 'a row for each owner'],
   ['delete from "slack_pace"', 'a row for each channel, for a day'],

@@ -218,6 +218,7 @@ const noAccounts: Services['accounts'] = {
   describeBudget: async () => ({ used: 0, limit: 0, resetsAt: new Date(0) }),
   drop: async () => undefined,
   open: () => Promise.reject(new Error('this harness has no accounts')),
+  preview: () => Promise.reject(new Error('this harness has no accounts')),
 };
 
 const unusedDoctor: Services['doctor'] = {

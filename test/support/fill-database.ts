@@ -164,11 +164,12 @@ export async function fillDatabase(
   await fill('read_budgets', watches, { ...person, hour: `date_trunc('hour', ${ago('0')})`, requests: '12' });
   const zone = { ...person, zone_id: `(n / ${watches})::text` };
   const owners = watches;
-  await fill('error_counts', owners, {
+  await fill('error_days', owners, {
     ...zone,
+    day: `'2026-11-20'`,
     fingerprint: `lpad(to_hex(n), 8, '0')`,
-    revision: '1',
-    looked_at: ago('n % 80000'),
+    read_at: ago('n % 80000'),
+    noticed: `'{}'`,
     body: `repeat('e', 2000)`,
   });
   await fill('zone_looks', owners, { ...person, looked_at: ago('n % 80000') });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../lib/canonical-json.ts';
-import { toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
+import { parseIsoTime, toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
 import { count, findUnknown, omitMissing, readLeniently, text } from '../http/lenient.ts';
@@ -203,7 +203,16 @@ function redactMessage(sentence: string | undefined): string | undefined {
 
 /** Accepts times after 1970 and before the year 10,000, which every calendar can format. */
 function readTimestamp(timestamp: unknown): number | undefined {
-  const at = typeof timestamp === 'number' ? toEpochMs(timestamp) : 0;
+  const at = typeof timestamp === 'string' ? readTextTime(timestamp) : timestamp;
+  return typeof at !== 'number' ? undefined : checkTime(toEpochMs(at));
+}
+
+/** Digits, or ISO 8601. */
+function readTextTime(text: string): number | undefined {
+  return /^\d{9,19}(?:\.\d+)?$/u.test(text) ? Number(text) : parseIsoTime(text);
+}
+
+function checkTime(at: number): number | undefined {
   return at > 0 && at < 253_402_300_800_000 ? at : undefined;
 }
 

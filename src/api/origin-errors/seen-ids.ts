@@ -2,8 +2,6 @@
 export interface SeenIds {
   /** True the first time an id is given. */
   readonly isNew: (id: string) => boolean;
-  /** The same for what `hashId` gave. */
-  readonly isNewHash: (hash: number) => boolean;
 }
 
 /** Each grows on its own: doubling one large table would block the event loop for 100 ms. */
@@ -18,10 +16,7 @@ export function createSeenIds(most = 4_000_000): SeenIds {
   const slots: Float64Array[] = [];
   const used = new Int32Array(tables);
   let size = 0;
-  return {
-    isNew: (id) => remember(hashId(id)),
-    isNewHash: remember,
-  };
+  return { isNew: (id) => remember(hashId(id)) };
 
   function remember(hash: number): boolean {
     const table = (hash / 2 ** 32) & (tables - 1);
@@ -42,7 +37,7 @@ export function createSeenIds(most = 4_000_000): SeenIds {
 }
 
 /** 53 bits, never 0. */
-export function hashId(id: string): number {
+function hashId(id: string): number {
   // Two hashes side by side: multiply and mix, by primes near 2^32 divided by the golden ratio.
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

@@ -15,7 +15,7 @@ export const accountTables = defineTables(
   ['alter table read_budgets add primary key (tenant, user_id, hour)'],
 );
 
-/** What jobs have counted in the logs of zones. */
+/** Replaced by `error_days`; kept for the version that runs beside an upgrade. */
 export const errorCountTables = defineTables(
   {
     /** Origin errors of a zone, as jobs of one person count them. Moved by compare-and-set. */
@@ -79,5 +79,31 @@ export const zoneSettingsTables = defineTables(
     ),
     'create index zone_changes_person on zone_changes (tenant, user_id, id)',
     'create index zone_changes_at on zone_changes (at)',
+  ],
+);
+
+/** What jobs have counted in the logs of zones, day by day. */
+export const errorDayTables = defineTables(
+  {
+    /** Origin errors of a zone on a UTC day, as jobs of one person count them: each reading replaces the day. */
+    error_days: {
+      tenant: 'text not null',
+      user_id: 'text not null',
+      zone_id: 'text not null',
+      /** `2026-11-20` */
+      day: 'text not null',
+      /** Of the key that reads. */
+      fingerprint: 'text not null',
+      /** When the reading began. */
+      read_at: 'timestamptz not null',
+      /** When each code was first found, as JSON. */
+      noticed: 'text not null',
+      /** Counts by code and five minutes, as JSON: mostly some kB, no entries. */
+      body: 'text not null',
+    },
+  },
+  [
+    'alter table error_days add primary key (tenant, user_id, zone_id, day)',
+    'create index error_days_day on error_days (day)',
   ],
 );

@@ -93,6 +93,23 @@ test('without labels the document says it', async () => {
   expect(entries[0]).not.toHaveProperty('serverZone');
 });
 
+test.each([
+  [1_767_225_600, 1_767_225_600_000],
+  [1_767_225_600_000, 1_767_225_600_000],
+  [1_767_225_600_000_000, 1_767_225_600_000],
+  [1_767_225_600_000_000_000, 1_767_225_600_000],
+  ['1767225600', 1_767_225_600_000],
+  ['1767225600000000', 1_767_225_600_000],
+  ['2026-01-01T00:00:00Z', 1_767_225_600_000],
+  ['2026-01-01T01:00:00.000+01:00', 1_767_225_600_000],
+  ['yesterday', undefined],
+  [-1, undefined],
+  [null, undefined],
+])('the timestamp %j is %j', async (timestamp, at) => {
+  const { entries } = await entriesOf({ logs: [{ ...entry, timestamp }] });
+  expect(entries[0]?.at).toBe(at);
+});
+
 test('an entry that is none is left out and counted; more entries are announced', async () => {
   const { entries, day } = await entriesOf({
     hasMoreData: true,

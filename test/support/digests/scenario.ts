@@ -4,6 +4,8 @@ import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
+import { countDays, type ErrorDay } from '../../../src/commands/reports/accounts/error-days.ts';
+import type { ReportReads } from '../../../src/commands/reports/accounts/reads.ts';
 import type {
   Collected,
   DigestBaseline,
@@ -69,6 +71,14 @@ export async function createDigestScenario(
     now: () => now,
     sleep: () => Promise.resolve(),
   }).withKey(new Secret(cdn.key), signal);
+  const days = new Map<string, readonly ErrorDay[]>();
+  const countErrors: ReportReads['errors'] = async (zoneId, since) => {
+    const known = days.get(zoneId) ?? [];
+    const wanted = { known, at: new Date(now), since };
+    const { read, counts } = await countDays(client.originErrors, zoneId, wanted);
+    days.set(zoneId, [...known.filter(({ day }) => !read.some((one) => one.day === day)), ...read]);
+    return counts;
+  };
   const history: DigestPast['history'][number][] = [];
   let remembered: string | undefined;
   const whole: DigestSubject = {
@@ -83,7 +93,12 @@ export async function createDigestScenario(
     now = moment.getTime();
     const before = parseStored(remembered) as DigestBaseline | undefined;
     const { collected, baseline, top, thread, quiet } = await prepareDigest(whole, {
-      cdn: { ...client, settings },
+      cdn: {
+        ...client,
+        errors: countErrors,
+        failingZones: async () => new Set(),
+        settings,
+      },
       now: moment,
       history,
       baseline: before,

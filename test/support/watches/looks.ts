@@ -6,7 +6,7 @@ import type {
   Observation,
 } from '../../../src/commands/reports/watches/conditions/condition.ts';
 import { type ConditionName, findCondition } from '../../../src/commands/reports/watches/conditions/list.ts';
-import { minuteMs } from '../../../src/lib/time.ts';
+import { minuteMs, toUtcDay } from '../../../src/lib/time.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { alice, never, startAccounts } from '../../commands/reports/accounts/account-harness.ts';
 
@@ -33,6 +33,13 @@ export async function startLooks(
     /** Entries of a zone's log, so many minutes ago. */
     fail(id: number, many: number, { ago = 1, code = 'http_timeout' } = {}): void {
       addErrors(data, id, { many, code, at: world.now().getTime() - ago * minuteMs });
+    },
+    /** Entries of today's log whose time nobody can read. */
+    failUndated(id: number, many: number): void {
+      const at = world.now().getTime();
+      addErrors(data, id, { many, code: 'http_timeout', at });
+      const entries = data.originErrors.entries.get(`${id}/${toUtcDay(new Date(at))}`) ?? [];
+      for (const entry of entries.slice(-many)) Object.assign(entry, { timestamp: 'just now' });
     },
     /** Returns a function that looks; what the condition remembers goes on as JSON, as it is stored. */
     createLook(name: ConditionName, settings: Partial<ConditionSettings> = {}) {

@@ -1,19 +1,18 @@
 import type { Cdn, CdnClient } from '../../../api/cdn.ts';
 import type { ErrorBudget } from '../../../api/http/retry.ts';
-import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
 import type { Certificate } from '../../../api/zones/certificates.ts';
 import { type Person, personKey } from '../../../auth/identity.ts';
 import { type KeyStore, requireKey } from '../../../auth/keys/key-store.ts';
 import type { OffboardingHook } from '../../../auth/offboarding.ts';
 import { createCache } from '../../../lib/cache.ts';
+import { toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { Log } from '../../../telemetry/log.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-lists.ts';
 import { createBudgets, describeBudget } from './budget.ts';
-import { countErrors, type ErrorCounts } from './error-counts.ts';
-import { createSharedLogs, type Visit } from './shared-logs.ts';
+import { countDays, type ErrorCounts, findDays, findFailingZones, readErrorDays } from './error-days.ts';
 import { createSharedReads, type KeptResult, recentMs } from './shared-reads.ts';
 
 /**
@@ -29,14 +28,18 @@ export interface AccountReads {
   };
   readonly apps: Pick<CdnClient['apps'], 'summary'>;
   readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
-  readonly originErrors: OriginErrors;
-  /** Origin errors of a zone, counted up to now: entries that were counted before are not counted again. */
-  readonly errors: (zoneId: string) => Promise<ErrorCounts>;
+  /** Origin errors of a zone, counted up to now, from `since` (epoch ms, at most a week ago) on. */
+  readonly errors: (zoneId: string, since?: number) => Promise<ErrorCounts>;
+  /** Zones that had errors when they were read last. */
+  readonly failingZones: () => Promise<ReadonlySet<string>>;
   readonly settings: SettingsReads;
 }
 
 /** What reports read of an account, be it in a job or, in a preview, with the client of a command. */
-export type ReportReads = Pick<AccountReads, 'apps' | 'uploadScanning' | 'originErrors' | 'settings'> & {
+export type ReportReads = Pick<
+  AccountReads,
+  'apps' | 'uploadScanning' | 'errors' | 'failingZones' | 'settings'
+> & {
   readonly pullZones: Pick<AccountReads['pullZones'], 'all'>;
 };
 
@@ -65,7 +68,6 @@ export function createAccountReads(options: {
 }) {
   const { cdn, keyStore, settingsHistory, zoneLists, db, now } = options;
   const shared = createSharedReads(now);
-  const forEach = createSharedLogs(shared);
   const age = (since: Date): number => now().getTime() - since.getTime();
   const results = createCache<Result>({
     now,
@@ -114,12 +116,6 @@ export function createAccountReads(options: {
       };
       return shared.read({ key, operation, start, kept }, signal);
     };
-    const forEachError = (zoneId: string, day: string, visit: Visit, reader: AbortSignal) => {
-      const operation = 'Get origin error logs';
-      const start = (until: AbortSignal, visitAll: Visit) =>
-        client(until).originErrors.forEach(zoneId, day, visitAll);
-      return forEach({ key: keyOf(operation, `${zoneId}/${day}`), operation, start }, visit, reader);
-    };
     const zoneList: KeptResult<ZoneList> = {
       get() {
         const list = isFresh ? undefined : zoneLists.get(owner, version);
@@ -159,19 +155,23 @@ export function createAccountReads(options: {
         metrics: (id) =>
           read('Get upload scanning metrics', id, (until) => client(until).uploadScanning.metrics(id)),
       },
-      originErrors: { forEach: (zoneId, day, visit) => forEachError(zoneId, day, visit, signal) },
-      errors: (zoneId) =>
-        read(
-          'Get origin error logs',
-          zoneId,
-          (until) => {
-            const originErrors: OriginErrors = {
-              forEach: (id, day, visit) => forEachError(id, day, visit, until),
-            };
-            return countErrors({ db, now, person, fingerprint, originErrors }, zoneId);
-          },
-          ({ size }) => size,
-        ),
+      async errors(zoneId, since) {
+        const operation = 'Get origin error logs';
+        const readFrom = (from?: number) =>
+          read(
+            operation,
+            from === undefined ? zoneId : `${zoneId} from ${toUtcDay(new Date(from))}`,
+            (until) => {
+              const { originErrors } = client(until);
+              return readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, from);
+            },
+            ({ size }) => size,
+          );
+        if (since === undefined) return readFrom();
+        const known = results.get(keyOf(operation, zoneId))?.value as ErrorCounts | undefined;
+        return !isFresh && known && known.since <= since ? known : readFrom(since);
+      },
+      failingZones: () => findFailingZones(db, { person, fingerprint }, now()),
       settings: {
         look(zones) {
           const ids = zones?.map(({ id }) => id).toSorted();
@@ -193,7 +193,7 @@ export function createAccountReads(options: {
     zoneLists.drop(isGone);
     const whose = person ? { tenant, user_id: person.userId } : { tenant };
     await db
-      .deleteFrom('error_counts')
+      .deleteFrom('error_days')
       .where((is) => is.and(whose))
       .execute();
     await settingsHistory.forget({ person, tenant });
@@ -202,6 +202,22 @@ export function createAccountReads(options: {
   return {
     open,
     drop,
+    /** For a preview: counts with the person's own client on top of what jobs know, and stores nothing. */
+    async preview(
+      person: Person,
+      { originErrors }: CdnClient,
+    ): Promise<Pick<AccountReads, 'errors' | 'failingZones'>> {
+      const { fingerprint } = await requireKey(keyStore, person);
+      const owner = { person, fingerprint };
+      return {
+        async errors(zoneId, since) {
+          const at = now();
+          const known = await findDays(db, owner, zoneId, at);
+          return (await countDays(originErrors, zoneId, { known, at, since })).counts;
+        },
+        failingZones: () => findFailingZones(db, owner, now()),
+      };
+    },
     /** How much jobs have read for a person in this hour. */
     describeBudget: (person: Person) => describeBudget(db, person, now()),
     /** Stores the requests that are counted. */

@@ -73,7 +73,7 @@ export const digestForm = defineForm({
 });
 
 /** Prepares the digest by the same code as a run, and shows it to this person alone. */
-export const preview: Action<'digests' | 'settingsHistory'> = {
+export const preview: Action<'accounts' | 'digests' | 'settingsHistory'> = {
   id: 'digests:preview',
   needs: 'read',
   modal: () => views.reportSkeleton('digests', 'Preview'),
@@ -91,13 +91,15 @@ export const preview: Action<'digests' | 'settingsHistory'> = {
 };
 
 /** What a digest reads, with the person's own key. */
-async function openReads({ cdn, person, settingsHistory }: With<'settingsHistory'>): Promise<ReportReads> {
+async function openReads(context: With<'accounts' | 'settingsHistory'>): Promise<ReportReads> {
+  const { accounts, cdn, person, settingsHistory } = context;
   const client = await cdn();
-  return { ...client, settings: settingsHistory.of(person, client) };
+  const errors = await accounts.preview(person, client);
+  return { ...client, ...errors, settings: settingsHistory.of(person, client) };
 }
 
 /** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
-export const look: Action<'digests' | 'settingsHistory'> = {
+export const look: Action<'accounts' | 'digests' | 'settingsHistory'> = {
   id: 'digests:look',
   needs: 'read',
   newMessage: true,

@@ -98,32 +98,23 @@ describe('reads of one account', () => {
     expect(world.zoneLists.size()).toBe(2);
   });
 
-  test('a day of a log is downloaded once for all who ask before its first entry', async () => {
+  test('a zone’s log is downloaded once for all who ask while it is read, also when one of them leaves', async () => {
     const world = await startAccounts(await engines.embedded.emptyDatabase());
     world.simulator.data.originErrors.count = 3;
-    const day = '2026-11-19';
     const answer = Promise.withResolvers<void>();
     world.simulator.faults.add({ match: { host: 'origin-logging' }, until: answer.promise });
     const gone = new AbortController();
-    const reads = await Promise.all(
-      [never, never, gone.signal].map((one) => world.accounts.open(alice, one)),
+    const [one, two, three] = await Promise.all(
+      [never, never, gone.signal].map((signal) => world.accounts.open(alice, signal)),
     );
-    const seen = reads.map(() => new Set<string>());
-    const days = reads.map(({ originErrors }, index) =>
-      originErrors.forEach('1001', day, ({ id }) => void seen[index]?.add(id)),
-    );
+    const reads = [one, two, three].map((account) => account?.errors('1001'));
     await world.simulator.received(({ host }) => host === 'origin-logging');
     gone.abort();
-    await expect(days[2]).rejects.toMatchObject({ code: 'cancelled' });
-    const late = reads[0]?.originErrors.forEach('1001', day, ({ id }) => void seen[2]?.add(id));
+    await expect(reads[2]).rejects.toMatchObject({ code: 'cancelled' });
     answer.resolve();
-    expect(await Promise.all([days[0], days[1], late])).toEqual(
-      [1, 2, 3].map(() => ({ entries: 3, skipped: 0, moreExist: false })),
-    );
-    expect(seen.map(({ size }) => size)).toEqual([3, 3, 3]);
-    expect(world.requests(/11-19-2026/)).toBe(1);
-    await reads[0]?.originErrors.forEach('1001', day, () => undefined);
-    expect(world.requests(/11-19-2026/)).toBe(2);
+    const counts = await Promise.all([reads[0], reads[1], two?.errors('1001')]);
+    expect(new Set(counts).size).toBe(1);
+    expect(world.requests(/11-20-2026/)).toBe(1);
   });
 
   test('a failure reaches all who wait and is not kept', async () => {

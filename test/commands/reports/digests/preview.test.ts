@@ -45,6 +45,7 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
   };
   const shown = await preview.load?.('preview', {
     person: alice,
+    accounts: ports.accounts,
     digests,
     settingsHistory,
     now,
@@ -52,7 +53,7 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
     modal: { metadata: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as With<'digests' | 'settingsHistory'>);
+  } as unknown as With<'accounts' | 'digests' | 'settingsHistory'>);
   return shown?.blocks ?? [];
 }
 

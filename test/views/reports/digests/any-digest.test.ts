@@ -122,6 +122,7 @@ const errors = arbitraryFigures<NonNullable<Collected['errors']>>({
   fresh: list(fc.record({ code: text, count: fc.nat(), zones: some }), 10),
   prefixes: list(fc.tuple(text, fc.nat()), 5),
   hours: list(fc.nat(), 169),
+  undated: maybe(fc.nat()),
   firstHour: fc.nat({ max: 2e12 }),
 });
 

@@ -1,12 +1,12 @@
+import { errorsDigest } from '../../checks/errors-digest.ts';
 import { apps } from './apps.ts';
 import type { DigestKind } from './kind.ts';
-import { originErrors } from './origin-errors.ts';
 import { settings } from './settings.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { zones } from './zones.ts';
 
 /** Every kind of digest, in the order of the form and of a post. A new one is a file beside this one and a line here. */
-const kinds = [zones, originErrors, uploadScanning, apps, settings] as const;
+const kinds = [zones, errorsDigest, uploadScanning, apps, settings] as const;
 
 type Kind = (typeof kinds)[number];
 export type DigestKindName = Kind['name'];

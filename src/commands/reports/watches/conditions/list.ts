@@ -1,11 +1,8 @@
+import { hostErrors, newCodes, originErrors, risingErrors } from '../../checks/errors.ts';
 import { appCost } from './apps/cost.ts';
 import { appLatency } from './apps/latency.ts';
 import { appStatus } from './apps/status.ts';
 import type { Condition } from './condition.ts';
-import { originErrors } from './errors/errors.ts';
-import { hostErrors } from './errors/hosts.ts';
-import { newCodes } from './errors/new-codes.ts';
-import { risingErrors } from './errors/rise.ts';
 import { scanning } from './scanning.ts';
 import { charges } from './zones/charges.ts';
 import { endingCertificates } from './zones/ending-certificates.ts';

@@ -35,7 +35,7 @@ export async function readEach<Item, Value>(
 }
 
 /** Why one of several could not be read; undefined for a failure that concerns all. */
-export function describeUnread(error: unknown): string | undefined {
+function describeUnread(error: unknown): string | undefined {
   if (error instanceof BudgetSpent) return 'not read: no requests are left in this hour';
   if (!(error instanceof ApiError) || error.code === 'key_refused') return undefined;
   if (error.code === 'cancelled') return 'not read: the look took too long';

@@ -40,7 +40,7 @@ test('origin errors since the previous run: each entry in one digest, a new code
       "*Origin errors*
     :new: \`dns_lookup\` 3 times in shop, docs
     By error: \`http_timeout\` 13, \`dns_lookup\` 3
-    By address: \`/cart/…\` 16
+    By path: \`/cart/…\` 28
     *shop* · 15 · http_timeout
     *docs* · 1 · dns_lookup
     _\`/cdn errors &lt;zone&gt;\` shows samples._",
@@ -80,7 +80,7 @@ test('of all zones the busiest are asked, and the digest says so', async () => {
   const told = await errors.run('2026-11-03T09:00:00Z');
   expect(told.top).toMatchInlineSnapshot(`
     [
-      "*129 origin errors* in 24 hours, in 25 of 25 zones (the busiest of 40)",
+      "*129 origin errors* in 24 hours, in 25 of 25 zones · 15 of 40 zones not checked",
     ]
   `);
   const asked = errors.cdn.requests.filter(({ host }) => host === 'origin-logging');
@@ -150,4 +150,20 @@ test('once it is stopped it asks for no further log, and says nothing half', asy
   const logs = digest.cdn.requests.filter(({ host }) => host === 'origin-logging');
   // The three that were being read at once, two days each.
   expect(logs.length).toBeLessThanOrEqual(6);
+});
+
+test('errors at a time that cannot be read are never none', async () => {
+  const errors = await createDigestScenario(
+    { kinds: ['errors'] },
+    { zones: [makeZone(1001, 'shop')], originErrors: { entries: new Map(), count: 0 } },
+  );
+  logOriginErrors(errors.data, '1001/2026-11-03', ['dns_lookup', 8, 4]);
+  for (const entry of errors.data.originErrors.entries.get('1001/2026-11-03') ?? [])
+    Object.assign(entry, { timestamp: 'a while ago' });
+  const { top } = await errors.run('2026-11-03T09:00:00Z');
+  expect(top).toMatchInlineSnapshot(`
+    [
+      "*8 origin errors at an unknown time* in 24 hours",
+    ]
+  `);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { dayMs, hourMs, minuteMs } from '../../../../../../src/lib/time.ts';
-import { prepareEngines } from '../../../../../support/engines.ts';
-import { listEvidence, listParts, startLooks } from '../../../../../support/watches/looks.ts';
+import { dayMs, hourMs, minuteMs } from '../../../../src/lib/time.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { listEvidence, listParts, startLooks } from '../../../support/watches/looks.ts';
 
 const { embedded } = await prepareEngines();
 const names = ['shop', 'docs', 'blog'].map((Name) => ({ Name }));
@@ -69,6 +69,38 @@ test('errors: a log that fails hides no other, and is neither wrong nor fine; al
   await expect(look()).rejects.toMatchObject({ code: 'unavailable' });
 });
 
+test.each(['errors', 'errors-host', 'errors-rise'] as const)(
+  '%s: entries without a readable time never mean that all is well',
+  async (condition) => {
+    const world = await start([{ Name: 'shop' }]);
+    const look = world.createLook(condition, { threshold: 50 });
+    await look();
+    world.later(5 * minuteMs);
+    world.failUndated(1001, 240);
+    await expect(look()).rejects.toThrow('240');
+    world.later(5 * minuteMs);
+    world.fail(1001, 900);
+    const { parts, evidence } = await look();
+    expect(condition === 'errors-rise' ? [] : parts).toHaveLength(condition === 'errors-rise' ? 0 : 1);
+    expect(evidence.map(({ name }) => name)).toContain('240 errors');
+  },
+);
+
+test('errors: of many zones one that had errors is read, however small it is', async () => {
+  const zones = Array.from({ length: 30 }, (_, nth) => ({
+    Name: `zone-${nth}`,
+    MonthlyBandwidthUsed: nth * 1e9,
+  }));
+  const world = await start(zones);
+  world.fail(1001, 60);
+  world.fail(1002, 60);
+  expect(listParts(await world.createLook('errors')())).toEqual([]);
+  // Somebody watches the smallest zone alone.
+  await world.createLook('errors', { targets: ['1001'] })();
+  world.later(2 * minuteMs);
+  expect((await world.createLook('errors')()).parts.map(({ id }) => id)).toEqual(['1001']);
+});
+
 test('errors: chosen zones are looked at while their list cannot be read', async () => {
   const world = await start();
   world.fail(1001, 51);
@@ -90,7 +122,9 @@ test('errors: of many zones the busiest are read, and the others are said not to
   const found = await world.createLook('errors')();
   expect(world.requests(/^\/10\d\d\//)).toBe(50);
   expect(world.requests(/^\/100[12]\//)).toBe(0);
-  expect(listEvidence(found)[1]).toBe('2 zones: not read: of many the 25 with most traffic are');
+  expect(listEvidence(found)[1]).toBe(
+    '2 of 27 zones: not checked: an alert reads 25 logs, those with errors lately first',
+  );
 });
 
 test('hosts: each origin host by itself, of all zones that fetch from it', async () => {
@@ -185,7 +219,7 @@ test('rise: learns for three days, then compares with the same time of other day
   expect(await look()).toMatchObject({ parts: [], value: 297 });
   world.later(2 * minuteMs);
   world.fail(1001, 1);
-  expect(listParts(await look())).toEqual(['shop: 120 errors in an hour (mostly http_timeout), usual: 39']);
+  expect(listParts(await look())).toEqual(['shop: 120 errors in an hour (mostly http_timeout), usual: 40']);
 });
 
 test('rise: three errors in place of one are no incident', async () => {

@@ -1,7 +1,17 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { OriginErrorEntry } from '../../../../simulator/cdn/model.ts';
+import type { OriginError, OriginErrors } from '../../../../src/api/origin-errors/origin-errors.ts';
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
-import { dayMs, hourMs, minuteMs } from '../../../../src/lib/time.ts';
+import {
+  countDay,
+  type ErrorDay,
+  listDaysToRead,
+  otherCodes,
+  rememberedDays,
+  settleMs,
+} from '../../../../src/commands/reports/accounts/error-days.ts';
+import { dayMs, hourMs, minuteMs, toUtcDay } from '../../../../src/lib/time.ts';
 import type { Database } from '../../../../src/store/database.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { alice, never, startAccounts } from './account-harness.ts';
@@ -50,6 +60,7 @@ describe.each(engines.both)('counts of a zone on $name', ({ skip, emptyDatabase 
           ['dns_lookup', 2],
         ]),
         partial: false,
+        undated: 0,
       });
       expect(first.sum(first.since - 1).partial).toBe(true);
 
@@ -59,7 +70,12 @@ describe.each(engines.both)('counts of a zone on $name', ({ skip, emptyDatabase 
       const second = await log.look();
       expect(log.days()).toEqual(['11-20']);
       expect(second.sum(from).total).toBe(7);
-      expect(second.firstSeen.get('error')).toBe(Date.parse('2026-11-20T10:04:00Z'));
+      // What the first reading found was there for nobody knows how long.
+      expect([...second.noticed]).toEqual([
+        ['http_timeout', 0],
+        ['dns_lookup', 0],
+        ['error', log.now().getTime()],
+      ]);
       expect(await log.look(log.another())).toMatchObject({ since: second.since });
       expect((await log.look(log.another())).sum(from).total).toBe(7);
     });
@@ -126,7 +142,7 @@ describe.each(engines.both)('counts of a zone on $name', ({ skip, emptyDatabase 
       const database = await emptyDatabase();
       const { db } = database;
       const log = await startLog(database);
-      const rows = async () => (await db.selectFrom('error_counts').select('zone_id').execute()).length;
+      const rows = async () => (await db.selectFrom('error_days').select('day').execute()).length;
       log.add('2026-11-19T09:00:00Z');
       log.moveTo('2026-11-20T12:00:00Z');
       const total = async () => {
@@ -136,17 +152,141 @@ describe.each(engines.both)('counts of a zone on $name', ({ skip, emptyDatabase 
       await total();
       log.moveTo('2026-11-22T12:00:00Z');
       expect(await total()).toBe(1);
-      await db.updateTable('error_counts').set({ fingerprint: 'another' }).execute();
+      await db.updateTable('error_days').set({ fingerprint: 'another' }).execute();
       log.later(hourMs);
       expect(await total()).toBe(0);
-      log.later(9 * dayMs);
+      log.later((rememberedDays + 1) * dayMs);
       await deleteOldRows(db, log.now());
-      expect(await rows()).toBe(0);
       await total();
+      expect(await rows()).toBe(2);
       await log.accounts.drop({ person: { ...alice, userId: 'U0BOB0000' }, tenant: alice.teamId });
-      expect(await rows()).toBe(1);
+      expect(await rows()).toBe(2);
       await log.accounts.drop({ person: alice, tenant: alice.teamId });
       expect(await rows()).toBe(0);
     });
+
+    test('reach back as far as somebody asks, and read each of those days once', async () => {
+      const log = await startLog(await emptyDatabase());
+      log.add('2026-11-15T09:00:00Z', 'old');
+      await log.look();
+      log.days();
+      const since = Date.parse('2026-11-14T10:00:00Z');
+      const read = async () => (await log.accounts.open(alice, never)).errors(zone, since);
+      log.later(5 * minuteMs);
+      const counts = await read();
+      expect(log.days()).toEqual(['11-14', '11-15', '11-16', '11-17', '11-18', '11-20']);
+      expect(counts.sum(since)).toMatchObject({ total: 1, partial: false });
+      // An old code that is found by reaching back is not a new one.
+      expect(counts.noticed.get('old')).toBe(0);
+      log.later(5 * minuteMs);
+      await read();
+      expect(log.days()).toEqual(['11-20']);
+    });
   });
+});
+
+const start = Date.parse('2026-11-20T00:00:00Z');
+const entry = (id: string, at: number | undefined, errorCode = 'a'): OriginError => ({
+  id,
+  ...(at === undefined ? {} : { at }),
+  errorCode,
+  path: () => '/a',
+  details: () => undefined,
+});
+const logOf = (entries: readonly OriginError[], moreExist = false): OriginErrors => ({
+  async forEach(_, __, visit) {
+    for (const one of entries) await visit(one);
+    return { entries: entries.length, skipped: 0, moreExist };
+  },
+});
+const countLog = (
+  entries: readonly OriginError[],
+  about: { before?: ErrorDay; at?: number; moreExist?: boolean } = {},
+) =>
+  countDay(logOf(entries, about.moreExist), zone, '2026-11-20', {
+    before: about.before,
+    at: new Date(about.at ?? start + dayMs / 2),
+    isNew: about.before !== undefined,
+  });
+const sumOf = ({ codes }: ErrorDay) =>
+  Object.values(codes)
+    .flat()
+    .reduce((sum, [, count]) => sum + count, 0);
+
+describe('one download of a day', () => {
+  test('counts an entry once, on its own day, and names those without a time', async () => {
+    const day = await countLog([
+      entry('1', start),
+      entry('1', start),
+      entry('2', start + dayMs),
+      entry('3', start - 1),
+      entry('4', undefined),
+      entry('5', start + dayMs - 1),
+    ]);
+    expect([sumOf(day), day.undated]).toEqual([2, 1]);
+  });
+
+  test('replaces what was counted, but for what the CDN does not give any more', async () => {
+    const three = await countLog([entry('1', start), entry('2', start), entry('3', start + hourMs)]);
+    expect(sumOf(await countLog([entry('1', start)], { before: three }))).toBe(1);
+    const cut = await countLog([entry('1', start), entry('9', start + 2 * hourMs)], {
+      before: three,
+      moreExist: true,
+    });
+    expect([sumOf(cut), cut.hasMore]).toEqual([4, true]);
+  });
+
+  test('notices a code once', async () => {
+    const first = await countLog([entry('1', start, 'a')], { at: start + hourMs });
+    const second = await countLog([entry('1', start, 'a'), entry('2', start, 'b')], {
+      before: first,
+      at: start + 2 * hourMs,
+    });
+    const third = await countLog([entry('2', start, 'b')], { before: second, at: start + 3 * hourMs });
+    expect(third.noticed).toEqual({ a: 0, b: start + 2 * hourMs });
+  });
+
+  test('counts codes beyond forty together', async () => {
+    const day = await countLog(Array.from({ length: 50 }, (_, nth) => entry(`${nth}`, start, `code-${nth}`)));
+    expect(Object.keys(day.codes)).toHaveLength(41);
+    expect(day.codes[otherCodes]?.[0]?.[1]).toBe(10);
+  });
+});
+
+test('every entry that arrived counts once, whenever somebody reads, and no sum falls', async () => {
+  const arriving = fc.record({
+    at: fc.integer({ min: 0, max: 6 * hourMs }),
+    after: fc.integer({ min: 0, max: settleMs }),
+  });
+  const moments = fc.array(fc.integer({ min: 0, max: 8 * hourMs }), { minLength: 1, maxLength: 12 });
+  const begin = start + 22 * hourMs;
+  await fc.assert(
+    fc.asyncProperty(fc.array(arriving, { maxLength: 40 }), moments, async (entries, readings) => {
+      const log = entries.map(({ at, after }, nth) => ({
+        entry: entry(`${nth}`, begin + at),
+        arrives: begin + at + after,
+      }));
+      const days = new Map<string, ErrorDay>();
+      let before = 0;
+      for (const ms of [...readings, 8 * hourMs].toSorted((a, b) => a - b)) {
+        const at = new Date(begin + ms);
+        const there = log.filter(({ arrives }) => arrives <= at.getTime()).map((one) => one.entry);
+        for (const { day, isNew } of listDaysToRead({ known: [...days.values()], at })) {
+          const ofDay = there.filter((one) => toUtcDay(new Date(one.at ?? 0)) === day);
+          days.set(
+            day,
+            await countDay(logOf([...ofDay, ...ofDay.slice(0, 5)]), zone, day, {
+              before: days.get(day),
+              at,
+              isNew,
+            }),
+          );
+        }
+        const total = [...days.values()].reduce((sum, day) => sum + sumOf(day), 0);
+        expect(total).toBe(there.length);
+        expect(total).toBeGreaterThanOrEqual(before);
+        before = total;
+      }
+    }),
+  );
 });

@@ -1,0 +1,102 @@
+import { ApiError } from '../../../api/http/errors.ts';
+import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import { UserError } from '../../../errors.ts';
+import { runConcurrently } from '../../../lib/concurrency.ts';
+import { formatInteger } from '../../../views/blocks/format.ts';
+import { truncate } from '../../../views/blocks/text.ts';
+import { BudgetSpent } from '../accounts/budget.ts';
+import type { Condition, Evidence, LookInput, Observation } from '../watches/conditions/condition.ts';
+
+/** What a condition is judged by, beside the facts that were read. */
+export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account'>;
+
+type Definition<Name extends string, Facts, Memory> = Omit<Condition<Name, Memory>, 'evaluate'> & {
+  readonly read: (input: LookInput<Memory>) => Promise<Facts>;
+  /** Pure: the same facts and input give the same verdict. */
+  readonly judge: (
+    facts: Facts,
+    input: JudgeInput<Memory>,
+  ) => Observation<Memory> | Promise<Observation<Memory>>;
+};
+
+/** One thing that an alert can fire on: it reads, then judges what was read. */
+export function defineCondition<Name extends string, Facts, Memory = undefined>(
+  definition: Definition<Name, Facts, Memory>,
+): Definition<Name, Facts, Memory> & Condition<Name, Memory> {
+  const { read, judge } = definition;
+  return { ...definition, evaluate: async (input) => judge(await read(input), input) };
+}
+
+/** Requests at the same time of one check: the log of a day is up to hundreds of megabytes. */
+const readsAtOnce = 4;
+
+export interface ReadParts<Item, Value> {
+  readonly read: readonly { readonly item: Item; readonly value: Value }[];
+  readonly failures: readonly { readonly item: Item; readonly reason: unknown }[];
+}
+
+/** Reads each, a few at once; one that fails does not hide the others. */
+export async function readEach<Item, Value>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<Value>,
+): Promise<ReadParts<Item, Value>> {
+  const settled = await runConcurrently(
+    readsAtOnce,
+    items.map((item) => () => read(item)),
+  );
+  return {
+    read: settled.flatMap((one, nth) =>
+      one.status === 'fulfilled' ? [{ item: items[nth] as Item, value: one.value }] : [],
+    ),
+    failures: settled.flatMap((one, nth) =>
+      one.status === 'rejected' ? [{ item: items[nth] as Item, reason: one.reason as unknown }] : [],
+    ),
+  };
+}
+
+/**
+ * The parts that could not be read, with the reason in words.
+ *
+ * @throws the failure where all failed, and a refused key or an error of the bot at once.
+ */
+export function explainFailures<Item>({ read, failures }: ReadParts<Item, unknown>) {
+  return failures.map(({ item, reason }): { readonly item: Item; readonly why: string } => {
+    const why = describeUnread(reason);
+    if (why === undefined || read.length === 0) throw reason;
+    return { item, why };
+  });
+}
+
+/** Why one of several could not be read; undefined for a failure that concerns all. */
+export function describeUnread(error: unknown): string | undefined {
+  if (error instanceof BudgetSpent) return 'not checked: no requests are left in this hour';
+  if (!(error instanceof ApiError) || error.code === 'key_refused') return undefined;
+  if (error.code === 'cancelled') return 'not checked: the check took too long';
+  if (error.code === 'not_found') return 'not there, or the key does not see it';
+  return error.code === 'refused' ? 'not checked: the CDN refused' : 'not checked: the CDN did not answer';
+}
+
+/** Rows of chosen zones that the key does not see, and of zones that could not be read. */
+export function listMissing(missing: Iterable<string>, skipped: number): Evidence[] {
+  return [
+    ...[...missing].map((id) => toNote(`zone ${id}`, 'not in the account')),
+    ...(skipped > 0 ? [toNote(`${formatInteger(skipped)} zones`, 'not readable in the CDN’s list')] : []),
+  ];
+}
+
+export function createNoneThereError(): UserError {
+  return new UserError(
+    'None of the zones of this alert is in the account any more.',
+    'Choose others: edit the alert.',
+  );
+}
+
+/** A row that explains: it does not fire and is not fine. */
+export function toNote(name: string, is: string): Evidence {
+  return { name, is, isWrong: false };
+}
+
+/** At most 60 characters. */
+export function nameZone({ name, id }: Pick<ZoneSummary, 'name' | 'id'>): string {
+  return name === '' ? `zone ${id}` : truncate(name, 60);
+}
