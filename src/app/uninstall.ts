@@ -1,13 +1,11 @@
 import { WebClient } from '@slack/web-api';
 import { UserError } from '../errors.ts';
+import { readCode } from '../outbox/classify-failure.ts';
 import { readSlackError } from '../slack/installations.ts';
 import type { Database } from '../store/database.ts';
 import type { Config } from './config.ts';
 import { silent } from './doctor/slack.ts';
 import { openInstallations } from './keyring-service.ts';
-
-// Slack's words for a token whose app is gone (docs.slack.dev/reference/methods/apps.uninstall).
-const gone = ['account_inactive', 'token_revoked', 'invalid_auth', 'not_authed'];
 
 /**
  * Removes the app from a workspace or organisation in Slack, with the token of its installation. False = it was removed
@@ -44,7 +42,7 @@ export async function uninstall(
     return true;
   } catch (error) {
     const code = readSlackError(error) ?? (error instanceof Error ? error.name : 'no answer');
-    if (gone.includes(code)) return false;
+    if (readCode(code) === 'app') return false;
     throw refuse(tenant, code);
   }
 }

@@ -44,7 +44,7 @@ export const completeStepJob = defineJob({
       const failure = classifySlackFailure(error);
       if (failure.kind === 'app-gone') return log.info({ run, code: failure.code }, 'step of a lost app');
       if (failure.kind === 'retry') {
-        const at = new Date(now().getTime() + failure.afterMs);
+        const at = new Date(now().getTime() + (failure.askedMs ?? minuteMs));
         const more = { at, ...(unlessProposed ? { unlessProposed } : {}) };
         return endStepRun(ports.enqueue, { run, installation }, end, more);
       }

@@ -1,28 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
+import { hourMs, minuteMs } from '../lib/time.ts';
 import { defineJob, type Job, type JobContext } from '../store/queue/define-job.ts';
+import type { Enqueue } from '../store/queue/queue.ts';
+import type { Db, Schema, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
-import { classifySlackFailure, type FailureClass } from './classify-failure.ts';
-import {
-  backOff,
-  type DeliverPorts,
-  type Delivery,
-  end,
-  type Row,
-  render,
-  retryOrReplace,
-  takeSlot,
-  tryAgain,
-} from './delivery.ts';
-import { showEdit } from './edit.ts';
-import { deliverMessage, enqueueDelivery, type MessageKind } from './outbox.ts';
-import type { Posted } from './slack-port.ts';
+import { canBeLifted, classifySlackFailure, describeLift, type FailureClass } from './classify-failure.ts';
+import { deliverMessage, type Ended, enqueueDelivery, type MessageKind, type Refusal } from './outbox.ts';
+import type { OpenSlack, Posted, SlackPort } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
 const lostMs = 20_000;
 /** A process that was frozen for longer between claiming and posting does not post: another may have looked already. */
 const freshMs = 5_000;
 const mostLooks = 8;
+/** Slack shows a message that it took no later than this after the claim. */
+const findableMs = 2 * minuteMs;
 /** Posts into one place of a message that is better read twice than never. */
 const mostUncertainPosts = 3;
 
@@ -167,19 +162,31 @@ async function sendFailed(delivery: Delivery, error: unknown): Promise<void> {
   if (failure.kind !== 'retry') await refuse(delivery, failure);
 }
 
-/** Goes on with the next place; the last one's refusal ends the message. */
+/**
+ * Goes on with the next place. After the last one the message ends, unless somebody can lift what a place refused it for:
+ * then it begins again with the first place, until it is out of date.
+ */
 async function refuse(
   delivery: Delivery,
-  { kind, code }: Extract<FailureClass, { kind: 'place-gone' | 'app-gone' | 'refused' }>,
+  { kind, code }: Extract<FailureClass, { kind: 'lift' | 'place-gone' | 'app-gone' | 'refused' }>,
 ): Promise<void> {
   const { row, context, place } = delivery;
+  const { now, log } = context;
   const places = JSON.parse(row.places) as string[];
-  context.log.info({ message: row.id, place, code }, 'message was refused by a place');
+  log.info({ message: row.id, place, code }, 'message was refused by a place');
   const first = row.code ?? code;
-  if (kind === 'app-gone' || row.place + 1 >= places.length)
-    return end(delivery, { state: 'dead', reason: kind, code: first });
-  const next = { place: row.place + 1, first_at: null, looks: 0, code: first };
-  await tryAgain(delivery, context.now(), { ...released, ...next });
+  const unposted = { ...released, first_at: null, looks: 0 };
+  if (kind !== 'app-gone' && row.place + 1 < places.length)
+    return tryAgain(delivery, now(), { ...unposted, place: row.place + 1, code: first });
+  const lifted = [row.code ?? '', code].find(canBeLifted);
+  if (kind === 'app-gone' || lifted === undefined)
+    return end(delivery, { state: 'dead', reason: kind === 'lift' ? 'refused' : kind, code: first });
+  log.error(
+    { message: row.id, code: lifted, fix: describeLift(lifted) },
+    'message waits until a setting in Slack is changed',
+  );
+  const again = { place: 0, code: null, attempts: row.attempts + 1 };
+  await tryAgain(delivery, backOff(row, now(), longestLiftPauseMs), { ...unposted, ...again });
 }
 
 /** Posts a message again that has not arrived, or may not have; after several posts without an answer into the next place. */
@@ -206,12 +213,13 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
   const looked = { looks: row.looks + 1 };
   let found: Posted | undefined;
   try {
-    found = await slack.find(row.id, { channel: place, since: row.first_at ?? now(), thread });
+    const until = new Date((row.claimed_at ?? now()).getTime() + findableMs);
+    found = await slack.find(row.id, { channel: place, since: row.first_at ?? now(), until, thread });
   } catch (error) {
     const failure = classifySlackFailure(error);
-    if (failure.kind === 'refused') return endInDoubt(delivery, failure.code);
+    if (failure.kind === 'refused' || failure.kind === 'lift') return endInDoubt(delivery, failure.code);
     if (failure.kind === 'place-gone' || failure.kind === 'app-gone') return refuse(delivery, failure);
-    const afterMs = failure.kind === 'retry' ? failure.afterMs : lostMs;
+    const afterMs = (failure.kind === 'retry' && failure.askedMs) || lostMs;
     return tryAgain(delivery, new Date(now().getTime() + afterMs), looked);
   }
   if (found) return end(delivery, { state: 'sent', ...found });
@@ -224,4 +232,275 @@ async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   if (row.doubt === 'once') return end(delivery, { state: 'sent', channel: place, code });
   context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');
   await end(delivery, { state: 'unknown', code });
+}
+
+/** A reservation that was missed by more is made again, so that messages that waited do not leave together. */
+const staleSlotMs = 5_000;
+const longestBackoffMs = 5 * minuteMs;
+/** Somebody has to read that a setting is in the way, and change it. */
+const longestLiftPauseMs = hourMs;
+
+type Row = Selectable<Schema['outbox']>;
+
+export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
+
+/** One row in the hands of its job. */
+interface Delivery {
+  readonly row: Row;
+  readonly kind: MessageKind<never, DeliverPorts>;
+  readonly context: JobContext<DeliverPorts>;
+  readonly slack: SlackPort;
+  /** Channel or user id. */
+  readonly place: string;
+  readonly thread: string | undefined;
+}
+
+async function render({ row, kind, context, place }: Delivery): Promise<Message | undefined> {
+  const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
+  const about = JSON.parse(row.about) as never;
+  const refusal = refusalOf(row);
+  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place });
+  return body ?? kind.render?.(about, { ...context, place });
+}
+
+function refusalOf(row: Row): Refusal | undefined {
+  return row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal);
+}
+
+/** True when it is this call's turn. Else a job comes back at the reserved moment. */
+async function takeSlot(delivery: Delivery, method: Method): Promise<boolean> {
+  const { row, context, place } = delivery;
+  const { db, now } = context;
+  const late = row.slot ? now().getTime() - row.slot.getTime() : Infinity;
+  if (late <= staleSlotMs) return true;
+  const slot = await reserveSlot(db, row.tenant, { method, channel: place }, now());
+  if (slot <= now()) return true;
+  await tryAgain(delivery, slot, { slot });
+  return false;
+}
+
+type Change = Partial<
+  Pick<Row, 'state' | 'claim' | 'slot' | 'place' | 'first_at' | 'looks' | 'attempts' | 'code' | 'refusal'>
+>;
+
+/** Has a job come back at that moment, unless the row has moved on meanwhile. */
+async function tryAgain({ row, context }: Delivery, wanted: Date, change: Change): Promise<void> {
+  const { db, ports, now } = context;
+  // The end of an unposted message that is out of date is told at once.
+  const at = change.state === 'due' && wanted > row.expires_at ? row.expires_at : wanted;
+  await db.transaction().execute(async (trx) => {
+    const moved = await trx
+      .updateTable('outbox')
+      .set({ ...change, next_at: at, changed_at: now() })
+      .where('id', '=', row.id)
+      .where('state', '=', row.state)
+      .where(sql<boolean>`claim is not distinct from ${row.claim}`)
+      .returning('id')
+      .executeTakeFirst();
+    if (moved) await enqueueDelivery(ports.enqueue, row, { in: trx, at });
+  });
+}
+
+/** Handles a failed post or edit: waits if Slack asks for it, or sends the replacement. */
+async function retryOrReplace(
+  delivery: Delivery,
+  failure: FailureClass,
+  method: Method,
+  released: Change,
+): Promise<boolean> {
+  const { row, kind, context } = delivery;
+  const { db, now } = context;
+  if (failure.kind === 'retry') {
+    const { askedMs } = failure;
+    const until = askedMs === undefined ? backOff(row, now()) : new Date(now().getTime() + askedMs);
+    // Without a pause that Slack asks for, the refusal is about this message alone.
+    if (askedMs !== undefined) await pauseMethod(db, row.tenant, method, until);
+    await tryAgain(delivery, until, { ...released, attempts: row.attempts + 1 });
+    return true;
+  }
+  if (failure.kind !== 'refused' || !kind.renderInstead || row.refusal !== null) return false;
+  const { code, reference } = failure;
+  await tryAgain(delivery, now(), { ...released, refusal: JSON.stringify({ code, reference }) });
+  return true;
+}
+
+function backOff({ attempts }: Row, now: Date, longestMs = longestBackoffMs): Date {
+  return new Date(now.getTime() + Math.min(longestMs, 2_000 * 2 ** attempts));
+}
+
+interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
+  readonly state: 'sent' | 'unknown' | 'dead';
+  readonly channel?: string;
+  readonly ts?: string;
+}
+
+/** Ends a message, once: what follows from it commits with it, and the messages that wait for it are enqueued. */
+async function end(
+  { row, kind, context, place }: Delivery,
+  { state, channel, ts, reason, code = refusalOf(row)?.code }: End,
+): Promise<void> {
+  const { db, ports, now, log } = context;
+  if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
+  const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
+  const about = JSON.parse(row.about) as never;
+  const { reference } = refusalOf(row) ?? {};
+  const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code, reference };
+  const store = async (trx: Trx): Promise<void> => {
+    const at = now();
+    const stored = await trx
+      .updateTable('outbox')
+      .set({
+        state,
+        posted_in: channel ?? null,
+        ts: ts ?? null,
+        code: ended.code ?? null,
+        claim: null,
+        slot: null,
+        attempts: 0,
+        // An edit that came between rendering and claiming is not shown yet.
+        body: sql`case when ${state} = 'sent' and wanted > shown then body end`,
+        next_at: sql`case when wanted > shown and ${state} = 'sent' then ${at}::timestamptz end`,
+        changed_at: at,
+      })
+      .where('id', '=', row.id)
+      .where('state', '=', row.state)
+      .where(sql<boolean>`claim is not distinct from ${row.claim}`)
+      .returning('next_at')
+      .executeTakeFirst();
+    if (!stored) return;
+    await kind.ended?.(trx, ended, context);
+    const waiting = await findFollowers(trx, row);
+    for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
+      await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
+  };
+  // Slack has answered: without patience with the database (a deadlock, a restart) that answer would be lost.
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await db.transaction().execute(store);
+    } catch (error) {
+      if (tries >= 5) throw error;
+      log.warn({ message: row.id, error }, 'end of message could not be stored, trying again');
+      await sleep(100 * 2 ** tries);
+    }
+  }
+}
+
+/** Its first reply, and the reply behind it. */
+async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    (select id from outbox where parent = ${row.id} and state = 'due' order by seq limit 1)
+    union all
+    (select id from outbox where parent = ${row.parent} and state = 'due' and seq > ${row.seq}
+     order by seq limit 1)`.execute(trx);
+  return rows.map(({ id }) => id);
+}
+
+const mostEditAttempts = 16;
+
+/** Shows the newest body of a message that was sent. */
+async function showEdit(delivery: Delivery): Promise<void> {
+  const { row, context, slack } = delivery;
+  const { db, now, log } = context;
+  if (row.wanted <= row.shown) return;
+  if (row.posted_in === null || row.ts === null) return giveUpEdit(delivery, 'no_message');
+  if (!(await takeSlot(delivery, 'chat.update'))) return;
+  try {
+    const message = await render(delivery);
+    if (message) await slack.update({ channel: row.posted_in, ts: row.ts }, message);
+  } catch (error) {
+    const failure = classifySlackFailure(error);
+    if (await retryOrReplace(delivery, failure, 'chat.update', { slot: null })) return;
+    if (failure.kind === 'not-sent') log.error({ message: row.id, error }, 'message could not be edited');
+    const mayPass =
+      failure.kind !== 'refused' && failure.kind !== 'place-gone' && failure.kind !== 'app-gone';
+    if (mayPass && row.attempts < mostEditAttempts)
+      return tryAgain(delivery, backOff(row, now()), { slot: null, attempts: row.attempts + 1 });
+    log.info({ message: row.id, code: failure.code }, 'message can no longer be edited');
+    return giveUpEdit(delivery, failure.code);
+  }
+  await db.transaction().execute((trx) => storeEdit(delivery, trx));
+}
+
+async function giveUpEdit(delivery: Delivery, code: string): Promise<void> {
+  const { row, kind, context } = delivery;
+  await context.db.transaction().execute(async (trx) => {
+    await storeEdit(delivery, trx);
+    await kind.editFailed?.(trx, { id: row.id, about: JSON.parse(row.about) as never, code }, context);
+  });
+}
+
+async function storeEdit({ row, context }: Delivery, trx: Trx): Promise<void> {
+  const { ports, now } = context;
+  const stored = await trx
+    .updateTable('outbox')
+    .set({
+      shown: row.wanted,
+      slot: null,
+      attempts: 0,
+      body: sql`case when wanted = ${row.wanted} then null else body end`,
+      next_at: sql`case when wanted > ${row.wanted} then ${now()}::timestamptz end`,
+      changed_at: now(),
+    })
+    .where('id', '=', row.id)
+    .where('shown', '<', row.wanted)
+    .returning('next_at')
+    .executeTakeFirst();
+  if (stored?.next_at) await enqueueDelivery(ports.enqueue, row, { in: trx });
+}
+
+/** Calls that are paced together: a channel's, or a method's in a whole workspace. */
+type Method = 'chat.postMessage' | 'chat.update';
+
+interface Rate {
+  /** One call in so many milliseconds. */
+  readonly everyMs: number;
+  /** Calls that may come this much early after a quiet time. */
+  readonly burstMs: number;
+}
+
+// https://docs.slack.dev/apis/web-api/rate-limits: one message a second in a channel, several hundred a minute in a
+// workspace, and about fifty updates a minute.
+const channelRate: Rate = { everyMs: 1_000, burstMs: 0 };
+const rates: Record<Method, Rate> = {
+  'chat.postMessage': { everyMs: 150, burstMs: 1_000 },
+  'chat.update': { everyMs: 1_000, burstMs: 15_000 },
+};
+
+/** Reserves the next free moment of the workspace, and for posts of the channel: now, or later. */
+async function reserveSlot(
+  db: Db,
+  tenant: string,
+  { method, channel }: { readonly method: Method; readonly channel: string },
+  now: Date,
+): Promise<Date> {
+  const ofWorkspace = await reserve(db, tenant, method, rates[method], now);
+  if (method === 'chat.update') return ofWorkspace;
+  return reserve(db, tenant, channel, channelRate, ofWorkspace);
+}
+
+async function reserve(db: Db, tenant: string, bucket: string, { everyMs, burstMs }: Rate, from: Date) {
+  const earliest = new Date(from.getTime() - burstMs);
+  const { rows } = await sql<{ free_at: Date }>`
+    insert into slack_pace (tenant, bucket, free_at)
+    values (${tenant}, ${bucket}, ${new Date(earliest.getTime() + everyMs)}::timestamptz)
+    on conflict (tenant, bucket) do update set free_at =
+      greatest(slack_pace.free_at, ${earliest}::timestamptz) + ${everyMs} * interval '1 millisecond'
+    returning free_at`.execute(db);
+  const slot = (rows[0]?.free_at ?? from).getTime() - everyMs;
+  return new Date(Math.max(slot, from.getTime()));
+}
+
+/** Slack asked for a pause: no call of this method before it is over, and earlier reservations are void. */
+async function pauseMethod(db: Db, tenant: string, method: Method, until: Date): Promise<void> {
+  await sql`
+    insert into slack_pace (tenant, bucket, free_at) values (${tenant}, ${method}, ${until}::timestamptz)
+    on conflict (tenant, bucket) do update set free_at = greatest(slack_pace.free_at, excluded.free_at)`.execute(
+    db,
+  );
+  await db
+    .updateTable('outbox')
+    .set({ slot: null })
+    .where('tenant', '=', tenant)
+    .where('slot', 'is not', null)
+    .execute();
 }

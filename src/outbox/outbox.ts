@@ -20,7 +20,7 @@ import type { Posted } from './slack-port.ts';
  *    marker in the message's metadata: putting an id twice stores one message.
  * 2. Places are tried in order; the first that takes the message wins.
  * 3. A message is rendered when it is sent, and each edit when it is shown. Edits in between are never shown.
- * 4. Each post reserves the next free moment of its channel and of its workspace (`pace.ts`).
+ * 4. Each post reserves the next free moment of its channel and of its workspace.
  * 5. A row that is `sending` for 20 s (a killed process, a lost answer) is looked for by its marker before it is posted
  *    again. Where the bot may not look, `doubt` decides: `look` ends as `unknown`, `once` is taken as sent, `retry` is
  *    posted again: three times in a place, then in the next.

@@ -37,8 +37,9 @@ export interface PostOptions {
 
 export interface FindWhere {
   readonly channel: string;
-  /** Not before, by this clock; clock skew is allowed for. */
+  /** Posted between these moments of this machine's clock. */
   readonly since: Date;
+  readonly until: Date;
   readonly thread?: string | undefined;
 }
 

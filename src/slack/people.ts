@@ -4,6 +4,7 @@ import type { Group, MissingScope, People, Profile } from '../auth/identity.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { minuteMs } from '../lib/time.ts';
 import { readTimeZone } from '../lib/time-zone.ts';
+import { readCode } from '../outbox/classify-failure.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
 import { tenantIdOfWorkspace, type Workspace } from './sender.ts';
@@ -28,11 +29,6 @@ const maxProfiles = 10_000;
 const maxGroups = 2_000;
 // A skeleton or an answer waits for this; the client itself would wait 5 s and try again.
 const timeoutMs = 2_500;
-/** Slack's refusals until an admin changes the installation or the plan. Every other failure passes. */
-const lastingRefusals =
-  /^(missing_scope|plan_upgrade_required|no_permission|not_allowed_token_type|team_access_not_granted|unknown_method)$/u;
-/** There is no such person or group: an answer too. */
-const absences = new Set(['user_not_found', 'user_not_visible', 'no_such_subteam', 'subteam_disabled']);
 /** Calls a minute that Slack answers of each method: https://docs.slack.dev/apis/web-api/rate-limits */
 const tiers = { 'users.info': 100, 'usergroups.users.list': 20, 'usergroups.list': 20 } as const;
 
@@ -104,8 +100,11 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         } catch (error) {
           const askedMs = error instanceof WebAPIRateLimitedError ? error.retryAfter * 1000 : 0;
           const reason = askedMs > 0 ? 'ratelimited' : (readSlackError(error) ?? 'no-answer');
-          if (absences.has(reason)) return { value: failing.refused, at };
-          const lasting = lastingRefusals.test(reason);
+          const meaning = readCode(reason);
+          // There is no such person or group: an answer too.
+          if (meaning === 'absent' || meaning === 'place') return { value: failing.refused, at };
+          // Until an admin changes the installation or the plan. Every other failure passes.
+          const lasting = meaning === 'lacking';
           reportMissing({ lookup, reason, lasting });
           const pause = { ms: askedMs || (lasting ? refusalMs : failureMs), hard: askedMs > 0 };
           return { value: lasting ? failing.refused : failing.unread, at, pause };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Ports } from '../../src/app/jobs.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
@@ -207,6 +207,64 @@ describe('places', () => {
   });
 });
 
+describe('a refusal that passes', () => {
+  test.each(['rate_limited', 'team_added_to_org', 'message_limit_exceeded', 'accesslimited'])(
+    '%s is tried again with growing pauses, in the same place',
+    async (code) => {
+      harness.slack.script.fail('chat.postMessage', code, 4);
+      await put('one', { to: { places: [ops, alice] } });
+      await run(13);
+      expect(findCalls('chat.postMessage')).toHaveLength(3);
+      await run(30);
+      expect(findCalls('chat.postMessage')).toHaveLength(5);
+      expect(read()).toEqual([['one', undefined]]);
+      expect(ended).toMatchObject([{ state: 'sent', place: ops }]);
+    },
+  );
+
+  test('ends when the message is out of date', async () => {
+    harness.slack.script.fail('chat.postMessage', 'accesslimited', 100);
+    await put('one', { expiresAt: new Date(at + 100_000) });
+    await run(101);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired' }]);
+    expect(findCalls('chat.postMessage').length).toBeLessThan(8);
+  });
+});
+
+describe('a refusal that an admin can lift', () => {
+  test('goes to the next place at once', async () => {
+    harness.slack.script.fail('chat.postMessage', 'ekm_access_denied');
+    await put('one', { to: { places: [ops, alice] } });
+    await run(5);
+    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'ekm_access_denied' }]);
+  });
+
+  test('in every place waits for it, says in the log what to change, and begins with the first place', async () => {
+    harness.slack.script.fail('chat.postMessage', 'access_denied', 3);
+    await put('one', { to: { places: [ops, alice] } });
+    await run(20);
+    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'access_denied' }]);
+    const waits = harness.log.entries.filter(({ message }) => message.includes('a setting in Slack'));
+    expect(waits).toMatchObject([{ fields: { code: 'access_denied', fix: expect.any(String) } }]);
+  });
+
+  test('is kept until the message is out of date', async () => {
+    harness.slack.script.fail('chat.postMessage', 'enterprise_is_restricted', 100);
+    await put('one', { expiresAt: new Date(at + 600_000) });
+    await run(500);
+    expect(ended).toEqual([]);
+    await run(700);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired' }]);
+  });
+
+  test('is not waited for where nothing but a place refuses', async () => {
+    harness.slack.script.fail('chat.postMessage', 'not_in_channel');
+    await put('one');
+    await run(5);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'place-gone' }]);
+  });
+});
+
 describe('a message that is refused as it is', () => {
   test('is replaced by what its kind says instead, once', async () => {
     harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
@@ -343,6 +401,56 @@ describe('a lost answer', () => {
       { id: 'two', state: 'sent', posted: undefined },
     ]);
     expect(findCalls('chat.postMessage')).toHaveLength(2);
+  });
+});
+
+describe('one row in several hands', () => {
+  test('is posted once by two deliveries at the same time', async () => {
+    await put('one');
+    const job = createDeliverJob(kinds);
+    await Promise.all([job.run({ id: 'one' }, context), job.run({ id: 'one' }, context)]);
+    expect(findCalls('chat.postMessage')).toHaveLength(1);
+  });
+
+  test('an edit that comes while it is on its way to Slack is shown', async () => {
+    await put('one');
+    const { db } = harness;
+    const late = defineMessage({
+      ...note,
+      async render({ text }: About) {
+        if (shown === undefined) await edit('one', 'edited meanwhile');
+        return { text };
+      },
+    });
+    const job = createDeliverJob([late]);
+    await job.run({ id: 'one' }, context);
+    kinds[0] = defineMessage({ ...note, render: () => ({ text: shown ?? '' }) });
+    await run(5);
+    kinds[0] = note;
+    expect(read()).toEqual([['edited meanwhile', undefined]]);
+    expect(await harness.ports.outbox.find(db, 'one')).toMatchObject({ state: 'sent' });
+  });
+
+  test('a process that was frozen while it claimed posts nothing', async () => {
+    await put('one');
+    const clock = vi.spyOn(performance, 'now');
+    let reads = 0;
+    // Six seconds pass between two looks at the clock.
+    clock.mockImplementation(() => (reads += 6_000));
+    await createDeliverJob(kinds).run({ id: 'one' }, context);
+    expect(findCalls('chat.postMessage')).toEqual([]);
+    clock.mockRestore();
+    await run(60);
+    expect(read()).toEqual([['one', undefined]]);
+    expect(findCalls('chat.postMessage')).toHaveLength(1);
+  });
+
+  test('a message that is never found is not looked for without end', async () => {
+    harness.slack.script.fail('chat.postMessage', 'internal_error', 100, 503);
+    await put('one');
+    await run(600);
+    expect(ended).toMatchObject([{ state: 'unknown', code: 'too_often' }]);
+    expect(findCalls('conversations.history')).toHaveLength(8);
   });
 });
 

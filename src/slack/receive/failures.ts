@@ -3,6 +3,7 @@ import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
 import { describeNetworkCause } from '../../lib/network-cause.ts';
+import { describeLift, readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -10,6 +11,7 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { describeFields, type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
+import { readSlackError } from '../installations.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
 import type { Responder } from '../send/responder.ts';
 
@@ -66,6 +68,12 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
       reference,
     };
   }
+  const slackCode = error instanceof SlackFailure ? error.code : readSlackError(error);
+  const ofSlack = slackCode === undefined ? undefined : describeSlackRefusal(slackCode);
+  if (ofSlack) {
+    log.warn({ ...where, code: slackCode, error }, 'Slack refused a call');
+    return { ...ofSlack, reference, retry };
+  }
   log.error({ ...where, error }, 'unexpected error');
   // The same again would fail the same way.
   if (isDiskFull(error)) return { ...fullDisk, reference };
@@ -77,6 +85,33 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     reference,
     retry,
   };
+}
+
+/** Undefined where Slack refused what the bot sent: that is a fault of the bot. */
+function describeSlackRefusal(code: string): { message: string; hint: string } | undefined {
+  switch (readCode(code)) {
+    case 'pass':
+    case 'unclear':
+      return {
+        message: `Slack does not take this at the moment (${code}).`,
+        hint: 'Nothing is wrong with your request: try again in a minute.',
+      };
+    case 'lift':
+    case 'lacking':
+      return { message: `Slack does not allow the bot to do this (${code}).`, hint: describeLift(code) };
+    case 'place':
+      return {
+        message: `Slack does not let the bot write there (${code}).`,
+        hint: 'Invite it with `/invite @cdn`, or choose another channel.',
+      };
+    case 'app':
+      return {
+        message: `Slack does not accept the bot’s token (${code}).`,
+        hint: 'Ask whoever runs this bot to install it again.',
+      };
+    default:
+      return undefined;
+  }
 }
 
 const fullDisk = {

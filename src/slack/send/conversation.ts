@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { readCode } from '../../outbox/classify-failure.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { truncate } from '../../views/blocks/text.ts';
@@ -14,8 +15,6 @@ export function isConversation(channelId: string | undefined): boolean {
 
 // Slack refuses an edit with a longer text, unlike a new message.
 const maxText = 4000;
-/** The message was deleted, or is too old to be edited. */
-const lost = new Set(['message_not_found', 'edit_window_closed', 'cant_update_message']);
 
 /**
  * Answers in the conversation with the bot, by ordinary messages that stay: the first answer is posted, each further one
@@ -39,7 +38,8 @@ export function createConversation(
       await (await client()).chat.update({ ...at, text: truncate(text, maxText), blocks });
       return true;
     } catch (error) {
-      if (!lost.has(readSlackError(error) ?? '')) throw error;
+      // It was deleted, or is too old to be edited.
+      if (readCode(readSlackError(error)) !== 'absent') throw error;
       return false;
     }
   };

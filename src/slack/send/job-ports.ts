@@ -10,6 +10,7 @@ import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { DigestPorts } from '../../commands/reports/digests/model.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import type { SlackClock } from '../clock.ts';
 import type { SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
 import { workspaceOf } from '../sender.ts';
@@ -34,6 +35,7 @@ export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
   readonly exportThread: () => ExportThread;
   readonly egress: Pick<Egress, 'block' | 'file'>;
+  readonly clock?: Pick<SlackClock, 'skew'>;
 }
 
 /** Slack, the CDN and policy for the jobs of all engines. */
@@ -70,7 +72,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         clients.job(await access.token(workspaceOf(place)), tenantId(place));
       const { apiUrl } = options;
       const uploads = createUploads({ client, apiUrl, inspect: () => egress.file(), signal });
-      return createSlackPort(client, uploads);
+      return createSlackPort(client, uploads, options.clock?.skew);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
+import { readCode } from '../../outbox/classify-failure.ts';
 import { type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
@@ -11,7 +12,12 @@ import { UploadError, type Uploads } from './uploads.ts';
 const markerType = 'cdn_chatops';
 
 /** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
-export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploads): SlackPort {
+export function createSlackPort(
+  client: () => Promise<WebClient>,
+  uploads: Uploads,
+  /** Seconds that this machine's clock is ahead of Slack's. */
+  clockSkew: () => number | undefined = () => undefined,
+): SlackPort {
   return {
     post: (channel, message, { id, thread }) =>
       classifyErrors(async () => {
@@ -26,7 +32,7 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
         // An update without blocks would keep the old ones.
         await (await client()).chat.update({ channel, ts, text, blocks });
       }),
-    find: (id, where) => classifyErrors(async () => findMessage(await client(), id, where)),
+    find: (id, where) => classifyErrors(async () => findMessage(await client(), id, where, clockSkew())),
     share: (files, target) => classifyErrors(() => uploads.share(files, target)),
     completeStep: (run, end) =>
       classifyErrors(async () => {
@@ -36,7 +42,7 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
           if ('error' in end) await functions.completeError({ ...which, ...end });
           else await functions.completeSuccess({ ...which, ...end });
         } catch (error) {
-          if (!endedSteps.has(readSlackError(error) ?? '')) throw error;
+          if (readCode(readSlackError(error)) !== 'absent') throw error;
         }
       }),
     deleteFile: (file) =>
@@ -44,54 +50,55 @@ export function createSlackPort(client: () => Promise<WebClient>, uploads: Uploa
         try {
           await (await client()).files.delete({ file });
         } catch (error) {
-          const code = readSlackError(error);
-          if (code !== 'file_not_found' && code !== 'file_deleted') throw error;
+          if (readCode(readSlackError(error)) !== 'absent') throw error;
         }
       }),
   };
 }
 
-// https://docs.slack.dev/reference/methods/functions.completeSuccess#errors
-const endedSteps = new Set(['execution_not_in_running_state', 'function_execution_not_found']);
-
-// A busy channel has some hundred messages in the searched minutes.
+// One request: apps that are distributed outside of the Marketplace may make one a minute, for fifteen messages.
+// https://docs.slack.dev/apis/web-api/rate-limits
 const pageSize = 200;
-const maxPages = 5;
-// `since` is the bot's time, messages have Slack's.
-const clockSkewMs = 2 * minuteMs;
+/** Where Slack's clock is known, this covers its whole seconds. */
+const roundingMs = 5_000;
+const unknownSkewMs = 2 * minuteMs;
 
 /**
- * The bot's message with this id in a channel or thread, since `since`. Messages of others do not count: every app
- * of the channel can copy metadata.
+ * The bot's message with this id in a channel or thread, posted between two moments of this machine's clock. Messages of
+ * others do not count: every app of the channel can copy metadata.
  *
- * @throws what Slack answers, and SlackFailure `too_much` if the end was not reached.
+ * @throws what Slack answers, and SlackFailure `too_much` if there are more messages than one answer holds.
  */
-async function findMessage(client: WebClient, id: string, { channel, since, thread }: FindWhere) {
+async function findMessage(
+  client: WebClient,
+  id: string,
+  { channel, since, until, thread }: FindWhere,
+  skewSeconds: number | undefined,
+) {
   const { bot_id: own, response_metadata: about } = await client.auth.test();
   // Without the scope Slack leaves the metadata out silently: then "not found" means nothing.
   if (about?.scopes && !about.scopes.includes('metadata.message:read'))
     throw new SlackFailure('refused', 'missing_scope');
-  let cursor: string | undefined;
-  for (let page = 0; page < maxPages; page += 1) {
-    const query = {
-      channel,
-      oldest: (Math.max(0, since.getTime() - clockSkewMs) / 1000).toFixed(6),
-      include_all_metadata: true,
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    };
-    const answer =
-      thread === undefined
-        ? await client.conversations.history(query)
-        : await client.conversations.replies({ ...query, ts: thread });
-    for (const { bot_id: bot, metadata, ts } of answer.messages ?? []) {
-      const marker = markedMetadata.safeParse(metadata).data?.event_payload.id;
-      if (bot === own && ts !== undefined && marker === id) return { channel, ts };
-    }
-    cursor = answer.response_metadata?.next_cursor || undefined;
-    if (cursor === undefined) return undefined;
+  const marginMs = skewSeconds === undefined ? unknownSkewMs : roundingMs;
+  const toSlackTime = (at: Date, byMs: number): string =>
+    (Math.max(0, at.getTime() + byMs) / 1000 - (skewSeconds ?? 0)).toFixed(6);
+  const query = {
+    channel,
+    oldest: toSlackTime(since, -marginMs),
+    latest: toSlackTime(until, marginMs),
+    include_all_metadata: true,
+    limit: pageSize,
+  };
+  const answer =
+    thread === undefined
+      ? await client.conversations.history(query)
+      : await client.conversations.replies({ ...query, ts: thread });
+  for (const { bot_id: bot, metadata, ts } of answer.messages ?? []) {
+    const marker = markedMetadata.safeParse(metadata).data?.event_payload.id;
+    if (bot === own && ts !== undefined && marker === id) return { channel, ts };
   }
-  throw new SlackFailure('refused', 'too_much');
+  if (answer.has_more) throw new SlackFailure('refused', 'too_much');
+  return undefined;
 }
 
 const markedMetadata = z.object({
@@ -107,9 +114,6 @@ async function classifyErrors<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-// Errors of Slack itself. Its documentation leaves open whether the call took effect.
-const uncertainCodes = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
-
 /** Whether a failed call took effect, as a `SlackFailure`; errors that are not Slack's are returned unchanged. */
 function classifyError(error: unknown): unknown {
   if (error instanceof UploadError) {
@@ -122,7 +126,7 @@ function classifyError(error: unknown): unknown {
   if (error instanceof SecretLeakBlocked) return toHeldBack(error);
   const code = readSlackError(error);
   if (code !== undefined)
-    return new SlackFailure(uncertainCodes.has(code) ? 'unknown' : 'refused', code, { cause: error });
+    return new SlackFailure(readCode(code) === 'unclear' ? 'unknown' : 'refused', code, { cause: error });
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case ErrorCode.RateLimitedError: {
       const { retryAfter } = error as WebAPIRateLimitedError;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
+import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import { explainFailure, sayTooMany } from '../../../src/slack/receive/failures.ts';
 import type { Responder } from '../../../src/slack/send/responder.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
@@ -27,6 +28,25 @@ test.each(['replayed', 'refused', 'unknown_key'] as const satisfies SealErrorCod
     ]);
   },
 );
+
+test.each([
+  ['rate_limited', 'Slack does not take this at the moment (rate_limited).'],
+  ['internal_error', 'Slack does not take this at the moment (internal_error).'],
+  ['ekm_access_denied', 'Slack does not allow the bot to do this (ekm_access_denied).'],
+  ['missing_scope', 'Slack does not allow the bot to do this (missing_scope).'],
+  ['not_in_channel', 'Slack does not let the bot write there (not_in_channel).'],
+  ['token_revoked', 'Slack does not accept the bot’s token (token_revoked).'],
+  ['invalid_blocks', 'Something went wrong on our side, and nothing was changed.'],
+])('Slack’s %s blames whom it concerns, from a job and from the Web API', (code, message) => {
+  const errors = [
+    new SlackFailure('refused', code),
+    Object.assign(new Error('no'), { data: { error: code } }),
+  ];
+  for (const error of errors)
+    expect(explainFailure(error, { kind: 'job', feature: 'digest' }, createMemoryLog())).toMatchObject({
+      message,
+    });
+});
 
 test('what comes while too much waits is answered in a sentence, also where that cannot be sent', async () => {
   const log = createMemoryLog();

@@ -7,7 +7,8 @@ import { createPortsHarness, type PortsHarness } from './ports-harness.ts';
 const { embedded } = await prepareEngines();
 const acme = { teamId: 'T0ACME000' };
 const id = 'digest:k7f3q:0';
-const longAgo = new Date(0);
+/** Everything that these tests post. */
+const anytime = { since: new Date(0), until: new Date(Date.now() + 3_600_000) };
 
 let harness: PortsHarness;
 let port: SlackPort;
@@ -72,33 +73,41 @@ describe('finding a message by its id', () => {
     const top = await port.post('C0OPS0000', { text: 'one' }, { id: first });
     const reply = await port.post('C0OPS0000', { text: 'two' }, { id: second, thread: top.ts });
     const channel = 'C0OPS0000';
-    expect(await port.find(first, { channel, since: longAgo })).toEqual(top);
-    expect(await port.find(second, { channel, since: longAgo })).toBeUndefined();
-    expect(await port.find(second, { channel, since: longAgo, thread: top.ts })).toEqual(reply);
+    expect(await port.find(first, { channel, ...anytime })).toEqual(top);
+    expect(await port.find(second, { channel, ...anytime })).toBeUndefined();
+    expect(await port.find(second, { channel, ...anytime, thread: top.ts })).toEqual(reply);
   });
 
-  test('not one that is older than asked for', async () => {
-    const old = 'digest:bbbbb:0';
-    await port.post('C0OPS0000', { text: 'old' }, { id: old });
-    const soon = new Date(Date.now() + 60_000);
-    const later = new Date(Date.now() + 180_000);
-    expect(await port.find(old, { channel: 'C0OPS0000', since: later })).toBeUndefined();
-    // Slack's clock may be that far behind.
-    expect(await port.find(old, { channel: 'C0OPS0000', since: soon })).toBeDefined();
-  });
-
-  test('behind more messages than one page holds', async () => {
-    const deep = 'digest:ccccc:0';
-    const posted = await port.post('C0DEPLOY0', { text: 'deep' }, { id: deep });
-    for (let n = 0; n < 230; n += 1) await port.post('C0DEPLOY0', { text: `noise ${n}` }, { id: 'any' });
-    expect(await port.find(deep, { channel: 'C0DEPLOY0', since: longAgo })).toEqual(posted);
+  test('posted between two moments, by one request; minutes of an unknown clock are allowed for', async () => {
+    const marked = 'digest:bbbbb:0';
+    const channel = 'C0OPS0000';
+    await port.post(channel, { text: 'old' }, { id: marked });
+    const findBetween = (fromMinutes: number, toMinutes: number) => {
+      const [since, until] = [fromMinutes, toMinutes].map((by) => new Date(Date.now() + by * 60_000));
+      return since && until && blind.find(marked, { channel, since, until });
+    };
+    const blind = harness.ports.slack(acme, AbortSignal.timeout(20_000));
+    expect(await findBetween(-1, 1)).toBeDefined();
     const asked = harness.slack.calls.filter(({ method }) => method === 'conversations.history');
-    expect(asked).toHaveLength(2);
+    expect(asked).toMatchObject([{ args: { oldest: expect.anything(), latest: expect.anything() } }]);
+    expect(await findBetween(3, 5)).toBeUndefined();
+    expect(await findBetween(-5, -3)).toBeUndefined();
+    expect(await findBetween(1, 3)).toBeDefined();
+  });
+
+  test('among more messages than one answer holds, it cannot say that it is not there', async () => {
+    const deep = 'digest:ccccc:0';
+    await port.post('C0DEPLOY0', { text: 'deep' }, { id: deep });
+    for (let n = 0; n < 230; n += 1) await port.post('C0DEPLOY0', { text: `noise ${n}` }, { id: 'any' });
+    const failure = await failing(port.find(deep, { channel: 'C0DEPLOY0', ...anytime }));
+    expect(failure).toMatchObject({ outcome: 'refused', code: 'too_much' });
+    const asked = harness.slack.calls.filter(({ method }) => method === 'conversations.history');
+    expect(asked).toHaveLength(1);
   });
 
   test('without the scope to read, a search fails instead of finding nothing', async () => {
     harness.slack.script.fail('conversations.history', 'missing_scope');
-    const failure = await failing(port.find(id, { channel: 'C0OPS0000', since: longAgo }));
+    const failure = await failing(port.find(id, { channel: 'C0OPS0000', ...anytime }));
     expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
   });
 });
@@ -113,7 +122,7 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   };
   await using narrow = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue, fetch });
   const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
-  const failure = await failing(blind.find(id, { channel: 'C0OPS0000', since: longAgo }));
+  const failure = await failing(blind.find(id, { channel: 'C0OPS0000', ...anytime }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
 });
 

@@ -12,8 +12,8 @@ import { createDigestService } from '../../../src/commands/reports/digests/servi
 import { digestTable } from '../../../src/commands/reports/digests/table.ts';
 import { insertScheduled } from '../../../src/commands/reports/schedules/rows.ts';
 import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedules/schedule.ts';
+import type { DeliverPorts } from '../../../src/outbox/deliver.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';
-import type { DeliverPorts } from '../../../src/outbox/delivery.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import type { SlackPort } from '../../../src/outbox/slack-port.ts';
 import type { Job, JobContext } from '../../../src/store/queue/define-job.ts';

@@ -97,7 +97,7 @@ test('a message that every place refused is posted by the next check, and the lo
 test('a message that expired, or was resolved before anybody read it, is posted all the same', async () => {
   await using harness = await open();
   await fire(harness);
-  harness.slack.script.fail('chat.postMessage', 'rate_limited', 60);
+  harness.slack.script.fail('chat.postMessage', 'rate_limited', 13);
   await harness.look(2);
   harness.setEnabled(0, true);
   await harness.look(3);

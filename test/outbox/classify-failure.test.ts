@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { UserError } from '../../src/errors.ts';
+import { classifySlackFailure, describeLift, readCode } from '../../src/outbox/classify-failure.ts';
+import { SlackFailure } from '../../src/outbox/slack-port.ts';
+
+test.each([
+  ['pass', ['ratelimited', 'rate_limited', 'team_added_to_org', 'org_login_required', 'accesslimited']],
+  ['pass', ['message_limit_exceeded']],
+  ['unclear', ['service_unavailable', 'fatal_error', 'internal_error', 'request_timeout']],
+  ['lift', ['ekm_access_denied', 'access_denied', 'enterprise_is_restricted']],
+  ['lacking', ['no_permission', 'team_access_not_granted', 'missing_scope']],
+  [
+    'place',
+    ['is_archived', 'not_in_channel', 'channel_not_found', 'restricted_action', 'restricted_action_new'],
+  ],
+  ['app', ['account_inactive', 'token_revoked', 'invalid_auth']],
+  ['absent', ['message_not_found', 'file_deleted', 'no_such_subteam', 'execution_not_in_running_state']],
+  ['refused', ['invalid_blocks', 'msg_too_long', 'a_new_one', 'constructor']],
+])('Slack’s codes: %s', (meaning, codes) => {
+  for (const code of codes) expect([code, readCode(code)]).toEqual([code, meaning]);
+});
+
+test.each([
+  [new SlackFailure('refused', 'ratelimited', { retryAfterSeconds: 7 }), { kind: 'retry', askedMs: 7_000 }],
+  [new SlackFailure('refused', 'ratelimited', { retryAfterSeconds: 0.1 }), { kind: 'retry', askedMs: 1_000 }],
+  [
+    new SlackFailure('refused', 'ratelimited', { retryAfterSeconds: 9_000 }),
+    { kind: 'retry', askedMs: 600_000 },
+  ],
+  [new SlackFailure('refused', 'rate_limited'), { kind: 'retry', askedMs: undefined }],
+  [new SlackFailure('unknown', 'no_answer'), { kind: 'unknown' }],
+  [new SlackFailure('refused', 'ekm_access_denied'), { kind: 'lift' }],
+  [new SlackFailure('refused', 'missing_scope'), { kind: 'lift' }],
+  [new SlackFailure('refused', 'held_back', { reference: 'r1' }), { kind: 'refused', reference: 'r1' }],
+  [new UserError('not installed'), { kind: 'app-gone' }],
+  [new Error('a bug'), { kind: 'not-sent' }],
+])('%s', (error, expected) => {
+  expect(classifySlackFailure(error)).toMatchObject(expected);
+});
+
+test('what can be lifted is named', () => {
+  for (const code of ['missing_scope', 'team_access_not_granted', 'ekm_access_denied', 'access_denied'])
+    expect(describeLift(code)).toMatch(/^[A-Z].*\.$/u);
+});
