@@ -101,14 +101,16 @@ async function keys(words: readonly string[]): Promise<void> {
   await keysCommand(words, { config, log: createLogger('warn'), print: console.log });
 }
 
-/** Exit code 0 where the record is whole, 1 where it is not, 2 where it cannot be checked. */
+/** Exit code 0 where the audit is intact, 1 where it is not, 2 where it cannot be checked. */
 async function audit(words: readonly string[]): Promise<void> {
   const { readStoreConfig } = await import('./app/config.ts');
   const { createLogger } = await import('./telemetry/log.ts');
   const { auditCommand } = await import('./cli/audit.ts');
-  const config = () => readStoreConfig(process.env, { needsKeyring: false });
-  const options = { config, log: createLogger('warn'), print: console.log };
-  await exitWith(async () => (await auditCommand(words, options)) === 'whole');
+  const options = { log: createLogger('warn'), print: console.log };
+  await exitWith(async () => {
+    const config = readStoreConfig(process.env, { needsKeyring: false });
+    return (await auditCommand(words, { ...options, config })) === 'intact';
+  });
 }
 
 /** Exit code 0 where it is done, 1 where what was imported has faults, 2 where it is refused. */

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { createCheckpoints } from '../auth/audit/checkpoints.ts';
 import { createOffboarding } from '../auth/offboarding.ts';
 import { createExportService } from '../commands/exports/service.ts';
 import { exportLimits } from '../commands/exports/worker/gather.ts';
@@ -54,7 +53,6 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
       log,
     }),
     accounts,
-    checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
     outbox,
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { logAuditHeads } from '../auth/audit/log-heads.ts';
 import { endAccessJob, type OffboardingPorts } from '../auth/offboarding.ts';
 import { reconcileAccessJob } from '../auth/reconcile-access.ts';
 import { exportMessages } from '../commands/exports/messages.ts';
@@ -22,19 +23,12 @@ import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
 import type { Db } from '../store/schema.ts';
-import { auditCheckpoint, type CheckpointPorts, checkpointMessage } from './audit-checkpoint.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
-export type Ports = DigestPorts &
-  AlertPorts &
-  ExportPorts &
-  OperationPorts &
-  CheckpointPorts &
-  OffboardingPorts;
+export type Ports = DigestPorts & AlertPorts & ExportPorts & OperationPorts & OffboardingPorts;
 
 /** Every kind of message in the outbox. */
 const messageKinds: readonly MessageKind<never, Ports>[] = [
-  checkpointMessage,
   ...digestMessages,
   ...alertMessages,
   ...exportMessages,
@@ -97,7 +91,7 @@ export const jobs: readonly Job<never, Ports>[] = [
   createDeliverJob(messageKinds),
   sweepOutboxJob,
   completeStepJob,
-  auditCheckpoint,
+  logAuditHeads,
   digestDueJob,
   digestRunJob,
   reconcileDigestsJob,

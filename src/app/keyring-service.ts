@@ -1,5 +1,4 @@
 import { createAudit, deployment } from '../auth/audit/audit.ts';
-import { signingKeysTable } from '../auth/audit/checkpoints.ts';
 import { createInstallations, installationsTable, installationUsersTable } from '../auth/installations.ts';
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
 import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from '../auth/keyring/rewrap.ts';
@@ -19,7 +18,6 @@ export const sealedTables: readonly SealedTable[] = [
   installationsTable,
   installationUsersTable,
   operationValuesTable,
-  signingKeysTable,
 ];
 
 const checkFileMs = 5_000;

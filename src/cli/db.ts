@@ -1,6 +1,6 @@
 import type { StoreConfig } from '../app/config.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
-import { checkDatabase } from '../auth/audit/verify.ts';
+import { verifyChains } from '../auth/audit/chain.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
 import { findUnopened } from '../auth/keyring/rewrap.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
@@ -67,13 +67,13 @@ function describe({ tables, rows, schema, made, engine, bot }: Moved): string {
 }
 
 async function checkAudit({ db }: Database, print: Options['print']): Promise<boolean> {
-  const reports = await checkDatabase(db, { checkpoints: [], key: undefined });
-  const broken = reports.filter((report) => report.broken);
+  const verdicts = [...(await verifyChains(db, {}))];
+  const broken = verdicts.filter(([, { ok }]) => !ok);
   if (broken.length === 0) {
-    print(`The audit record is whole: ${pluralize(reports.length, 'chain')}.`);
+    print(`The audit is intact: ${pluralize(verdicts.length, 'chain')}.`);
     return true;
   }
-  print(`The audit record is NOT whole, as it was before: ${broken.map(({ tenant }) => tenant).join(', ')}.`);
+  print(`The audit is NOT intact, as it was before: ${broken.map(([tenant]) => tenant).join(', ')}.`);
   print('npm run audit:verify names the first wrong record of each.');
   return false;
 }

@@ -12,11 +12,7 @@ export const usages = {
     'npm run keys -- new [key id]              prints a new entry for the list',
     'npm run keys -- destroy <key id> --yes <key id>   destroys the rows of a key that is lost',
   ],
-  audit: [
-    'npm run audit:verify -- [--file <export.ndjson>] [--tenant <id>]',
-    '                        [--checkpoint <text or file>]… [--key <public key or file>]',
-    'npm run audit:verify -- --public-key',
-  ],
+  audit: ['npm run audit:verify -- [--tenant <id>] [--heads <log file or line>]…'],
   db: ['npm run db -- export <file>', 'npm run db -- import <file>'],
   tenant: [
     'npm run tenant -- list',

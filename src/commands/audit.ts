@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { auditEvents } from '../auth/audit/audit.ts';
-import { type AuditFilter, type AuditRecord, writeRecord } from '../auth/audit/record.ts';
+import type { AuditFilter, AuditRecord } from '../auth/audit/record.ts';
 import { tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';
 import { writeTempFile } from '../lib/temp-file.ts';
 import { toUtcDay } from '../lib/time.ts';
 import * as views from '../views/audit/audit.ts';
-import { renderAuditRow } from '../views/audit/words.ts';
+import { renderAuditLine } from '../views/audit/words.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import type { Feature, With } from './define.ts';
@@ -16,7 +16,7 @@ import type { Words } from './words.ts';
 
 /** The newest records that each list verifies; takes a few hundredths of a second. */
 const verifiedRecords = 1_000;
-const defaultLimit = 50;
+const defaultLimit = 20;
 /** More records than this are for a file. */
 const maxLimit = 100;
 
@@ -27,7 +27,7 @@ export const audit: Feature<'audit' | 'tempDirectory'> = {
       name: 'audit',
       aliases: ['log', 'history'],
       usage: 'audit [n] [@person] [kind]',
-      summary: 'Who did what: keys, settings, approvals and refusals, as a table or file',
+      summary: 'Who did what: keys, settings, approvals and refusals, as a list or file',
       examples: ['audit', 'audit 100', 'audit denied', 'audit 50 keys'],
       needs: 'admin',
       shares: 'never',
@@ -47,45 +47,36 @@ export const audit: Feature<'audit' | 'tempDirectory'> = {
 async function showList(view: views.AuditView, context: With<'audit'>): Promise<Message> {
   const tenant = tenantId(context.person);
   const takenAt = context.now();
-  const [records, state, policy] = await Promise.all([
+  const [records, state] = await Promise.all([
     context.audit.recent(tenant, view.most, toFilter(view)),
     context.audit.check(tenant, verifiedRecords),
-    context.authorizer.policy(),
   ]);
-  const checkpoints = policy.auditChannel !== undefined;
-  const rows = records.map(renderAuditRow);
-  return views.renderAuditList({ view, rows, state, checkpoints, takenAt, value: encodeQuery });
+  const lines = records.map(renderAuditLine);
+  return views.renderAuditList({ view, lines, kinds: auditEvents, state, takenAt, value: encodeQuery });
 }
 
 async function sendFile(value: string, context: With<'audit' | 'tempDirectory'>): Promise<Message> {
-  const format = new URLSearchParams(value).get('as') ?? '';
-  if (format !== 'csv' && format !== 'ndjson') throw oldButton();
   const tenant = tenantId(context.person);
-  const filter = format === 'csv' ? toFilter(decodeQuery(value)) : {};
-  const written = await writeFile(tenant, format, filter, context);
+  const written = await writeFile(tenant, toFilter(decodeQuery(value)), context);
   if (!written) return views.renderNoRecords();
+  const { path, records, head } = written;
   await context.audit.record({
     tenant,
     actor: context.person.userId,
     event: 'audit-exported',
-    detail: { format, records: written.records },
+    detail: { format: 'csv', records },
   });
   const day = toUtcDay(context.now());
-  const [name, title] = [`audit-${tenant}-${day}.${format}`, `Audit record of ${tenant}, ${day}`];
-  const mimetype = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+  const [name, title] = [`audit-${tenant}-${day}.csv`, `Audit of ${tenant}, ${day}`];
   return {
-    ...views.renderAuditFile({ format, ...written }),
-    files: [{ name, title, mimetype, content: { path: written.path } }],
+    ...views.renderAuditFile(records, head),
+    files: [{ name, title, mimetype: 'text/csv', content: { path } }],
   };
 }
 
-/**
- * Writes records into a temporary file, oldest first, up to the newest when it begins. Undefined where there are none.
- * NDJSON has every member that the hashes cover; CSV is for people and spreadsheets.
- */
+/** Writes records into a temporary file, oldest first, up to the newest when it begins. Undefined where there are none. */
 async function writeFile(
   tenant: string,
-  format: 'csv' | 'ndjson',
   filter: AuditFilter,
   { audit, tempDirectory, signal }: With<'audit' | 'tempDirectory'>,
 ): Promise<{ path: string; records: number; head: string | undefined } | undefined> {
@@ -93,16 +84,14 @@ async function writeFile(
   if (!head) return undefined;
   return writeTempFile(tempDirectory, async (write) => {
     let records = 0;
-    if (format === 'csv') await write(writeCsvHeader(csvColumns));
+    await write(writeCsvHeader(csvColumns));
     for await (const batch of audit.pieces(tenant, head.seq, filter)) {
       signal.throwIfAborted();
       records += batch.length;
-      const lines = batch.map((record) => `${writeRecord(record)}\n`);
-      await write(format === 'csv' ? writeCsv(csvColumns, batch) : lines.join(''));
+      await write(writeCsv(csvColumns, batch));
     }
     // The head of the chain only for a file that holds all of it.
-    const whole = records === head.seq ? head.hash : undefined;
-    return records > 0 ? { records, head: whole } : undefined;
+    return records > 0 ? { records, head: records === head.seq ? head.hash : undefined } : undefined;
   });
 }
 
@@ -127,7 +116,7 @@ function readQuery(words: Words): views.AuditView {
   for (const word of words.list) {
     if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
     else if (/^[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word };
-    else if (word.startsWith('@')) throw new UserError('That name is no mention.', howToMention);
+    else if (word.startsWith('@')) throw new UserError('I can’t tell who that is.', howToMention);
     else view = { ...view, kind: readKind(word) };
   }
   return view;
@@ -168,7 +157,7 @@ function readNumber(word: string): number {
   if (number >= 1 && number <= maxLimit) return number;
   throw new UserError(
     `${formatCode(word, 20)} is not a number of records from 1 to ${maxLimit}.`,
-    'The files of the answer hold all of them.',
+    '*Download CSV* has all of them.',
   );
 }
 

@@ -5,16 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readStoreConfig } from '../../src/app/config.ts';
-import { createAudit } from '../../src/auth/audit/audit.ts';
-import { signCheckpoint, writeCheckpoint } from '../../src/auth/audit/checkpoint.ts';
-import { loadSigningKey } from '../../src/auth/audit/checkpoints.ts';
-import { readKeyring } from '../../src/auth/keyring/keyring.ts';
-import { createSealer } from '../../src/auth/keys/sealing.ts';
+import { findHeads } from '../../src/auth/audit/chain.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { acme, beta, insertRecords, readExportedLines, runWithoutTriggers } from '../auth/audit/tampering.ts';
+import { acme, beta, insertRecords, runWithoutTriggers } from '../auth/audit/tampering.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog } from '../support/engines.ts';
@@ -26,15 +22,14 @@ type Env = Readonly<Record<string, string>>;
 interface Printed {
   /** Without what differs from run to run. */
   readonly said: string;
-  /** 0: whole, 1: broken, 2: cannot be checked. */
+  /** 0: intact, 1: broken, 2: cannot be checked. */
   readonly code: number | null;
 }
 
-/** Without hashes, key ids and paths. */
+/** Without hashes and paths. */
 const readStableOutput = (said: string): string =>
   said
     .replaceAll(/\b[0-9a-f]{64}\b/g, '<hash>')
-    .replaceAll(/\bkey [0-9a-f]{16}\b/g, 'key <key id>')
     .replaceAll(directory, '<directory>')
     .replaceAll(/data-\w+/g, 'data');
 
@@ -42,13 +37,13 @@ const readStableOutput = (said: string): string =>
 async function verify(env: Env, ...words: string[]): Promise<Printed> {
   const lines: string[] = [];
   const options = {
-    config: () => readStoreConfig(env, { needsKeyring: false }),
+    config: readStoreConfig(env, { needsKeyring: false }),
     log: createMemoryLog(),
     print: (line: string) => void lines.push(line),
   };
   try {
     const verdict = await auditCommand(['verify', ...words], options);
-    return { said: `${readStableOutput(lines.join('\n'))}\n`, code: verdict === 'whole' ? 0 : 1 };
+    return { said: `${readStableOutput(lines.join('\n'))}\n`, code: verdict === 'intact' ? 0 : 1 };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { said: readStableOutput([error.message, error.hint].filter(Boolean).join('\n')), code: 2 };
@@ -72,11 +67,7 @@ interface Store {
   readonly env: Env;
   /** Works in the database while no other process has it. */
   readonly inside: <T>(work: (database: Database) => Promise<T>) => Promise<T>;
-  /** A checkpoint of acme's chain as it is now, made the way the bot makes it. */
-  readonly checkpoint: () => Promise<string>;
 }
-
-const now = (): Date => new Date('2026-11-21T00:07:00.000Z');
 
 function store(env: Env, databaseUrl?: Secret): Store {
   const inside: Store['inside'] = async (work) => {
@@ -89,19 +80,7 @@ function store(env: Env, databaseUrl?: Secret): Store {
       await database.close();
     }
   };
-  return {
-    env,
-    inside,
-    checkpoint: () =>
-      inside(async ({ db }) => {
-        const { keyring } = await readKeyring({ keys: new Secret(env['ENCRYPTION_KEYS'] ?? '') });
-        const audit = createAudit({ db, now });
-        const key = await loadSigningKey({ db, sealer: createSealer(keyring), audit, now });
-        const [newest] = await audit.recent(acme, 1);
-        const facts = { tenant: acme, seq: newest?.seq ?? 0, head: newest?.hash ?? '', at: now() };
-        return writeCheckpoint(signCheckpoint(facts, key));
-      }),
-  };
+  return { env, inside };
 }
 
 const found = await findPostgres();
@@ -149,9 +128,9 @@ describe.each([
       expect(await verify(env)).toMatchInlineSnapshot(`
         {
           "code": 0,
-          "said": "T0ACME000: whole, 700 records, head <hash>
-        T0BETA000: whole, 3 records, head <hash>
-        The record is whole.
+          "said": "T0ACME000: intact, 700 records, head <hash>
+        T0BETA000: intact, 3 records, head <hash>
+        The audit is intact.
         ",
         }
       `);
@@ -165,125 +144,67 @@ describe.each([
       expect(await verify(env)).toMatchInlineSnapshot(`
         {
           "code": 1,
-          "said": "T0ACME000: BROKEN at record 600 (altered): Record 600 was changed: its hash does not fit its content.
-        T0BETA000: whole, 3 records, head <hash>
-        The record is NOT whole: 1 chain of 2.
+          "said": "T0ACME000: BROKEN at record 600 (altered): Record 600 was changed: its hash does not match its content.
+        T0BETA000: intact, 3 records, head <hash>
+        The audit is NOT intact: 1 chain of 2.
         ",
         }
       `);
       expect(await verify(env, '--tenant', beta)).toMatchObject({ code: 0 });
     });
 
-    test('a checkpoint shows what was cut off; a forged one is refused', async () => {
-      const { env, inside, checkpoint } = await make();
-      expect(await verify(env, '--public-key')).toMatchInlineSnapshot(`
+    test('a head from the log shows what was cut off or written anew, given as a file or as a line', async () => {
+      const { env, inside } = await make();
+      const logHeads = () =>
+        inside(async ({ db }) =>
+          (await findHeads(db)).map(({ tenant, seq, hash }) => {
+            const line = { level: 'info', tenant, seq, head: hash, msg: 'audit head' };
+            return `bot-1  | ${JSON.stringify(line)}`;
+          }),
+        );
+      await inside(async (database) => {
+        await insertRecords(database, 6);
+        await insertRecords(database, 3, beta);
+      });
+      const lines = await logHeads();
+      const path = join(directory, `${Math.random()}.log`);
+      await writeFile(path, `{"level":"info","msg":"ready"}\nno JSON\n${lines.join('\n')}\n`);
+      for (const given of [path, lines.join('\n')])
+        expect(await verify(env, '--heads', given)).toMatchInlineSnapshot(`
+          {
+            "code": 0,
+            "said": "T0ACME000: intact, 6 records, head <hash>
+          T0BETA000: intact, 3 records, head <hash>
+          Compared with 2 logged heads.
+          The audit is intact.
+          ",
+          }
+        `);
+      await inside((database) =>
+        runWithoutTriggers(database, `delete from audit_records where seq > 4 and tenant = '${acme}'`),
+      );
+      expect(await verify(env)).toMatchObject({ code: 0 });
+      expect(await verify(env, '--heads', path)).toMatchInlineSnapshot(`
         {
-          "code": 2,
-          "said": "No checkpoint was ever signed, so there is no key yet.
-        Name a channel for checkpoints in /cdn settings; the key is made with the first one.",
+          "code": 1,
+          "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and all after it are gone: the log has record 6 as it was logged. The log says that record 6 has the hash <hash>.
+        T0BETA000: intact, 3 records, head <hash>
+        Compared with 2 logged heads.
+        The audit is NOT intact: 1 chain of 2.
+        ",
         }
       `);
       await inside((database) => insertRecords(database, 6));
-      const line = await checkpoint();
-      const path = join(directory, `${Math.random()}.txt`);
-      await writeFile(path, `Audit checkpoint\n\`\`\`${line}\`\`\`\n`);
-      for (const given of [line, path]) {
-        expect(await verify(env, '--checkpoint', given)).toMatchInlineSnapshot(`
-          {
-            "code": 0,
-            "said": "T0ACME000: whole, 6 records, head <hash>
-            checkpoint of 2026-11-21T00:07:00.000Z, record 6, key <key id>: contained, signature good
-          deployment: whole, 1 record, head <hash>
-          The record is whole.
-          ",
-          }
-        `);
-      }
-      expect(await verify(env, '--checkpoint', line.replace('seq=6', 'seq=5'))).toMatchInlineSnapshot(`
+      expect(await verify(env, '--heads', path, '--tenant', acme)).toMatchInlineSnapshot(`
         {
           "code": 1,
-          "said": "T0ACME000: whole, 6 records, head <hash>
-          checkpoint of 2026-11-21T00:07:00.000Z, record 5, key <key id>: FORGED or altered: its signature is not of the key given
-        deployment: whole, 1 record, head <hash>
-        The record is NOT whole: 1 chain of 2.
+          "said": "T0ACME000: BROKEN at record 6 (rewritten): Record 6 is not record 6 as it was logged: it, or one before it, was rewritten since. The log says that record 6 has the hash <hash>.
+        Compared with 1 logged head.
+        The audit is NOT intact: 1 chain of 1.
         ",
         }
       `);
-      expect(await verify(env, '--checkpoint', line.slice(0, 200))).toMatchObject({ code: 2 });
-
-      await inside((database) => runWithoutTriggers(database, 'delete from audit_records where seq > 4'));
-      expect(await verify(env, '--tenant', acme)).toMatchObject({ code: 0 });
-      expect(await verify(env, '--checkpoint', line)).toMatchInlineSnapshot(`
-        {
-          "code": 1,
-          "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and what follows is gone: the checkpoint of record 6 says that there were more.
-          the checkpoint says record 6 has hash <hash>
-        deployment: whole, 1 record, head <hash>
-        The record is NOT whole: 1 chain of 2.
-        ",
-        }
-      `);
-    });
-
-    test('who has the file, the line and the public key needs nothing of the bot', async () => {
-      const { env, inside, checkpoint } = await make();
-      await inside((database) => insertRecords(database, 5));
-      const line = await checkpoint();
-      const lines = await inside((database) => readExportedLines(database));
-      const file = join(directory, `${Math.random()}.ndjson`);
-      await writeFile(file, `${lines.join('\n')}\n`);
-      const { said } = await verify(env, '--public-key');
-      const raw = /^Key [^:]*: (\S{44})/.exec(said)?.[1] ?? '';
-      const pem = join(directory, `${Math.random()}.pem`);
-      await writeFile(pem, said.slice(said.indexOf('-----BEGIN')));
-      for (const key of [raw, pem]) {
-        expect(await verify({}, '--file', file, '--checkpoint', line, '--key', key)).toMatchInlineSnapshot(`
-          {
-            "code": 0,
-            "said": "T0ACME000: whole, 5 records, head <hash>
-            checkpoint of 2026-11-21T00:07:00.000Z, record 5, key <key id>: contained, signature good
-          The record is whole.
-          ",
-          }
-        `);
-      }
-      expect(await verify({}, '--file', file)).toMatchInlineSnapshot(`
-        {
-          "code": 0,
-          "said": "T0ACME000: whole, 5 records, head <hash>
-        The record is whole.
-        ",
-        }
-      `);
-      expect(await verify({}, '--file', file, '--checkpoint', line)).toMatchInlineSnapshot(`
-        {
-          "code": 2,
-          "said": "Whether a checkpoint is genuine cannot be told without the public key.
-        Add --key: each checkpoint in Slack names it, and npm run audit:verify -- --public-key prints it.",
-        }
-      `);
-      await writeFile(file, `${lines.slice(0, 4).join('\n')}\n`);
-      const cut = await verify({}, '--file', file, '--checkpoint', line, '--key', raw);
-      expect(cut).toMatchObject({ code: 1, said: expect.stringContaining('record 5 (cut-off)') });
-      await writeFile(file, `${lines.with(2, '{}').join('\n')}\n`);
-      expect(await verify({}, '--file', file)).toMatchInlineSnapshot(`
-        {
-          "code": 1,
-          "said": "T0ACME000: BROKEN at record 3 (line 3): the line is not in the form that the bot writes: a member was added, taken away or respelled.
-        The record is NOT whole: 1 chain of 1.
-        ",
-        }
-      `);
-      expect(await verify({}, '--file', file, '--tenant', beta)).toMatchObject({ code: 2 });
-    });
-
-    test('without the keyring the chain is checked all the same', async () => {
-      const { env, inside, checkpoint } = await make();
-      await inside((database) => insertRecords(database, 2));
-      const line = await checkpoint();
-      const { ENCRYPTION_KEYS: _, ...keyless } = env;
-      expect(await verify(keyless)).toMatchObject({ code: 0 });
-      expect(await verify(keyless, '--checkpoint', line)).toMatchObject({ code: 2 });
+      expect(await verify(env, '--heads', path, '--tenant', beta)).toMatchObject({ code: 0 });
     });
   });
 });
@@ -292,10 +213,8 @@ describe('what cannot be checked ends with 2 and says why', () => {
   test.each<[string, string[]]>([
     ['another word', ['now']],
     ['an unknown option', ['--all']],
-    ['a file that is not there', ['--file', '/no/such/file']],
-    ['no key', ['--file', 'package.json', '--checkpoint', 'x']],
-    ['a wrong key', ['--file', 'package.json', '--key', 'x']],
-    ['the key of a file', ['--file', 'package.json', '--public-key']],
+    ['a log that is not there', ['--heads', '/no/such/file']],
+    ['a file without a head', ['--heads', 'package.json']],
     ['no database', []],
   ])('%s', async (_name, words) => {
     const { said, code } = await verify({ DATA_DIR: join(directory, 'nothing-here') }, ...words);
@@ -316,14 +235,14 @@ describe('what cannot be checked ends with 2 and says why', () => {
     const { said, code } = await verifyInProcess({ DATA_DIR: dataDir });
     expect(readStableOutput(said)).toMatchInlineSnapshot(`
       "Another process already uses the data directory <directory>/data.
-      The embedded database serves one process: stop the bot, check, start it again. Or check a file that /cdn audit exports.
+      The embedded database serves one process: stop the bot, check, start it again.
       "
     `);
     expect(code).toBe(2);
   });
 
   test('npm passes the code on', async () => {
-    const run = promisify(execFile)('npm', ['run', '--silent', 'audit:verify', '--', '--file', '/no/such']);
+    const run = promisify(execFile)('npm', ['run', '--silent', 'audit:verify', '--', '--heads', '/no/such']);
     await expect(run).rejects.toMatchObject({ code: 2 });
   });
 });

@@ -7,7 +7,7 @@ const sections = {
   people: ['operators', 'operatorGroups', 'approvers', 'approverGroups'],
   approvals: ['destroyApprovals', 'changeApprovals', 'expiryMinutes', 'secondAdmin', 'approvalChannel'],
   channels: ['capNone', 'capRead', 'capExport', 'capChange', 'postChannels'],
-  keeping: ['exportChannels', 'exportKeepDays', 'auditChannel'],
+  keeping: ['exportChannels', 'exportKeepDays'],
 } as const;
 
 /** Opens the form that has this field. */

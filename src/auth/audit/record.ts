@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { canonicalJson, parseJson } from '../../lib/canonical-json.ts';
+import { canonicalJson } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Db } from '../../store/schema.ts';
 
@@ -37,24 +37,7 @@ export function isIntact(record: AuditRecord): boolean {
   return shape.safeParse(record).success && record.hash === hashRecord(record);
 }
 
-/** One line of an exported file, without the line break. */
-export function writeRecord(record: AuditRecord): string {
-  const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash } = record;
-  return JSON.stringify({ tenant, seq, at, actor, event, subject, detail, requestId, prevHash, hash });
-}
-
-/**
- * Reads a line that `writeRecord` wrote; undefined for anything else, also for other spellings of the same record: a
- * member that is there twice would read one way here and another way elsewhere.
- */
-export function readRecord(line: string): AuditRecord | undefined {
-  const parsed = written.safeParse(parseJson(line));
-  if (!parsed.success) return undefined;
-  const record = { ...parsed.data, at: new Date(parsed.data.at) };
-  return writeRecord(record) === line ? record : undefined;
-}
-
-const members = {
+const shape = z.object({
   tenant: z.string(),
   seq: z.int().positive(),
   actor: z.string(),
@@ -65,9 +48,8 @@ const members = {
   requestId: z.string().nullable(),
   prevHash: z.string(),
   hash: z.string(),
-};
-const shape = z.object({ ...members, at: z.date() });
-const written = z.strictObject({ ...members, at: z.iso.datetime({ precision: 3 }) });
+  at: z.date(),
+});
 
 /** Details as `record` takes them; the owner of the table can put anything there. */
 export function isDetail(value: unknown): value is Details {

@@ -11,12 +11,7 @@ import { readKeyId, SealError, type Sealer, type Signature, type Slot } from './
  * passes the list of all of them to rotation, the check at start, and the status.
  */
 export interface SealedTable {
-  readonly name:
-    | 'linked_keys'
-    | 'installations'
-    | 'installation_users'
-    | 'operation_values'
-    | 'audit_signing_keys';
+  readonly name: 'linked_keys' | 'installations' | 'installation_users' | 'operation_values';
   /** The kind of the slots of its rows. */
   readonly kind: string;
   /** The column that names the owner within the tenant; undefined where a row belongs to the tenant itself. */

@@ -18,7 +18,6 @@ const listFields = [
 ] as const;
 const valueFields = [
   'approvalChannel',
-  'auditChannel',
   'destroyApprovals',
   'changeApprovals',
   'expiryMinutes',

@@ -18,8 +18,6 @@ export const policyBody = z.object({
   approvers: ids,
   approverGroups: ids,
   approvalChannel: z.string().optional(),
-  /** The channel of the daily signed audit checkpoint; undefined = none is posted. */
-  auditChannel: z.string().optional(),
   /** Approvals by others that a deletion and a change need. */
   destroyApprovals: count,
   changeApprovals: count,

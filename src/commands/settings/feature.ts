@@ -115,7 +115,6 @@ const fields = z
     approvers: users,
     approverGroups: groups,
     approvalChannel: channel,
-    auditChannel: channel,
     destroyApprovals: whole(forms.ranges.destroyApprovals),
     changeApprovals: whole(forms.ranges.changeApprovals),
     expiryMinutes: whole(forms.ranges.expiryMinutes),
@@ -144,7 +143,7 @@ const fields = z
 /** A field that a form does not have stays as it is; a channel that was emptied is empty. */
 function merge(before: Policy, values: z.output<typeof fields>): Policy {
   const given = Object.entries(values).filter(([name, value]) =>
-    value === undefined ? name === 'approvalChannel' || name === 'auditChannel' : !(name in forms.caps),
+    value === undefined ? name === 'approvalChannel' : !(name in forms.caps),
   );
   const isReplaced = (cap: string): boolean =>
     capNames.some((name) => forms.caps[name] === cap && values[name]);

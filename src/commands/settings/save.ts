@@ -94,7 +94,7 @@ async function askSecondAdmin(
 /** Tells the channels that are concerned; false for one where the bot cannot write. */
 export async function announce(
   before: Policy,
-  { version, approvalChannel, auditChannel }: Policy,
+  { version, approvalChannel }: Policy,
   found: views.Consequences,
   who: views.Author,
   context: Context,
@@ -106,9 +106,6 @@ export async function announce(
   // The old channel is notified that it moved.
   if (before.approvalChannel !== undefined && before.approvalChannel !== approvalChannel)
     await context.post(before.approvalChannel, announcement);
-  // Found out now, not at night when the first checkpoint is due.
-  if (auditChannel !== undefined && auditChannel !== before.auditChannel)
-    told.set(auditChannel, await context.post(auditChannel, views.renderCheckpointNotice(who.by)));
   return told;
 }
 

@@ -1,15 +1,11 @@
-import type { StaticSelect } from '@slack/types';
-import { type AuditState, auditEvents } from '../../auth/audit/audit.ts';
-import type { Broken } from '../../auth/audit/chain.ts';
-import type { Checkpoint } from '../../auth/audit/checkpoint.ts';
+import type { SectionBlock, StaticSelect } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { actionMenu, option } from '../blocks/inputs.ts';
 import { overflow } from '../blocks/menu-of-buttons.ts';
-import { renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, unbold } from '../blocks/text.ts';
-import type { AuditRow } from './words.ts';
+import type { AuditLine } from './words.ts';
 
 /** The selection that a list shows. */
 export interface AuditView {
@@ -20,77 +16,98 @@ export interface AuditView {
   readonly most: number;
 }
 
+/** The first wrong record of a chain. `found` has its place; the log names `noted`. */
+interface BrokenRecord {
+  readonly seq: number;
+  readonly problem: 'missing' | 'altered' | 'unlinked' | 'rewritten' | 'cut-off';
+  readonly found?: number;
+  readonly noted?: { readonly seq: number };
+}
+
 export interface AuditList {
   readonly view: AuditView;
-  readonly rows: readonly AuditRow[];
-  readonly state: AuditState;
-  /** Whether the settings name a channel for checkpoints. */
-  readonly checkpoints: boolean;
+  readonly lines: readonly AuditLine[];
+  /** The names of all kinds of records. */
+  readonly kinds: readonly string[];
+  readonly state: {
+    /** The newest record; undefined = there are none. */
+    readonly head: { readonly seq: number; readonly hash: string } | undefined;
+    readonly verdict: { readonly ok: true } | { readonly ok: false; readonly broken: BrokenRecord };
+    /** The record from which on the chain was read. */
+    readonly since: number;
+  };
   readonly takenAt: Date;
   /** Encodes a view as a button's value. */
   readonly value: (view: AuditView) => string;
 }
 
-/** The newest records as a table, and whether the chain holds. */
-export function renderAuditList({ view, rows, state, checkpoints, takenAt, value }: AuditList): Message {
+/** The newest records, a line each, and whether the chain is intact. */
+export function renderAuditList({ view, lines, kinds, state, takenAt, value }: AuditList): Message {
   const at = (change: Partial<AuditView>): string => value({ ...view, ...change });
-  const headline = [describeIntegrity(state), describeSelection(view, rows.length)]
+  const headline = [describeIntegrity(state), describeSelection(view, lines.length)]
     .filter(Boolean)
     .join('\n');
   return message(unbold(headline), [
     section(headline),
-    ...renderTable({
-      caption: 'Records, newest first',
-      columns: ['What', 'Who', 'When', 'No.', 'Reference'],
-      rows: rows.map(({ what, who, at, seq, reference }) => [
-        what,
-        who,
-        { at },
-        { number: seq, text: formatInteger(seq) },
-        reference,
-      ]),
-    }),
+    ...renderLines(lines),
     actions(
-      renderKindMenu(view, at),
-      state.head && button('File to verify', 'audit:file:ndjson', `${at({})}&as=ndjson`),
+      renderKindMenu(view, kinds, at),
+      lines.length > 0 && button('Download CSV', 'audit:file', at({})),
       overflow(
         button('Refresh', 'audit:list:refresh', at({})),
-        rows.length > 0 && button('Table (CSV)', 'audit:file:csv', `${at({})}&as=csv`),
         (view.who !== undefined || view.kind !== undefined) &&
           button('All records', 'audit:list:all', at({ who: undefined, kind: undefined })),
         commandButton('Settings', 'settings'),
       ),
     ),
-    context(describeChain(state, checkpoints, takenAt)),
+    context(
+      join(
+        [state.head && `Head ${formatCode(state.head.hash.slice(0, 12))}`, `as of ${formatMoment(takenAt)}`],
+        ' · ',
+      ),
+    ),
   ]);
 }
 
-export function renderAuditFile(file: {
-  readonly format: 'csv' | 'ndjson';
-  readonly records: number;
-  readonly head: string | undefined;
-}): Message {
-  const records = pluralize(file.records, 'record');
-  const text =
-    file.format === 'csv'
-      ? `${capitalize(records)} as a table.`
-      : `The whole record, ${records}, to be checked anywhere: \`npm run audit:verify -- --file …\`.`;
-  return say(text, file.head && context(`Head \`${file.head}\``));
+// Characters of a section: https://docs.slack.dev/reference/block-kit/blocks/section-block
+const maxSection = 2_900;
+// Of all lines; the file has the rest.
+const maxCharacters = 10_000;
+
+function renderLines(lines: readonly AuditLine[]): SectionBlock[] {
+  const sections: string[] = [];
+  let left = maxCharacters;
+  for (const [nth, { what, who, at, seq, reference }] of lines.entries()) {
+    const facts = [who, formatMoment(at), `no. ${formatInteger(seq)}`, reference];
+    const line = `${what}\n      ${join(facts, ' · ')}`;
+    left -= line.length;
+    if (left < 0) {
+      sections.push(`${pluralize(lines.length - nth, 'older record')} in the CSV`);
+      break;
+    }
+    const last = sections.at(-1);
+    if (last === undefined || last.length + line.length > maxSection) sections.push(line);
+    else sections[sections.length - 1] = `${last}\n${line}`;
+  }
+  return sections.map((text) => section(text));
+}
+
+/** The file of the records that a list selects. `head`: of a file that holds all of them. */
+export function renderAuditFile(records: number, head: string | undefined): Message {
+  return say(`${capitalize(pluralize(records, 'record'))} as CSV.`, head && context(`Head \`${head}\``));
 }
 
 export function renderNoRecords(): Message {
-  const text = 'There is nothing to put into a file: no record matches.';
-  return say(text);
+  return say('No record matches, so there is no file.');
 }
 
-function describeIntegrity({ head, verdict, since }: AuditState): string {
-  if (!verdict.ok)
-    return `:rotating_light: *The record does not hold together.* ${describeBroken(verdict.broken)}`;
+function describeIntegrity({ head, verdict, since }: AuditList['state']): string {
+  if (!verdict.ok) return `:rotating_light: *The audit is not intact.* ${describeBroken(verdict.broken)}`;
   if (!head) return '*Nothing has been recorded yet.*';
   const records = `:white_check_mark: *${pluralize(head.seq, 'record')}*`;
   return since === 1
     ? `${records}, none altered`
-    : `${records}, none of the newest ${formatInteger(head.seq - since + 1)} altered; \`npm run audit:verify\` looks at all`;
+    : `${records}, none of the newest ${formatInteger(head.seq - since + 1)} altered (\`npm run audit:verify\` checks all)`;
 }
 
 /** `2 records about denied of @Bob`; nothing if all of the newest are shown. */
@@ -101,72 +118,29 @@ function describeSelection({ who, kind }: AuditView, found: number): string {
   return `${capitalize(pluralize(found, 'record'))}${about}${by}`;
 }
 
-function renderKindMenu(view: AuditView, at: (change: Partial<AuditView>) => string): StaticSelect {
+function renderKindMenu(
+  view: AuditView,
+  kinds: readonly string[],
+  at: (change: Partial<AuditView>) => string,
+): StaticSelect {
   const options = [
     option('All kinds', at({ kind: undefined })),
-    ...auditEvents.map((kind) => option(capitalize(kind.replaceAll('-', ' ')), at({ kind }))),
+    ...kinds.map((kind) => option(capitalize(kind.replaceAll('-', ' ')), at({ kind }))),
   ];
   return actionMenu('audit:list:kind', 'Kind', options, at({}));
 }
 
-function describeChain(
-  { head, checkpoint, lastDay }: AuditState,
-  checkpoints: boolean,
-  takenAt: Date,
-): string {
-  const failed = lastDay?.state === 'failed' || lastDay?.state === 'unknown' ? lastDay : undefined;
-  const signed =
-    checkpoint &&
-    `checkpoint of record ${formatInteger(checkpoint.seq)}, ${formatMoment(checkpoint.at)}, in <#${checkpoint.channel}>`;
-  const facts = [
-    head && `Head ${formatCode(head.hash.slice(0, 12))}`,
-    checkpoints ? signed : 'no daily checkpoint: name a channel in the settings',
-    `as of ${formatMoment(takenAt)}`,
-  ];
-  const warning =
-    failed &&
-    `:warning: The checkpoint of ${failed.day} could not be posted in <#${failed.channel}> (${escapeMrkdwn(failed.code ?? 'no answer', 40)}). Is the bot in that channel?`;
-  return join([join(facts, ' · '), warning], '\n');
-}
-
-/** The daily message for a channel: for people, with a line that `npm run audit:verify` reads. */
-export function renderCheckpoint(made: { checkpoint: Checkpoint; line: string; publicKey: string }): Message {
-  const { line, publicKey } = made;
-  const { seq, at, kid } = made.checkpoint;
-  const records = pluralize(seq, 'record');
-  return message(`Audit checkpoint: ${records}. ${line}`, [
-    section(`*Audit checkpoint* · ${records} up to ${formatMoment(at)}`),
-    section(`\`\`\`${line}\`\`\``),
-    context(
-      `Leave it here: a record that is rewritten or cut later no longer fits it. To check: \`npm run audit:verify -- --checkpoint "…"\` with this line. Public key ${kid}: \`${publicKey}\``,
-    ),
-  ]);
-}
-
-/** Posted instead of a checkpoint. */
-export function renderBrokenRecord(broken: Broken): Message {
-  const text = 'The audit record does not hold together, so no checkpoint was signed.';
-  return message(text, [
-    section(`:rotating_light: *${text}*\n${describeBroken(broken)}`),
-    context(
-      'The database may have been changed past the bot. Its operator: run `npm run audit:verify` and see docs/operating.md.',
-    ),
-  ]);
-}
-
 /** The fault of the first wrong record, in plain text that needs no escaping. */
-export function describeBroken({ seq, problem, found, noted }: Broken): string {
-  const checkpoint = `the checkpoint of record ${formatInteger(noted?.seq ?? 0)}`;
+export function describeBroken({ seq, problem, found, noted }: BrokenRecord): string {
   const instead = Number.isSafeInteger(found)
-    ? `record ${formatInteger(found ?? 0)} stands in its place`
+    ? `record ${formatInteger(found ?? 0)} is in its place`
     : 'the record in its place has no number';
-  const faults: Readonly<Record<Broken['problem'], string>> = {
+  const faults: Readonly<Record<BrokenRecord['problem'], string>> = {
     missing: `is missing: ${instead}.`,
-    altered: 'was changed: its hash does not fit its content.',
+    altered: 'was changed: its hash does not match its content.',
     unlinked: 'does not follow the record before it: its previous hash differs.',
-    foreign: 'belongs to another workspace.',
-    rewritten: `is not the one that ${checkpoint} was signed for: the record was rewritten since, at or before it.`,
-    'cut-off': `and what follows is gone: ${checkpoint} says that there were more.`,
+    rewritten: 'is not the one in the log: it, or one before it, was rewritten since.',
+    'cut-off': `and all after it are gone: the log has record ${formatInteger(noted?.seq ?? 0)}.`,
   };
   return `Record ${formatInteger(seq)} ${faults[problem]}`;
 }

@@ -1,13 +1,12 @@
 import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { AuditRecord } from '../../auth/audit/record.ts';
 import { formatInteger, pluralize } from '../blocks/format.ts';
-import type { Cell, CellPart } from '../blocks/table.ts';
-import { capitalize, join, plainText } from '../blocks/text.ts';
+import { capitalize, escapeMarkup, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 
-/** One record as a row of the table. */
-export interface AuditRow {
-  readonly what: Cell;
-  readonly who: Cell;
+/** One record as a line of the list, in mrkdwn. */
+export interface AuditLine {
+  readonly what: string;
+  readonly who: string;
   readonly at: Date;
   readonly seq: number;
   /** To find it by: the seal of an operation, else the reference of a refusal or the CDN's request id. */
@@ -15,23 +14,31 @@ export interface AuditRow {
 }
 
 /** Renders a record in a few words. The file has all of it. */
-export function renderAuditRow(record: AuditRecord): AuditRow {
+export function renderAuditLine(record: AuditRecord): AuditLine {
   const { seq, at, requestId, event, actor, subject } = record;
-  // Records of before call alerts watches.
+  // Older records call alerts watches.
   const name = event.replace(/^watch-/u, 'alert-');
   const words = Object.hasOwn(phrases, name) ? phrases[name as AuditEvent] : otherPhrase;
   const parts = typeof words === 'string' ? [words] : [words(record)].flat();
   const reference = isSeal(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
   return {
-    what: { parts },
-    who: actor === 'system' ? 'The bot' : { parts: [nameId(actor)] },
+    what: parts.map(renderPart).join(''),
+    who: actor === 'system' ? 'the bot' : renderPart(nameId(actor)),
     at,
     seq,
-    reference: plainText(reference, 40),
+    reference: escapeMrkdwn(reference, 40),
   };
 }
 
-type Phrase = string | ((record: AuditRecord) => CellPart | readonly CellPart[]);
+/** Text, or the id of a person or channel. In a private answer a mention notifies nobody. */
+type Part = string | { readonly person: string } | { readonly channel: string };
+
+function renderPart(part: Part): string {
+  if (typeof part === 'string') return escapeMarkup(part);
+  return 'person' in part ? `<@${part.person}>` : `<#${part.channel}>`;
+}
+
+type Phrase = string | ((record: AuditRecord) => Part | readonly Part[]);
 
 /** The words of each event, without the person who did it. */
 const phrases: Readonly<Record<AuditEvent, Phrase>> = {
@@ -101,12 +108,11 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     nameId(String(channel ?? '')),
   ],
   'audit-exported': 'Audit record exported',
-  'audit-key-made': ({ subject }) => `Key ${plainText(subject ?? '', 40)} made, which signs checkpoints`,
   'tenant-erased': ({ subject }) => `Everything of ${plainText(subject ?? '', 40)} erased`,
 };
 
 /** A record of another version: its name, its subject and its facts. */
-function otherPhrase({ event, subject, actor, detail }: AuditRecord): readonly CellPart[] {
+function otherPhrase({ event, subject, actor, detail }: AuditRecord): readonly Part[] {
   const facts = Object.entries(detail).map(
     ([name, value]) => `${humanize(name)} ${plainText(String(value), 60)}`,
   );
@@ -118,7 +124,7 @@ function otherPhrase({ event, subject, actor, detail }: AuditRecord): readonly C
 }
 
 /** `Settings, version 3: operators, confirmed by @Carol`: the names of what changed, and the second admin. */
-function nameSettings({ subject, detail }: AuditRecord, verb = ''): readonly CellPart[] {
+function nameSettings({ subject, detail }: AuditRecord, verb = ''): readonly Part[] {
   const version = /^policy v(\d+)$/u.exec(subject ?? '')?.[1];
   const { asked, confirmed, ...changes } = detail;
   const names = Object.values(changes).map((change) => humanize(String(change).split(':', 1)[0] ?? ''));
@@ -168,7 +174,7 @@ function humanize(name: string): string {
 }
 
 /** An id of a person or channel as a mention, anything else as it is. */
-function nameId(id: string | null): CellPart {
+function nameId(id: string | null): Part {
   if (id === null) return 'nobody named';
   if (/^[UW][A-Z0-9]{2,40}$/u.test(id)) return { person: id };
   if (/^[CG][A-Z0-9]{8,40}$/u.test(id)) return { channel: id };

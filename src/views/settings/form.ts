@@ -63,8 +63,6 @@ export function renderSettingsForm(
     const settings = { initial: String(policy[field]), hint: `${least} to ${most}`, optional: false };
     return numberInput(field, labels[field], [least, most], settings);
   };
-  const channel = (field: 'approvalChannel' | 'auditChannel', hint: string): InputBlock =>
-    channelSelect(field, labels[field], { chosen: policy[field], hint, optional: true });
   const cap = (field: keyof typeof caps, label: string): InputBlock => {
     const chosen = Object.keys(policy.caps).filter((id) => channelCap(policy, id) === caps[field]);
     return multiChannelSelect(field, label, mostEntries, { chosen, optional: true });
@@ -93,7 +91,11 @@ export function renderSettingsForm(
           hint: 'Where the bot knows another admin. Turning it off needs one too.',
         },
       ),
-      channel('approvalChannel', 'Requests and changes of settings are told there. Invite the bot to it.'),
+      channelSelect('approvalChannel', labels.approvalChannel, {
+        chosen: policy.approvalChannel,
+        hint: 'Requests and changes of settings are told there. Invite the bot to it.',
+        optional: true,
+      }),
     ],
     channels: () => [
       cap('capNone', 'Channels where nothing is allowed'),
@@ -102,14 +104,7 @@ export function renderSettingsForm(
       cap('capChange', 'Channels up to change (no deletions)'),
       destinations('postChannels'),
     ],
-    keeping: () => [
-      destinations('exportChannels'),
-      number('exportKeepDays'),
-      channel(
-        'auditChannel',
-        'A signed note of the audit record is posted there each day. Empty = off. Invite the bot to it.',
-      ),
-    ],
+    keeping: () => [destinations('exportChannels'), number('exportKeepDays')],
   };
   const settings = { title: sectionTitles[shown], callbackId: 'settings:submit', submit: 'Save' };
   return modal({ ...settings, metadata: String(policy.version) }, [

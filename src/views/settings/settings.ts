@@ -151,14 +151,6 @@ export function renderAnnouncement({ by, second }: Author, version: number, foun
   return say(text, ...renderConsequences(found));
 }
 
-/** For the channel that was chosen for checkpoints: also finds out whether the bot can write there. */
-export function renderCheckpointNotice(by: string): Message {
-  const text = `<@${by}> chose this channel for the daily checkpoint of the CDN bot’s audit record.`;
-  const why =
-    'Each is a signed line that says what the record held. Kept here, it shows later whether the record was rewritten or cut.';
-  return say(text, context(why));
-}
-
 /** Restores the previous version. */
 export function undoButton(version: number): Button {
   const what =
@@ -209,7 +201,6 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
   exportChannels: 'Exports may go to',
   postChannels: 'Answers may be posted to',
   approvalChannel: 'Approval channel',
-  auditChannel: 'Daily audit checkpoint goes to',
   destroyApprovals: 'Approvals for a deletion',
   changeApprovals: 'Approvals for a change',
   expiryMinutes: 'Minutes until a request expires',

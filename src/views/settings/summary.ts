@@ -75,7 +75,7 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
     return truncateLines(names, 300, ', ') || 'nobody';
   };
   const { destroyApprovals, changeApprovals, expiryMinutes, secondAdmin, approvalChannel } = policy;
-  const { caps, postChannels, exportChannels, exportKeepDays, auditChannel } = policy;
+  const { caps, postChannels, exportChannels, exportKeepDays } = policy;
   return {
     people: `Operators: ${list('operators', 'operatorGroups')} · Approvers: ${list('approvers', 'approverGroups')}`,
     approvals: join(
@@ -91,7 +91,6 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
       [
         `Exports go to ${listChannels(exportChannels, 'any channel')}`,
         exportKeepDays > 0 ? `files deleted after ${pluralize(exportKeepDays, 'day')}` : 'files stay',
-        auditChannel ? `audit checkpoint in <#${auditChannel}>` : 'no daily audit checkpoint',
       ],
       ' · ',
     ),

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
-import { writeRecord } from '../../../src/auth/audit/record.ts';
 import type { Database } from '../../../src/store/database.ts';
 
 export const acme = 'T0ACME000';
@@ -26,14 +25,4 @@ export async function insertRecords({ db }: Database, count: number, tenant = ac
       await audit.record({ tenant, actor: `U${n}`, event: 'key-linked', subject: `U${n}`, detail }, trx);
     }
   });
-}
-
-/** The lines of the file that the bot exports. */
-export async function readExportedLines({ db }: Database, tenant = acme): Promise<string[]> {
-  const lines: string[] = [];
-  const audit = createAudit({ db, now: () => new Date() });
-  for await (const piece of audit.pieces(tenant, Number.MAX_SAFE_INTEGER)) {
-    lines.push(...piece.map(writeRecord));
-  }
-  return lines;
 }

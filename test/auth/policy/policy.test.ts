@@ -247,7 +247,6 @@ describe('properties', () => {
     approvers: ids,
     approverGroups: ids,
     approvalChannel: fc.option(id, { nil: undefined }),
-    auditChannel: fc.option(id, { nil: undefined }),
     destroyApprovals: fc.nat(5),
     changeApprovals: fc.nat(5),
     expiryMinutes: fc.integer({ min: 1, max: 1440 }),

@@ -6,7 +6,6 @@ import { type SlackSimulator, startSlack } from '../../../simulator/slack/server
 import { createCdn } from '../../../src/api/cdn.ts';
 import type { Ports } from '../../../src/app/jobs.ts';
 import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
-import { createCheckpoints } from '../../../src/auth/audit/checkpoints.ts';
 import { createInstallations } from '../../../src/auth/installations.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
@@ -130,7 +129,6 @@ export async function createPortsHarness(options: {
       log,
       metrics,
     }),
-    checkpoints: createCheckpoints({ db, sealer, audit, policies, now }),
     enqueue,
     outbox,
     endAccess: async () => undefined,
