@@ -24,7 +24,7 @@ export interface SlackRequests {
   readonly slashPayload: (text: string, options?: Sender) => Record<string, string>;
 }
 
-export const signingSecret = 'bench-signing-secret';
+export const signingSecret = 'be7c4519a7ed5190c5ec4e7000000000';
 const person = 'U0BENCH00';
 
 /** `base`: where Slack listens. `issueTrigger`: a new trigger_id of that sender. */

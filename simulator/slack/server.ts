@@ -96,7 +96,7 @@ export async function startSlack(
   } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
-  const signingSecret = 'simulated-signing-secret';
+  const signingSecret = '51309a7ed5190c5ec4e7000000000000';
   const world = createWorld();
   const problems: string[] = [];
   const calls: Call[] = [];

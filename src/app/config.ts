@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseKeyring } from '../auth/keyring/keyring.ts';
 import { UserError } from '../errors.ts';
@@ -19,10 +20,6 @@ export type CdnConfig = ReturnType<typeof toCdn>;
 
 const toSecret = (value: string): Secret => new Secret(value);
 const splitList = (text: string): string[] => text.split(/[\s,]+/u).filter(Boolean);
-
-// Slack's signing secrets are 32 hex digits. A short secret is guessed from one signature or OAuth state that was seen.
-const longSecret = (source: string) =>
-  z.string().min(16, `is too short: at least 16 characters (${source})`).transform(toSecret);
 
 const address = z
   .string()
@@ -72,15 +69,30 @@ const variables = storeVariables.extend({
     .startsWith('xapp-', 'must begin with xapp- (Basic Information → App-Level Tokens)')
     .transform(toSecret)
     .optional(),
-  SLACK_SIGNING_SECRET: longSecret('copy it from Basic Information → App Credentials').optional(),
+  SLACK_SIGNING_SECRET: z
+    .string()
+    .regex(
+      /^[0-9a-f]{32}$/i,
+      'must be 32 hexadecimal digits: copy “Signing Secret” from Basic Information → App Credentials',
+    )
+    .transform(toSecret)
+    .optional(),
   SLACK_BOT_TOKEN: z
     .string()
-    .regex(/^(?!xapp-)/, 'holds an app token (xapp-): the bot token begins with xoxb-')
+    .regex(
+      /^(?:xoxe\.)?xoxb-/,
+      'must begin with xoxb-: copy “Bot User OAuth Token” from OAuth & Permissions, not an app, user or configuration token',
+    )
     .transform(toSecret)
     .optional(),
   SLACK_CLIENT_ID: z.string().optional(),
   SLACK_CLIENT_SECRET: z.string().transform(toSecret).optional(),
-  SLACK_STATE_SECRET: longSecret('make one with: openssl rand -hex 32').optional(),
+  // A short one is guessed from one OAuth state that was seen.
+  SLACK_STATE_SECRET: z
+    .string()
+    .min(16, 'is too short: at least 16 characters (make one with: openssl rand -hex 32)')
+    .transform(toSecret)
+    .optional(),
   ALLOWED_WORKSPACES: z
     .string()
     .transform(splitList)
@@ -170,16 +182,58 @@ function toCdn(read: z.output<typeof cdnVariables>) {
 }
 
 function parse<T>(env: Env, schema: z.ZodType<T>, findProblems: (given: Env) => readonly string[]): T {
-  const trimmed = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]);
-  const given = Object.fromEntries(trimmed) as Env;
+  const { given, problems, unread } = readFiles(readValues(env));
   const { data, error } = schema.safeParse(given);
-  const wrong = error?.issues.map(({ path, message }) => `${path.join('.')} ${message}.`) ?? [];
-  const problems = [...wrong, ...findProblems(given)];
+  problems.push(...(error?.issues.map(({ path, message }) => `${path.join('.')} ${message}.`) ?? []));
+  // What its file does not tell is not missing as well.
+  problems.push(...findProblems({ ...given, ...Object.fromEntries(unread.map((name) => [name, 'unread'])) }));
   if (data !== undefined && problems.length === 0) return data;
   throw new UserError(
     `The bot cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-    'The README says where each value comes from. To try everything without a Slack: npm run playground',
+    'docs/configuration.md says where each value comes from. To try everything without a Slack: npm run playground',
   );
+}
+
+/** Values without spaces and quotes around them: `docker --env-file` and Kubernetes pass on the quotes of an env file. */
+function readValues(env: Env): Env {
+  const values = Object.entries(env).map(([name, value = '']) => {
+    const text = value.trim();
+    const [, unquoted = text] = /^(["'])(.*)\1$/su.exec(text)?.slice(1) ?? [];
+    return [name, unquoted.trim() || undefined] as const;
+  });
+  return Object.fromEntries(values);
+}
+
+/** Secrets that `NAME_FILE` may hold in place of `NAME`. ENCRYPTION_KEYS_FILE is watched by the keyring itself. */
+const secretNames = [
+  'DATABASE_URL',
+  'SLACK_APP_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_BOT_TOKEN',
+  'SLACK_CLIENT_SECRET',
+  'SLACK_STATE_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+];
+
+function readFiles(env: Env) {
+  const problems: string[] = [];
+  const unread: string[] = [];
+  const read: Record<string, string> = {};
+  for (const name of secretNames) {
+    const path = env[`${name}_FILE`];
+    if (path === undefined) continue;
+    if (env[name] !== undefined)
+      problems.push(`${name} and ${name}_FILE exclude each other: set one of them.`);
+    try {
+      const text = readFileSync(path, 'utf8').trim();
+      if (text === '') throw Object.assign(new Error('empty'), { code: 'it is empty' });
+      read[name] = text;
+    } catch (error) {
+      unread.push(name);
+      problems.push(`${name}_FILE: ${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    }
+  }
+  return { given: { ...env, ...readValues(read) }, problems, unread };
 }
 
 function findSlackProblems(given: Env): string[] {

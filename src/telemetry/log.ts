@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pino from 'pino';
 import { isSecretField, secretShapes } from '../secrets/fields.ts';
 import { redactSecrets } from '../secrets/scanner.ts';
@@ -16,11 +17,11 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * A logger that writes one JSON line per entry with the reference of the work it belongs to, to standard output by default, and a secret at no level: members that
+ * A logger that writes one JSON line per entry with the reference of the work it belongs to (standard output by default) and a secret at no level: members that
  * carry one are masked at any depth, text that looks like one is masked in any string, and of an error and its causes
  * only code, name, message and stack are written.
  */
-export function createLogger(level: LogLevel, destination?: { write: (line: string) => void }): Log {
+export function createLogger(level: LogLevel, destination: LineWriter = standardOutput()): Log {
   const options: pino.LoggerOptions = {
     level,
     // The process id tells two processes apart; the host name is left out.
@@ -30,7 +31,50 @@ export function createLogger(level: LogLevel, destination?: { write: (line: stri
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanMembers(fields, 0) },
     hooks: { streamWrite: mask },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
+}
+
+interface LineWriter {
+  write(line: string): void;
+}
+
+// In characters: some thousand lines.
+const mostUnwritten = 1_000_000;
+
+/**
+ * Writes to a stream as long as somebody reads it. Above a bound lines are dropped and counted, so that a pipe that nobody
+ * reads costs neither memory nor the process; the next line that is written tells how many are missing.
+ */
+export function createBoundedWriter(stream: Writable): LineWriter {
+  let dropped = 0;
+  // A reader that went away must not end the bot.
+  stream.on('error', () => undefined);
+  return {
+    write(line) {
+      if (stream.writableLength + line.length > mostUnwritten) {
+        dropped += 1;
+        return;
+      }
+      if (dropped > 0) {
+        const notice = {
+          level: 'warn',
+          time: new Date(),
+          pid: process.pid,
+          dropped,
+          msg: 'log lines dropped',
+        };
+        stream.write(`${JSON.stringify(notice)}\n`);
+        dropped = 0;
+      }
+      stream.write(line);
+    },
+  };
+}
+
+let shared: LineWriter | undefined;
+
+function standardOutput(): LineWriter {
+  return (shared ??= createBoundedWriter(process.stdout));
 }
 
 const masked = '[secret]';

@@ -1,8 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/app/config.ts';
 import { UserError } from '../../src/errors.ts';
+import { createTempDirectory } from '../support/temp-directory.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64');
+const signingSecret = '0123456789abcdef'.repeat(2);
 const enough = { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_APP_TOKEN: 'xapp-1' };
 
 function readProblems(env: Record<string, string>): string {
@@ -39,7 +43,7 @@ test('everything that is wrong is named at once, each by its variable, and no va
       - PUBLIC_URL must be an https:// address (http:// only for this machine), without a user name in it.
       - SLACK_BOT_TOKEN is missing (OAuth & Permissions → Bot User OAuth Token). For many workspaces set SLACK_CLIENT_ID, SLACK_CLIENT_SECRET, SLACK_STATE_SECRET instead.
       - ENCRYPTION_KEYS: entry 1 holds a key of 8 bytes, not 32. An entry is kid:base64key. A new one: echo "k1:$(openssl rand -base64 32)", or npm run keys -- new
-    The README says where each value comes from. To try everything without a Slack: npm run playground"
+    docs/configuration.md says where each value comes from. To try everything without a Slack: npm run playground"
   `);
   expect(said).not.toMatch(/hunter22|aHVudGVyMjI|xoxb-swapped/);
 });
@@ -49,10 +53,7 @@ test.each([
     'http to this machine',
     { ...enough, CDN_API_URL: 'http://127.0.0.1:8080', SLACK_API_URL: 'http://localhost:1/api/' },
   ],
-  [
-    'one workspace over HTTP',
-    { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_SIGNING_SECRET: '0123456789abcdef'.repeat(2) },
-  ],
+  ['one workspace over HTTP', { SLACK_BOT_TOKEN: 'xoxb-1', SLACK_SIGNING_SECRET: signingSecret }],
   [
     'PostgreSQL with its keys',
     { ...enough, DATABASE_URL: 'postgres://db/chat', ENCRYPTION_KEYS: `k1:${key}` },
@@ -63,7 +64,7 @@ test.each([
       SLACK_CLIENT_ID: '1',
       SLACK_CLIENT_SECRET: 'c',
       SLACK_STATE_SECRET: 's'.repeat(16),
-      SLACK_SIGNING_SECRET: 's'.repeat(16),
+      SLACK_SIGNING_SECRET: signingSecret,
       ALLOWED_WORKSPACES: 'T0ACME000, E0CORP0000',
     },
   ],
@@ -81,13 +82,60 @@ test.each([
   expect(readProblems(env)).toMatchSnapshot();
 });
 
-test.each(['SLACK_SIGNING_SECRET', 'SLACK_STATE_SECRET'])('a short %s is refused by its name', (name) => {
-  const secrets = { SLACK_SIGNING_SECRET: 's'.repeat(16), SLACK_STATE_SECRET: 's'.repeat(16) };
-  const oauth = { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', ...secrets };
-  expect(readProblems(oauth)).toBe('accepted');
-  const said = readProblems({ ...oauth, [name]: 'hunter22hunter2' });
+test.each([
+  ['a short signing secret', { SLACK_SIGNING_SECRET: 'hunter22hunter2' }],
+  ['a signing secret that is none', { SLACK_SIGNING_SECRET: `${signingSecret.slice(1)}g` }],
+  ['a short state secret', { SLACK_STATE_SECRET: 'hunter22hunter2' }],
+  ['a user token', { ...enough, SLACK_BOT_TOKEN: 'xoxp-hunter22' }],
+  ['an app token for the bot', { ...enough, SLACK_BOT_TOKEN: 'xapp-hunter22' }],
+  ['a bot token for the app', { ...enough, SLACK_APP_TOKEN: 'xoxb-hunter22' }],
+])('%s is refused by its name, without its value', (_what, wrong) => {
+  const oauth = { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', SLACK_STATE_SECRET: 's'.repeat(16) };
+  const said = readProblems(
+    'SLACK_BOT_TOKEN' in wrong ? wrong : { ...oauth, SLACK_SIGNING_SECRET: signingSecret, ...wrong },
+  );
   expect(said).toMatchSnapshot();
   expect(said).not.toContain('hunter22');
+});
+
+test.each(['"', "'"])('values in %s quotes, as env files write them, lose them', (quote) => {
+  const quoted = Object.entries({ ...enough, ADMIN_USER_IDS: 'U1, U2' }).map(([name, value]) => [
+    name,
+    ` ${quote}${value}${quote}\r`,
+  ]);
+  const { slack, adminIds } = readConfig(Object.fromEntries(quoted));
+  expect(slack.appToken?.reveal()).toBe('xapp-1');
+  expect(adminIds).toEqual(['U1', 'U2']);
+});
+
+test('each secret can be in a file, whose fault is told once', async () => {
+  const directory = await createTempDirectory();
+  const secrets = {
+    SLACK_SIGNING_SECRET: signingSecret,
+    SLACK_CLIENT_SECRET: 'c',
+    SLACK_STATE_SECRET: 's'.repeat(16),
+    DATABASE_URL: 'postgres://db/chat',
+    ENCRYPTION_KEYS: `k1:${key}`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'a=b',
+  };
+  const env: Record<string, string> = { SLACK_CLIENT_ID: '1' };
+  for (const [name, value] of Object.entries(secrets)) {
+    env[`${name}_FILE`] = join(directory, name);
+    await writeFile(join(directory, name), `\uFEFF${value}\r\n`);
+  }
+  const { slack, store } = readConfig(env);
+  expect(slack.signingSecret?.reveal()).toBe(signingSecret);
+  expect(store.databaseUrl?.reveal()).toBe('postgres://db/chat');
+
+  await writeFile(join(directory, 'empty'), ' ');
+  const said = readProblems({
+    SLACK_BOT_TOKEN_FILE: join(directory, 'none'),
+    SLACK_APP_TOKEN_FILE: join(directory, 'empty'),
+    DATABASE_URL: 'postgres://db/chat',
+    DATABASE_URL_FILE: join(directory, 'DATABASE_URL'),
+    ENCRYPTION_KEYS: `k1:${key}`,
+  });
+  expect(said.replaceAll(directory, '<directory>')).toMatchSnapshot();
 });
 
 test('pages of the panel have defaults, another address with an id in it, or none', () => {

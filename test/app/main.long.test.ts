@@ -10,7 +10,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { describeUsage, usages, type Word } from '../../src/cli/words.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { connect, environment } from '../support/bot.ts';
+import { ask, connect, environment } from '../support/bot.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
@@ -148,6 +148,18 @@ test('npm start passes the signal on: the bot ends with it, its directory free f
   await ended;
   const next = start();
   expect(await next.waitForOutput('"ready"')).not.toContain('another process');
+});
+
+test('a log pipe that nobody reads keeps no line of people waiting, nor the end', async () => {
+  const bot = start({ LOG_LEVEL: 'debug' });
+  await bot.waitForOutput('"ready"');
+  bot.child.stdout?.pause();
+  const person = slack.as(alice, ops);
+  for (let typed = 0; typed < 300; typed += 1) await ask(person, 'help');
+  const exited = once(bot.child, 'exit');
+  bot.child.kill('SIGTERM');
+  expect((await exited)[0]).toBe(0);
+  bot.child.stdout?.resume();
 });
 
 test('SIGTERM lets a slow answer finish, then ends with 0', async () => {

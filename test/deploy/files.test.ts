@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
@@ -13,6 +13,10 @@ const readJson = (path: string): unknown => JSON.parse(read(path));
 const variables = new Set([
   ...[...read('src/app/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gmu)].map(([, name]) => name),
   'NODE_ENV',
+  'NODE_EXTRA_CA_CERTS',
+  'HTTPS_PROXY',
+  // The driver of PostgreSQL reads it.
+  'PGSSLMODE',
 ]);
 const { scripts, engines } = readJson('package.json') as {
   scripts: Record<string, string>;
@@ -102,4 +106,59 @@ const hasSystemd = existsSync('/usr/bin/systemd-analyze') && existsSync('/usr/bi
 test.skipIf(!hasSystemd)('systemd: systemd-analyze finds no fault in the unit', () => {
   const words = ['verify', '--man=no', fileURLToPath(new URL(unit, root))];
   expect(execFileSync('/usr/bin/systemd-analyze', words, { encoding: 'utf8', stdio: 'pipe' })).toBe('');
+});
+
+test('.env.example: it names variables that the bot reads, and a start with it says what is left to fill in', () => {
+  const lines = read('.env.example').split('\n');
+  const names = lines.flatMap((line) => /^(?:# )?([A-Z][A-Z0-9_]+)=/u.exec(line)?.[1] ?? []);
+  expect(names.filter((name) => !variables.has(name))).toEqual([]);
+  const words = ['--env-file=.env.example', 'dist/bot/main.js'];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, env: {}, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toContain('SLACK_BOT_TOKEN');
+});
+
+interface Workflow {
+  readonly on: unknown;
+  readonly jobs: Record<
+    string,
+    { readonly steps: { readonly uses?: string; readonly with?: Record<string, unknown> }[] }
+  >;
+}
+
+test('release: a tag builds the image for two architectures, with a bill of materials and provenance', () => {
+  const { on, jobs } = parse(read('.github/workflows/release.yml')) as Workflow;
+  expect(on).toEqual({ push: { tags: ['v*'] } });
+  const steps = Object.values(jobs).flatMap((job) => job.steps);
+  // Pinned to a version each.
+  for (const { uses } of steps) expect(uses ?? 'a/script@v1').toMatch(/^[\w-]+\/[\w-]+@v\d+$/u);
+  const build = steps.find(({ uses }) => uses?.startsWith('docker/build-push-action'));
+  expect(build?.with).toMatchObject({
+    platforms: 'linux/amd64,linux/arm64',
+    sbom: true,
+    provenance: 'mode=max',
+  });
+  expect(existsSync(new URL(String(build?.with?.['file']), root))).toBe(true);
+  // What the release says is found in the changelog.
+  expect(read('CHANGELOG.md')).toMatch(/^## \d+\.\d+\.\d+ – /mu);
+});
+
+test('the version of Node is one, wherever it is written', () => {
+  const [major] = /\d+/u.exec(engines.node) ?? [];
+  expect(read('.nvmrc').trim()).toBe(major);
+  for (const workflow of ['ci', 'release'])
+    expect(read(`.github/workflows/${workflow}.yml`)).toContain(`node:${major}-`);
+});
+
+test('the sample of a reverse proxy passes on what Slack and people need, and keeps secrets out of its log', () => {
+  const text = read('deploy/nginx.conf');
+  for (const path of [
+    'slack|connect',
+    '/mcp',
+    'proxy_buffering off',
+    '~^/connect/ 0;',
+    '/slack/oauth_redirect 0;',
+  ])
+    expect(text).toContain(path);
+  expect(text).not.toMatch(/metrics;|healthz|readyz/u);
 });

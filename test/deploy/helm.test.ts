@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { version } from '../../src/lib/version.ts';
-import { renderChart } from './render-chart.ts';
+import { renderChart, renderNotes } from './render-chart.ts';
 
 interface Container {
   readonly args: string[];
@@ -55,7 +55,8 @@ test('the chart is of this version, and renders what a bot on PostgreSQL needs',
 });
 
 test('every value is used by a template, and every value that a template uses is there', () => {
-  const templates = readdirSync(new URL('templates', folder)).map((file) => read(`templates/${file}`));
+  const files = readdirSync(new URL('templates', folder)).filter((file) => !file.endsWith('.txt'));
+  const templates = files.map((file) => read(`templates/${file}`));
   const used = new Set([...templates.join('').matchAll(/\.Values((?:\.\w+)+)/gu)].map(([, path]) => path));
   const values = parse(read('values.yaml')) as object;
   const list = (value: unknown, path: string): string[] =>
@@ -75,7 +76,8 @@ const tcp = (port: number) => ({ port, protocol: 'TCP' });
 test('the policy lets out DNS, https, PostgreSQL, and the collector where one is named', () => {
   const always = [{ port: 53, protocol: 'UDP' }, tcp(53), tcp(443)];
   expect(egress({})).toEqual([...always, tcp(5432)]);
-  expect(egress({ postgresPort: 6432, collectorPort: 4318 })).toEqual([...always, tcp(6432), tcp(4318)]);
+  const ports = { postgresPort: 6432, proxyPort: 3128, collectorPort: 4318 };
+  expect(egress(ports)).toEqual([...always, tcp(6432), tcp(3128), tcp(4318)]);
   expect(egress({ enabled: false })).toEqual([]);
 });
 
@@ -84,7 +86,12 @@ test('ports that probes, the service and the policy name are ports of the pods t
   for (const { spec, metadata } of pods(resources)) {
     const [container] = spec.containers;
     const variables = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
-    expect(variables).toEqual({ PORT: '3000', METRICS_PORT: '9999', PUBLIC_URL: 'https://bot.example' });
+    expect(variables).toEqual({
+      PORT: '3000',
+      METRICS_PORT: '9999',
+      PGSSLMODE: 'verify-full',
+      PUBLIC_URL: 'https://bot.example',
+    });
     const ports = Object.fromEntries(
       container?.ports?.map(({ name, containerPort }) => [name, containerPort]) ?? [],
     );
@@ -114,3 +121,65 @@ test('pull secrets, the tag and resources that are set are in every pod', () => 
     ]);
   }
 });
+
+test('an ingress passes on what Slack and people need, and nothing of the operator', () => {
+  const ingress = { enabled: true, host: 'bot.example', tlsSecretName: 'bot-tls', className: 'nginx' };
+  const all = render({ ingress });
+  const [made] = all.filter(({ kind }) => kind === 'Ingress') as unknown as IngressResource[];
+  expect(made?.spec).toMatchObject({
+    ingressClassName: 'nginx',
+    tls: [{ hosts: ['bot.example'], secretName: 'bot-tls' }],
+  });
+  const service = all.find(({ kind }) => kind === 'Service');
+  const paths = made?.spec.rules.flatMap(({ http }) => http.paths) ?? [];
+  expect(paths.map(({ path }) => path)).toEqual(['/slack/', '/connect/', '/mcp']);
+  for (const { backend } of paths)
+    expect(backend.service).toEqual({ name: service?.metadata.name, port: { name: 'http' } });
+  expect(render().some(({ kind }) => kind === 'Ingress')).toBe(false);
+  expect(renderNotes(folder, { ingress })).toContain('https://bot.example/slack/events');
+  expect(renderNotes(folder)).toContain('set ingress.enabled');
+});
+
+interface IngressResource {
+  readonly spec: {
+    readonly rules: readonly {
+      readonly http: {
+        readonly paths: readonly { readonly path: string; readonly backend: { readonly service: object } }[];
+      };
+    }[];
+  };
+}
+
+test('a monitor scrapes the port of metrics, and a private CA is trusted by Node', () => {
+  const all = render({ serviceMonitor: { enabled: true }, caSecretName: 'company-ca' });
+  const monitor = all.find(({ kind }) => kind === 'PodMonitor');
+  expect(monitor?.spec).toMatchObject({ podMetricsEndpoints: [{ port: 'operator', interval: '30s' }] });
+  for (const { spec } of pods(all)) {
+    expect(spec).toMatchObject({
+      volumes: expect.arrayContaining([{ name: 'ca', secret: { secretName: 'company-ca' } }]),
+      containers: [
+        { volumeMounts: expect.arrayContaining([{ name: 'ca', mountPath: '/ca', readOnly: true }]) },
+      ],
+    });
+    expect(spec.containers[0]?.env).toContainEqual({ name: 'NODE_EXTRA_CA_CERTS', value: '/ca/ca.crt' });
+  }
+});
+
+test('the schema of values names every value, and no other', () => {
+  const schema = JSON.parse(read('values.schema.json')) as Schema;
+  const { global: _, ...named } = schema.properties ?? {};
+  const compare = (value: unknown, { properties }: Schema, path: string): void => {
+    if (!properties) return;
+    expect([path, Object.keys(properties).toSorted()]).toEqual([
+      path,
+      Object.keys(value as object).toSorted(),
+    ]);
+    for (const [name, inner] of Object.entries(properties))
+      compare((value as Record<string, unknown>)[name], inner, `${path}.${name}`);
+  };
+  compare(parse(read('values.yaml')), { properties: named }, '');
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+}

@@ -16,6 +16,15 @@ interface Scope {
  * itself is not in the registries that tests install from.
  */
 export function renderChart(folder: URL, overrides: Json = {}): Json[] {
+  return parseObjects(renderFiles(folder, overrides, /\.(?:yaml|tpl)$/u));
+}
+
+/** What `helm install` prints. */
+export function renderNotes(folder: URL, overrides: Json = {}): string {
+  return renderFiles(folder, overrides, /\.txt$/u);
+}
+
+function renderFiles(folder: URL, overrides: Json, wanted: RegExp): string {
   const read = (path: string): string => readFileSync(new URL(path, folder), 'utf8');
   const { version, appVersion, name } = parse(read('Chart.yaml')) as Record<string, string>;
   const dot = {
@@ -23,7 +32,9 @@ export function renderChart(folder: URL, overrides: Json = {}): Json[] {
     Chart: { Name: name, Version: version, AppVersion: appVersion },
     Release: { Name: 'bot', Service: 'Helm' },
   };
-  const files = readdirSync(new URL('templates', folder)).toSorted();
+  const files = readdirSync(new URL('templates', folder))
+    .filter((file) => wanted.test(file))
+    .toSorted();
   const trees = files.map((file) => parseTemplate(read(`templates/${file}`)));
   const defined = new Map(
     trees
@@ -34,7 +45,10 @@ export function renderChart(folder: URL, overrides: Json = {}): Json[] {
           : [],
       ),
   );
-  const text = trees.map((tree) => render(tree, { dot, variables: { $: dot } }, defined)).join('\n---\n');
+  return trees.map((tree) => render(tree, { dot, variables: { $: dot } }, defined)).join('\n---\n');
+}
+
+function parseObjects(text: string): Json[] {
   return parseAllDocuments(text).flatMap((document) => {
     if (document.errors.length > 0) throw new Error(`${document.errors.join('\n')}\n${text}`);
     const value = document.toJS() as Json | null;
@@ -156,6 +170,8 @@ function run(name: string, args: readonly unknown[], defined: Defined): unknown 
       return JSON.stringify(String(first));
     case 'default':
       return isTrue(second) ? second : first;
+    case 'not':
+      return !isTrue(first);
     case 'eq':
       return first === second;
     case 'ne':

@@ -15,7 +15,7 @@ import { createLogger } from '../../src/telemetry/log.ts';
 // A Slack Web API that was not written here, with its own trigger ids, view hashes and OAuth: a second opinion on
 // what the bot sends. It delivers no commands, so these are signed and posted by hand.
 
-const signingSecret = 'signing-secret-of-the-emulator';
+const signingSecret = '51309a7ed5190c5ec4e7000000000000';
 const token = 'xoxb-emulated';
 let slack: Emulator;
 let cdn: CdnSimulator;

@@ -1,7 +1,8 @@
+import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/secrets/secret.ts';
-import { createLogger, type LogLevel } from '../../src/telemetry/log.ts';
+import { createBoundedWriter, createLogger, type LogLevel } from '../../src/telemetry/log.ts';
 
 function createCapturedLog(level: LogLevel = 'debug') {
   const lines: string[] = [];
@@ -165,4 +166,32 @@ test('what is below the level is not written', () => {
   const silent = createCapturedLog('silent');
   silent.log.error({}, 'no');
   expect(silent.lines).toEqual([]);
+});
+
+test('lines that nobody reads are dropped above a bound and counted, and the next one that is read says so', () => {
+  const read: string[] = [];
+  let isReading = false;
+  const held: (() => void)[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      read.push(chunk.toString());
+      if (isReading) done();
+      else held.push(done);
+    },
+  });
+  const writer = createBoundedWriter(stream);
+  for (let count = 0; count < 300; count += 1) writer.write('x'.repeat(10_000));
+  expect(stream.writableLength).toBe(1_000_000);
+  isReading = true;
+  for (const done of held) done();
+  writer.write('last');
+  expect(read).toHaveLength(102);
+  expect(JSON.parse(read[100] ?? '')).toMatchObject({
+    level: 'warn',
+    dropped: 200,
+    msg: 'log lines dropped',
+  });
+  // A reader that goes away is no reason to end.
+  stream.destroy(new Error('EPIPE'));
+  writer.write('later');
 });

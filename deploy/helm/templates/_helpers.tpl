@@ -24,6 +24,10 @@ volumes:
     emptyDir: {}
   - name: data
     emptyDir: {}
+{{- with $.Values.caSecretName }}
+  - name: ca
+    secret: { secretName: {{ . }} }
+{{- end }}
 containers:
   - name: {{ .role }}
     image: "{{ $.Values.image.repository }}:{{ $.Values.image.tag | default $.Chart.AppVersion }}"
@@ -34,6 +38,10 @@ containers:
     env:
       - { name: PORT, value: "3000" }
       - { name: METRICS_PORT, value: {{ $.Values.operatorPort | quote }} }
+      - { name: PGSSLMODE, value: {{ $.Values.databaseSslMode | quote }} }
+      {{- if $.Values.caSecretName }}
+      - { name: NODE_EXTRA_CA_CERTS, value: /ca/ca.crt }
+      {{- end }}
       {{- range $name, $value := $.Values.env }}
       - { name: {{ $name }}, value: {{ $value | quote }} }
       {{- end }}
@@ -64,4 +72,7 @@ containers:
     volumeMounts:
       - { name: tmp, mountPath: /tmp }
       - { name: data, mountPath: /data }
+      {{- if $.Values.caSecretName }}
+      - { name: ca, mountPath: /ca, readOnly: true }
+      {{- end }}
 {{- end }}

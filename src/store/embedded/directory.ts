@@ -1,10 +1,12 @@
 import {
   accessSync,
   chmodSync,
+  closeSync,
   constants,
   cpSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -25,7 +27,11 @@ const locks = new Set<DatabaseSync>();
  * @throws UserError when another process holds it.
  */
 export function lockDirectory(directory: string): () => void {
-  const lock = new DatabaseSync(join(directory, 'lock'));
+  const path = join(directory, 'lock');
+  // SQLite would make it readable for everybody.
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  const lock = new DatabaseSync(path);
   try {
     lock.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {

@@ -73,9 +73,13 @@ test('the same directory under another name is the same directory', async () => 
   lockDirectory(alias)();
 });
 
-test('what is kept is in a directory that nobody else may enter', async () => {
+test('what is kept is in a directory that nobody else may enter, and its lock is nobody else’s to read', async () => {
   const dataDir = join(await createTempDirectory(), 'data');
+  await mkdir(dataDir, { mode: 0o700 });
+  // Of a version that left it to SQLite.
+  await writeFile(join(dataDir, 'lock'), '', { mode: 0o644 });
   const database = await open(dataDir);
+  expect((await stat(join(dataDir, 'lock'))).mode & 0o777).toBe(0o600);
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
   expect((await stat(join(dataDir, 'database'))).mode & 0o777).toBe(0o700);
   await database.close();
