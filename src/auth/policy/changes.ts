@@ -84,69 +84,49 @@ export type AffectedPerson = Pick<Actor, 'userId' | 'groups'>;
 
 export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
 
-type Difference = { readonly gains: readonly Power[]; readonly loses: readonly Power[] };
-
-/** Rights that people gain and lose in a place. */
-export interface Effect extends Difference {
-  /** User ids; undefined = everyone else. */
-  readonly who: readonly string[] | undefined;
-  /** Undefined = everywhere that is not capped. */
-  readonly channel: string | undefined;
+/** Rights that people gain and lose wherever nothing is capped. Caps are differences of their own. */
+export interface Effect {
+  /** User ids. */
+  readonly who: readonly string[];
+  readonly gains: readonly Power[];
+  readonly loses: readonly Power[];
 }
 
-/**
- * The decisions that a change of settings alters: runs `decide` before and after, for every named person, everyone else,
- * every class and every capped channel. Assumes that each has a key connected, since settings do not change that.
- */
+/** Who of these people gains and loses which rights: those with the same change together. */
 export function computeEffects(before: Policy, after: Policy, people: readonly AffectedPerson[]): Effect[] {
-  const compare = (person: AffectedPerson, channel: string | undefined): Difference => {
-    const [had, has] = [findPowers(before, person, channel), findPowers(after, person, channel)];
-    return {
-      gains: has.filter((power) => !had.includes(power)),
-      loses: had.filter((power) => !has.includes(power)),
-    };
-  };
-  return [undefined, ...findCapped(before, after)].flatMap((channel): Effect[] => {
-    const others = compare({ userId: '', groups: [] }, channel);
-    const differing = people
-      .map((person) => ({ person, effect: compare(person, channel) }))
-      // In a capped channel list only what differs from everywhere else.
-      .filter(({ person, effect }) => {
-        const known = channel === undefined ? nothing : withoutApproving(compare(person, undefined));
-        return !isSame(effect, others) && !isSame(effect, known);
-      });
-    const alike = Map.groupBy(differing, ({ effect }) => JSON.stringify(effect));
-    return [
-      ...(isSame(others, nothing) ? [] : [{ who: undefined, channel, ...others }]),
-      ...[...alike.values()].map((group) => ({
-        who: group.map(({ person }) => person.userId),
-        channel,
-        ...(group[0]?.effect ?? nothing),
-      })),
-    ];
+  const effects = people.map((person) => {
+    const [had, has] = [findPowers(before, person), findPowers(after, person)];
+    return { who: person.userId, gains: without(has, had), loses: without(had, has) };
   });
+  const alike = Map.groupBy(effects, ({ gains, loses }) => `${gains.join()}/${loses.join()}`);
+  alike.delete('/');
+  return [...alike.values()].map((group) => ({
+    who: group.map(({ who }) => who),
+    gains: group[0]?.gains ?? [],
+    loses: group[0]?.loses ?? [],
+  }));
 }
 
-function findPowers(policy: Policy, person: AffectedPerson, channel: string | undefined): Power[] {
+/** The rights that a person gains in some place: also through a group, or in a channel whose cap goes. */
+export function findGains(before: Policy, after: Policy, person: AffectedPerson): Power[] {
+  const places = [undefined, ...findCapped(before, after)];
+  const gained = places.flatMap((place) =>
+    without(findPowers(after, person, place), findPowers(before, person, place)),
+  );
+  return [...new Set(gained)];
+}
+
+/** What a person may do who has a key connected, since settings do not change that. */
+function findPowers(policy: Policy, person: AffectedPerson, channel?: string): Power[] {
   const actor: Actor = { ...person, admin: false, foreign: false, linked: true };
   const may = computeRights(policy, actor, channel).may.filter(
     (right) => right !== 'none' && right !== 'admin',
   );
-  // Approving is not done in a channel, so no cap applies, and it is listed once.
-  return channel === undefined && decideApproval(policy, actor).allowed ? [...may, 'approve'] : may;
+  return decideApproval(policy, actor).allowed ? [...may, 'approve'] : may;
 }
 
-const nothing: Difference = { gains: [], loses: [] };
-
-function withoutApproving({ gains, loses }: Difference): Difference {
-  return {
-    gains: gains.filter((power) => power !== 'approve'),
-    loses: loses.filter((power) => power !== 'approve'),
-  };
-}
-
-function isSame(one: Difference, other: Difference): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function without(powers: readonly Power[], others: readonly Power[]): Power[] {
+  return powers.filter((power) => !others.includes(power));
 }
 
 function findCapped(before: Policy, after: Policy): string[] {

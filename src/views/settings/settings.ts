@@ -175,11 +175,10 @@ function renderConsequences(found: Consequences): KnownBlock[] {
   ];
   return compact<KnownBlock>([
     section(`*What changes*\n${renderList(changes.map((change) => describeChange(change, groupName)))}`),
-    section(
-      effects.length > 0
-        ? `*Whose permissions change*\n${renderList(effects.map(describeEffect))}`
-        : '*Nobody’s permissions change.*',
-    ),
+    effects.length > 0 && section(`*Whose permissions change*\n${renderList(effects.map(describeEffect))}`),
+    effects.length === 0 &&
+      changes.every(({ kind }) => kind !== 'cap') &&
+      section('*Nobody’s permissions change.*'),
     warnings.some(Boolean) && section(truncateLines(warnings, 2800)),
     ...missingScopeLines(missingScopes),
   ]);
@@ -248,14 +247,12 @@ function describeCap(cap: Right): string {
   return cap === 'none' ? 'nothing allowed' : `up to ${cap}`;
 }
 
-function describeEffect({ who, channel, gains, loses }: Effect): string {
-  const mentions = who?.map((id) => `<@${id}>`);
-  const people = mentions ? truncateLines(mentions, 600, ', ') : 'Everybody with a key';
-  const isOne = who === undefined || who.length === 1;
+function describeEffect({ who, gains, loses }: Effect): string {
+  const people = who.map((id) => `<@${id}>`);
+  const s = who.length === 1 ? 's' : '';
   const parts = [
-    gains.length > 0 && `${isOne ? 'gains' : 'gain'} *${gains.join(', ')}*`,
-    loses.length > 0 && `${isOne ? 'loses' : 'lose'} *${loses.join(', ')}*`,
+    gains.length > 0 && `gain${s} *${gains.join(', ')}*`,
+    loses.length > 0 && `lose${s} *${loses.join(', ')}*`,
   ];
-  const place = channel === undefined ? '' : ` in <#${channel}>`;
-  return `${people}${place}: ${join(parts, ', ') || 'nothing changes'}`;
+  return `${truncateLines(people, 600, ', ')} ${join(parts, ', ')}`;
 }

@@ -4,6 +4,7 @@ import {
   computeEffects,
   describeChange,
   diffPolicies,
+  findGains,
   findUnreachableQuorums,
 } from '../../../src/auth/policy/changes.ts';
 import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
@@ -40,8 +41,8 @@ test('who becomes an operator gains what an operator may, an approver to approve
   expect(
     computeEffects(initialPolicy, after, [somebody('U1'), somebody('U2', ['S1']), somebody('U3')]),
   ).toEqual([
-    { who: ['U1'], channel: undefined, gains: ['export', 'change', 'destroy'], loses: [] },
-    { who: ['U2'], channel: undefined, gains: ['approve'], loses: [] },
+    { who: ['U1'], gains: ['export', 'change', 'destroy'], loses: [] },
+    { who: ['U2'], gains: ['approve'], loses: [] },
   ]);
 });
 
@@ -51,22 +52,27 @@ test('moving somebody from being named into a group that has the role turns no d
   expect(computeEffects(before, after, [somebody('U1', ['S1'])])).toEqual([]);
 });
 
-test('a cap is told once for everybody, and for operators where it takes more from them', () => {
-  const before = policy({ operators: ['U1', 'U2'] });
-  const after = policy({ operators: ['U1', 'U2'], caps: { C1: 'none', C2: 'export' } });
-  expect(computeEffects(before, after, [somebody('U1'), somebody('U2')])).toEqual([
-    { who: undefined, channel: 'C1', gains: [], loses: ['read'] },
-    { who: ['U1', 'U2'], channel: 'C1', gains: [], loses: ['read', 'export', 'change', 'destroy'] },
-    { who: ['U1', 'U2'], channel: 'C2', gains: [], loses: ['change', 'destroy'] },
-  ]);
+test('a person gains what a cap took from them, in some place; caps change nobody elsewhere', () => {
+  const before = policy({ operators: ['U1'], caps: { C1: 'none', C2: 'change' } });
+  const after = policy({ operators: ['U1'], caps: { C2: 'change', C3: 'read' } });
+  expect(computeEffects(before, after, [somebody('U1'), somebody('U2')])).toEqual([]);
+  expect(findGains(before, after, somebody('U1'))).toEqual(['read', 'export', 'change', 'destroy']);
+  expect(findGains(before, after, somebody('U2'))).toEqual(['read']);
+  expect(findGains(after, before, somebody('U1'))).toEqual(['export', 'change', 'destroy']);
 });
 
-test('a new operator gains less where a cap stays', () => {
-  const before = policy({ caps: { C1: 'change', C2: 'read' } });
-  const after = policy({ operators: ['U1'], caps: { C1: 'change', C2: 'read' } });
-  expect(computeEffects(before, after, [somebody('U1')])).toEqual([
-    { who: ['U1'], channel: undefined, gains: ['export', 'change', 'destroy'], loses: [] },
-    { who: ['U1'], channel: 'C1', gains: ['export', 'change'], loses: [] },
+test('who leaves a role loses it, and people with the same change stand together', () => {
+  const before = policy({ operators: ['U1', 'U2'], approvers: ['U2'] });
+  const after = policy({ approvers: ['U3', 'U2'] });
+  expect(
+    computeEffects(
+      before,
+      after,
+      ['U1', 'U2', 'U3'].map((id) => somebody(id)),
+    ),
+  ).toEqual([
+    { who: ['U1', 'U2'], gains: [], loses: ['export', 'change', 'destroy'] },
+    { who: ['U3'], gains: ['approve'], loses: [] },
   ]);
 });
 

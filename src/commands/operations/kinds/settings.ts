@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
 import {
   type AffectedPerson,
-  computeEffects,
   describeChange,
   diffPolicies,
+  findGains,
 } from '../../../auth/policy/changes.ts';
 import {
   countRequiredApprovals,
@@ -122,9 +122,7 @@ export function findLowering(before: Policy, after: Policy, author: AffectedPers
   const fewer = classes.filter(
     (needs) => countRequiredApprovals(after, needs) < countRequiredApprovals(before, needs),
   );
-  // Also through a group, or in a channel whose cap goes.
-  const gained = computeEffects(before, after, [author]).flatMap(({ gains }) => gains);
-  const gains = [...new Set(gained)].filter((power) => power !== 'read');
+  const gains = findGains(before, after, author).filter((power) => power !== 'read');
   const off = !after.secondAdmin;
   return off || fewer.length + gains.length > 0 ? { fewer, gains, off } : undefined;
 }
