@@ -6,8 +6,8 @@ import { createPages } from './json/lists.ts';
 
 export interface ApiKey {
   readonly id: string;
-  /** An open set: `User`, `UserApi`, `SubuserAPICompute`, … */
-  readonly roles: readonly string[];
+  /** An open set: `User`, `UserApi`, `SubuserAPICompute`, …; undefined where they are not reported. */
+  readonly roles: readonly string[] | undefined;
   /** The last four characters, to tell keys apart; absent if the key is short or not reported. */
   readonly tail?: string;
   /** The key of this request. */
@@ -39,5 +39,5 @@ export function createApiKeys(send: Send, own: Secret) {
 function toApiKey({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
   registerSecret('api-key', Key);
   const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
-  return { id: Id, roles: Roles ?? [], isOwn: Key === own.reveal(), ...tail };
+  return { id: Id, roles: Roles ?? undefined, isOwn: Key === own.reveal(), ...tail };
 }

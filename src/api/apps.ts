@@ -1,6 +1,15 @@
 import { z } from 'zod';
-import { parseIsoTime } from '../lib/time.ts';
-import { count, findNumber, omitMissing, readAnswer, readSeries, text, texts } from './http/lenient.ts';
+import {
+  count,
+  describeUnknownForm,
+  findNumber,
+  omitMissing,
+  readAnswer,
+  readKeyTime,
+  readSeries,
+  text,
+  texts,
+} from './http/lenient.ts';
 import { checkTextId, type IdKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
@@ -17,14 +26,17 @@ const usageSummary = z.object({
   averageLatency: count,
   currentLatency: count,
   totalVolumeSizeInGb: count,
-  // US dollars by the service's price list; the specification names no currency.
+  // The specification names no currency.
   monthlyCost: count,
   latencyChart: z.unknown().optional(),
   // An open set: unknown, active, progressing, inactive, failing, suspended.
   status: text.transform((status) => status?.toLowerCase() || undefined),
 });
 
-/** Absent: not reported. `latencyChart`: oldest first; points without a time last. */
+/**
+ * Absent: not reported. `latencyChart`: oldest first; points without a time last. `unknownChart`: as JSON, where no point
+ * could be read.
+ */
 export type AppSummary = Awaited<ReturnType<ReturnType<typeof createApps>['summary']>>;
 
 const appIdKind: IdKind = {
@@ -39,7 +51,9 @@ export function createApps(send: Send) {
       const path = pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'summary');
       return send({ operation: 'Get Application Usage Summary', path }, async (reply) => {
         const { latencyChart, ...members } = readAnswer(reply, await reply.json(), usageSummary);
-        return { ...omitMissing(members), latencyChart: readChart(latencyChart) };
+        const points = readChart(latencyChart);
+        const unknownChart = describeUnknownForm(latencyChart, points);
+        return { ...omitMissing({ ...members, unknownChart }), latencyChart: points };
       });
     },
   };
@@ -49,7 +63,7 @@ function readChart(raw: unknown): readonly LatencyPoint[] {
   return readSeries(raw)
     .flatMap(({ key, value }): LatencyPoint[] => {
       const latency = findNumber(value);
-      const at = parseIsoTime(key);
+      const at = readKeyTime(key);
       return latency === undefined ? [] : [{ label: key, ...(at === undefined ? {} : { at }), latency }];
     })
     .sort((a, b) => (a.at ?? Number.MAX_VALUE) - (b.at ?? Number.MAX_VALUE) || (a.label < b.label ? -1 : 1));

@@ -2,7 +2,15 @@ import { isExists } from 'date-fns/isExists';
 import { z } from 'zod';
 import { shieldZoneIdKind } from './event-logs.ts';
 import { isObject, readErrorBody } from './http/errors.ts';
-import { count, findUnknown, omitMissing, readLeniently, readSeries } from './http/lenient.ts';
+import {
+  count,
+  describeUnknownForm,
+  findUnknown,
+  omitMissing,
+  readKeyTime,
+  readLeniently,
+  readSeries,
+} from './http/lenient.ts';
 import { checkNumericId, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
@@ -16,7 +24,10 @@ export interface ScanDay {
   readonly filesScanned?: number;
 }
 
-/** Absent: not reported. `days`: the past 28 days, oldest first; keys that are no day come last. */
+/**
+ * Absent: not reported. `days`: the past 28 days, oldest first; keys that are no day come last. `unknownOverview`: as JSON,
+ * where no day could be read.
+ */
 export type UploadScanningMetrics = Awaited<ReturnType<ReturnType<typeof createUploadScanning>['metrics']>>;
 
 const envelope = { error: undefined, data: undefined };
@@ -49,7 +60,8 @@ export function createUploadScanning(send: Send) {
         // The specification leaves open what a day is made of.
         const unknown = [...findUnknown(body, envelope), ...findUnknown(body['data'], data.shape)];
         reply.reportDrift({ wrong: read.wrong, unknown });
-        return { days: readDays(overview), ...omitMissing(totals) };
+        const days = readDays(overview);
+        return { days, ...omitMissing({ ...totals, unknownOverview: describeUnknownForm(overview, days) }) };
       });
     },
   };
@@ -68,10 +80,12 @@ function readDays(raw: unknown): readonly ScanDay[] {
 }
 
 /**
- * The day of a key of the map as `yyyy-MM-dd`. Keys are dd-MM-yyyy or ISO, never month first. Undefined for anything
- * else, days that do not exist included: the key is then shown as it came.
+ * The day of a key of the map as `yyyy-MM-dd`. Keys are dd-MM-yyyy, ISO or epoch times, never month first. Undefined for
+ * anything else, days that do not exist included: the key is then shown as it came.
  */
 export function parseMapDay(key: string): string | undefined {
+  const at = /^\d+$/u.test(key) ? readKeyTime(key) : undefined;
+  if (at !== undefined) return new Date(at).toISOString().slice(0, 10);
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{2})-(\d{2})(?:T.*)?$/.exec(key) ?? [];
   const [, day = isoDay, month = isoMonth, year = isoYear] = /^(\d{2})-(\d{2})-(\d{4})$/.exec(key) ?? [];
   return isExists(Number(year), Number(month) - 1, Number(day)) ? `${year}-${month}-${day}` : undefined;

@@ -29,7 +29,7 @@ export const uploadScanning: Feature<'names'> = {
       name: 'scanning',
       aliases: ['scan', 'upload-scanning'],
       usage: 'scanning <shieldZoneId>',
-      summary: 'Upload scanning of a shield zone: totals, what was blocked, the newest days as a chart',
+      summary: 'Upload scanning of a shield zone: what was blocked, logged and scanned in 28 days',
       label: 'Upload scanning',
       examples: ['scanning 501'],
       needs: 'read',
@@ -57,13 +57,13 @@ export const uploadScanning: Feature<'names'> = {
       id: 'upload-scanning:submit',
       needs: 'read',
       fields: z.object({ shieldZoneId }),
-      run: (fields, context) => showMetrics(fields.shieldZoneId, 'newest', context),
+      run: (fields, context) => showMetrics(fields.shieldZoneId, 'weeks', context),
     }),
   ],
 };
 
 function readPicture(typed = ''): views.ScanningPicture {
-  return views.scanningPictureNames.find((name) => name === typed.toLowerCase()) ?? 'newest';
+  return views.scanningPictureNames.find((name) => name === typed.toLowerCase()) ?? 'weeks';
 }
 
 async function showMetrics(

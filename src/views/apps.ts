@@ -2,17 +2,10 @@ import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import { renderAnswer } from './blocks/answer.ts';
-import type { Message } from './blocks/blocks.ts';
+import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import {
-  formatInteger,
-  formatMoment,
-  formatMoney,
-  formatNumber,
-  formatShortMoments,
-  pluralize,
-} from './blocks/format.ts';
+import { formatInteger, formatMoment, formatNumber, formatShortMoments, pluralize } from './blocks/format.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { selectOf } from './blocks/menu-of-buttons.ts';
@@ -41,15 +34,14 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
   const label = escapeMrkdwn(name ?? id, 60);
   const latency = describeLatency(app);
   const cost = describeCost(app);
-  const chart = renderLatencyChart(app, latency);
+  const chart = renderLatencyChart(app);
   const facts = [describeVolumes(app), zones.length > 0 && pluralize(zones.length, 'zone')];
   const state = status === undefined ? '' : ` is ${escapeMrkdwn(status, 40)}`;
-  return renderAnswer({
+  const answer = renderAnswer({
     text: join([`App ${label}${state}`, latency, cost, ...facts], ' · '),
     lines: [
       join([`${describeAlarm(status)}${renderNamedId(id, name)}${state}`, cost], ' · '),
-      // The title of the chart has it.
-      join([(hasValues || chart.length === 0) && capitalize(latency), ...facts], ' · '),
+      join([capitalize(latency), ...facts], ' · '),
     ],
     picture: hasValues ? renderValues(points) : chart,
     actions: [
@@ -67,32 +59,37 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
         (hasValues
           ? button('Chart', 'apps:refresh:chart', id)
           : button(`All ${formatInteger(points.length)} values`, 'apps:values', id)),
-      commandButton(name === undefined ? 'Give it a name' : 'Rename it', `name app ${id}`, 1),
+      commandButton(name === undefined ? 'Give it a name' : 'Rename', `name app ${id}`, 1),
       commandButton('Another app', 'app'),
       panelButton(panel, 'app', id),
     ],
-    notes: [describeRange(points), `as of ${formatMoment(asOf)}`],
+    notes: [app.unknownChart ? unknownForm : describeRange(points), `as of ${formatMoment(asOf)}`],
   });
+  return app.unknownChart ? { ...answer, files: [jsonFile('latency', app.unknownChart)] } : answer;
 }
+
+const unknownForm = 'latency over time is in a form I do not know: see the file';
 
 /** The set is open: an unknown status is shown as reported. */
 function describeAlarm(status: string | undefined): string {
   return status === 'failing' || status === 'suspended' ? ':red_circle: ' : '';
 }
 
-/** Without a unit, since the specification gives none. */
+/** As the CDN reports it, without a unit, since the specification gives none. */
 function describeLatency({ currentLatency: now, averageLatency: average }: AppSummary): string {
-  if (now === undefined)
-    return average === undefined ? 'latency not reported' : `latency ${formatNumber(average)} on average`;
-  const change = average && average > 0 && now >= 0 ? Math.round((now / average - 1) * 100) : undefined;
-  const compared = change && `${formatInteger(Math.abs(change))} % ${change > 0 ? 'above' : 'below'} average`;
-  return join([`latency ${formatNumber(now)} now`, change === 0 ? 'as on average' : compared], ', ');
+  if (now === undefined && average === undefined) return 'latency not reported';
+  return join(
+    [
+      now === undefined ? 'current latency not reported' : `latency ${formatNumber(now)} now`,
+      average === undefined ? 'average not reported' : `average ${formatNumber(average)}`,
+    ],
+    ', ',
+  );
 }
 
-/** US dollars by the price list of the CDN. Whole ones are enough in a sentence. */
+/** Without a currency, since the specification names none. */
 function describeCost({ monthlyCost: cost }: AppSummary): string {
-  if (cost === undefined) return 'cost not reported';
-  return `${cost < 100 ? formatMoney(cost) : formatMoney(Math.round(cost)).replace(/\.00$/u, '')} a month`;
+  return cost === undefined ? 'cost not reported' : `monthly cost ${formatNumber(cost)}`;
 }
 
 function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {
@@ -104,25 +101,27 @@ function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {
 /** `Lowest 35.4 on 29 Oct, highest 49.7 on 2 Nov` */
 function describeRange(points: readonly LatencyPoint[]): string {
   const labels = createLabels(points);
-  const joint = hasTimes(points) ? 'on ' : 'at ';
+  // Within a day only the time.
+  const joint = hasTimes(points) && !/^\d\d:\d\d$/u.test(labels[0] ?? '') ? 'on ' : 'at ';
   const [lowest, ...rest] = points
     .map(({ latency }, at) => ({ latency, label: labels[at] ?? '' }))
     .toSorted((one, other) => one.latency - other.latency)
     .map(({ latency, label }) => `${formatNumber(latency)} ${joint}${escapeMrkdwn(label, 40)}`);
-  if (lowest === undefined) return 'The CDN reports no latency over time';
+  if (lowest === undefined) return 'no latency over time reported';
   const highest = rest.at(-1);
   const zone = labels.some((label) => /\d:\d/u.test(label)) ? ' UTC' : '';
-  return highest ? `Lowest ${lowest}, highest ${highest}${zone}` : `Once: ${lowest}${zone}`;
+  return highest ? `lowest ${lowest}, highest ${highest}${zone}` : `one value: ${lowest}${zone}`;
 }
 
-function renderLatencyChart({ latencyChart }: AppSummary, title: string) {
+function renderLatencyChart({ latencyChart }: AppSummary) {
   // A line needs two points.
   if (latencyChart.length < 2) return [];
   const labels = createLabels(latencyChart);
   const series = [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }];
   return renderChart({
     kind: 'line',
-    title: capitalize(title),
+    // Its newest value need not be the current one of the sentence.
+    title: 'Latency over time',
     unit: 'Latency (no unit given)',
     labels,
     series,

@@ -2,21 +2,17 @@ import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
 import { startOfDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
-import type { Message, MessageBlock } from './blocks/blocks.ts';
+import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
 import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatInteger, formatMoment, formatPercent, formatShortDay, pluralize } from './blocks/format.ts';
+import { formatInteger, formatMoment, formatShortDay, pluralize } from './blocks/format.ts';
 import { modal, searchSelect } from './blocks/inputs.ts';
 import { selectOf } from './blocks/menu-of-buttons.ts';
-import { type Cell, renderTable } from './blocks/table.ts';
+import { formatCell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
 /** The ways to look at the past 28 days. */
-export const scanningPictures = {
-  newest: '14 days',
-  weeks: '28 days by week',
-  days: 'Every day as a table',
-} as const;
+export const scanningPictures = { weeks: 'By week', days: 'By day, as a table' } as const;
 export type ScanningPicture = keyof typeof scanningPictures;
 export const scanningPictureNames = Object.keys(scanningPictures) as ScanningPicture[];
 
@@ -29,15 +25,15 @@ export interface Scanning {
   readonly asOf: Date;
 }
 
-/** The blocked share, files and the worst day in words; the days as a chart. */
-export function renderScanning({ id, name, metrics, picture = 'newest', asOf }: Scanning): Message {
-  const { days } = metrics;
-  const blocked = describeBlocked(metrics);
-  const facts = [describeScanned(metrics), describeWorstDay(days)];
-  return renderAnswer({
-    text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${join([blocked, ...facts], ' · ')}`,
-    lines: [`${renderLabel(id, name)}: ${blocked}`, join(facts, ' · ')],
-    picture: { newest: renderNewest, weeks: renderWeeks, days: renderDays }[picture](days),
+/** The totals as the CDN reports them, and the worst day; the 28 days as a chart. */
+export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: Scanning): Message {
+  const { days, unknownOverview } = metrics;
+  const totals = describeTotals(metrics);
+  const worst = describeWorstDay(days);
+  const answer = renderAnswer({
+    text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${join([totals, worst], ' · ')}`,
+    lines: [`${renderLabel(id, name)}: ${totals}`, worst],
+    picture: { weeks: renderWeeks, days: renderDays }[picture](days),
     actions: [
       days.length > 0 &&
         selectOf(
@@ -51,11 +47,17 @@ export function renderScanning({ id, name, metrics, picture = 'newest', asOf }: 
     share: `scanning ${id} show:${picture}`,
     more: [
       button('Refresh', 'upload-scanning:show:refresh', `${id} ${picture}`),
-      commandButton(name === undefined ? 'Give it a name' : 'Rename it', `name shield ${id}`, 1),
+      commandButton(name === undefined ? 'Give it a name' : 'Rename', `name shield ${id}`, 1),
       commandButton('Another shield zone', 'scanning'),
     ],
-    notes: ['Days are those of the CDN', `as of ${formatMoment(asOf)}`],
+    notes: [
+      unknownOverview
+        ? 'the days are in a form I do not know: see the file'
+        : (describeUnreported(days) ?? 'days as the CDN counts them'),
+      `as of ${formatMoment(asOf)}`,
+    ],
   });
+  return unknownOverview ? { ...answer, files: [jsonFile('upload-scanning', unknownOverview)] } : answer;
 }
 
 function renderLabel(id: string, name: string | undefined): string {
@@ -74,19 +76,18 @@ export function renderScanningForm(): ModalView {
   ]);
 }
 
-/** Of logged requests only if plausible: some plans count a blocked request as logged, others do not. */
-function describeBlocked(metrics: UploadScanningMetrics): string {
+/** `3 requests blocked, 120 logged, 4,000 files scanned in 28 days` */
+function describeTotals(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
-  if (blocked === undefined) return 'blocked requests not reported';
-  if (blocked === 0) return 'nothing blocked in 28 days';
-  if (logged && blocked <= logged)
-    return `${formatPercent(blocked, logged)} blocked of ${pluralize(logged, 'logged request')}`;
-  const share = scanned && blocked <= scanned && ` (${formatPercent(blocked, scanned)} of the files)`;
-  return `${pluralize(blocked, 'request')} blocked in 28 days${share || ''}`;
-}
-
-function describeScanned({ totalFilesScanned: scanned }: UploadScanningMetrics): string {
-  return scanned === undefined ? 'files scanned not reported' : `${pluralize(scanned, 'file')} scanned`;
+  return [
+    blocked === undefined
+      ? 'blocked requests not reported'
+      : `${formatInteger(blocked)} ${blocked === 1 ? 'request' : 'requests'} blocked`,
+    logged === undefined ? 'logged requests not reported' : `${formatInteger(logged)} logged`,
+    scanned === undefined
+      ? 'scanned files not reported'
+      : `${formatInteger(scanned)} ${scanned === 1 ? 'file' : 'files'} scanned in 28 days`,
+  ].join(', ');
 }
 
 function describeWorstDay(days: readonly ScanDay[]): string {
@@ -98,29 +99,44 @@ function describeWorstDay(days: readonly ScanDay[]): string {
   return most > 0 ? `most blocked: ${formatInteger(most)} on ${escapeMrkdwn(nameDay(worst), 40)}` : '';
 }
 
+/** Days that say nothing of blocked requests are missing in the sums. */
+function describeUnreported(days: readonly ScanDay[]): string | undefined {
+  const unreported = days.filter(({ blockedRequests }) => blockedRequests === undefined).length;
+  return unreported > 0 ? `blocked requests of ${pluralize(unreported, 'day')} not reported` : undefined;
+}
+
 /** A key that is no day is shown as reported: guessing could swap day and month. */
 function nameDay({ day, label }: ScanDay): string {
   return day ? formatShortDay(day) : label || 'no day';
 }
 
-function renderNewest(days: readonly ScanDay[]): MessageBlock[] {
-  const newest = days.slice(-14);
-  return renderBars(newest, newest.map(nameDay), { period: pluralize(newest.length, 'day'), unit: 'a day' });
-}
+type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
 
-/** Sums of seven days, counted back from the newest. */
+/** Sums of seven days, counted back from the newest. Files have another scale: they are drawn only where nothing else is. */
 function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
   const weeks = Array.from({ length: Math.ceil(days.length / 7) }, (_, back) =>
     days.slice(Math.max(0, days.length - (back + 1) * 7), days.length - back * 7),
   ).toReversed();
-  const sums = weeks.map((week) => ({
-    label: '',
-    ...sumMember(week, 'loggedRequests'),
-    ...sumMember(week, 'blockedRequests'),
-    ...sumMember(week, 'filesScanned'),
-  }));
-  const labels = weeks.map((week) => nameWeek(week.map(nameDay)));
-  return renderBars(sums, labels, { period: pluralize(days.length, 'day'), unit: 'a week' });
+  const series = (name: string, member: Member) => ({
+    name,
+    values: weeks.map((week) => sumMember(week, member)),
+  });
+  const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
+  return renderChart({
+    kind: 'bar',
+    title: `${hasRequests ? 'Requests' : 'Files'} a week, ${pluralize(days.length, 'day')}`,
+    unit: `${hasRequests ? 'Requests' : 'Files'} a week`,
+    labels: weeks.map((week) => nameWeek(week.map(nameDay))),
+    series: hasRequests
+      ? [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')]
+      : [series('Files scanned', 'filesScanned')],
+  });
+}
+
+/** Undefined where no day reported it. */
+function sumMember(days: readonly ScanDay[], member: Member): number | undefined {
+  const values = days.flatMap((day) => day[member] ?? []);
+  return values.length > 0 ? values.reduce((all, value) => all + value, 0) : undefined;
 }
 
 /** `26 Oct–1 Nov`, `2–8 Nov` */
@@ -129,39 +145,6 @@ function nameWeek(names: readonly string[]): string {
   const [date, month] = first.split(' ');
   const isSameMonth = month !== undefined && last.endsWith(` ${month}`);
   return first === last ? first : `${isSameMonth ? date : first}–${last}`;
-}
-
-type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
-
-/** Absent where no day reported it. */
-function sumMember(days: readonly ScanDay[], member: Member): Partial<Record<Member, number>> {
-  const values = days.flatMap((day) => day[member] ?? []);
-  return values.length > 0 ? { [member]: values.reduce((all, value) => all + value, 0) } : {};
-}
-
-/** Files have another scale, so they are drawn only where nothing else is reported. */
-function renderBars(
-  bars: readonly ScanDay[],
-  labels: readonly string[],
-  { period, unit }: { readonly period: string; readonly unit: string },
-): MessageBlock[] {
-  const series = (name: string, member: Member) => ({ name, values: bars.map((bar) => bar[member]) });
-  const count = (member: Member): string => {
-    const sum = sumMember(bars, member)[member];
-    return sum === undefined ? 'not reported' : formatInteger(sum);
-  };
-  if (bars.every((bar) => (bar.loggedRequests ?? bar.blockedRequests) === undefined)) {
-    const title = `${count('filesScanned')} files scanned in ${period}`;
-    const files = [series('Files scanned', 'filesScanned')];
-    return renderChart({ kind: 'bar', labels, title, unit: `Files ${unit}`, series: files });
-  }
-  return renderChart({
-    kind: 'bar',
-    labels,
-    title: `${count('blockedRequests')} of ${count('loggedRequests')} requests blocked in ${period}`,
-    unit: `Requests ${unit}`,
-    series: [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')],
-  });
 }
 
 function renderDays(days: readonly ScanDay[]): MessageBlock[] {
@@ -173,15 +156,9 @@ function renderDays(days: readonly ScanDay[]): MessageBlock[] {
       .toReversed()
       .map((one) => [
         areDays ? { number: startOfDay(one.day ?? ''), text: nameDay(one) } : nameDay(one),
-        renderNumber(one.blockedRequests),
-        renderNumber(one.loggedRequests),
-        renderNumber(one.filesScanned),
+        formatCell(one.blockedRequests, formatInteger),
+        formatCell(one.loggedRequests, formatInteger),
+        formatCell(one.filesScanned, formatInteger),
       ]),
   });
-}
-
-function renderNumber(value: number | undefined): Cell {
-  return value === undefined
-    ? { number: -1, text: 'not reported' }
-    : { number: value, text: formatInteger(value) };
 }

@@ -46,6 +46,10 @@ test('the value comes back as a secret', async () => {
   expect(variable).not.toHaveProperty('required');
 });
 
+test('zeros before an id are no part of it', () => {
+  expect(variablePath('0301', '0012')).toBe(variablePath('301', '12'));
+});
+
 test('an answer without a body is a change that was made', async () => {
   const cdn = await startStubCdn((_, response) => void response.writeHead(204).end());
   expect(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseIsoTime, toEpochMs } from '../../lib/time.ts';
 import { isObject, readErrorBody } from './errors.ts';
 import type { Reply } from './request.ts';
 
@@ -85,8 +86,8 @@ export function findUnknown(body: unknown, known: object): string[] {
 const keyNames = ['date', 'day', 'time', 'timestamp', 'key', 'x'];
 
 /**
- * The points of a map by day, time or something else. The specification leaves its form open: an object, a list of pairs and a list of
- * objects are read, other entries are left out.
+ * The points of a map by day, time or something else. The specification leaves its form open: an object, a list of pairs
+ * and a list of objects are read, other entries are left out.
  */
 export function readSeries(raw: unknown): { key: string; value: unknown }[] {
   if (isObject(raw)) return Object.entries(raw).map(([key, value]) => ({ key, value }));
@@ -102,6 +103,20 @@ export function readSeries(raw: unknown): { key: string; value: unknown }[] {
     return key === undefined ? [] : [{ key: String(key), value: entry }];
   });
 }
+
+/** The moment of a key of such a map: ISO text, or epoch seconds or milliseconds. */
+export function readKeyTime(key: string): number | undefined {
+  return /^\d{9,13}$/u.test(key) ? toEpochMs(Number(key)) : parseIsoTime(key);
+}
+
+/** A map in a form that is not known, as JSON; undefined where it says nothing. */
+export function describeUnknownForm(raw: unknown, found: readonly unknown[]): string | undefined {
+  if (found.length > 0 || raw === null || raw === undefined) return undefined;
+  const isEmpty = typeof raw === 'object' && Object.keys(raw).length === 0;
+  return isEmpty ? undefined : JSON.stringify(raw, undefined, 2).slice(0, maxUnknownLength);
+}
+
+const maxUnknownLength = 100_000;
 
 /** A number, or the only number of an object. */
 export function findNumber(value: unknown): number | undefined {

@@ -14,10 +14,10 @@ export function createNumericKind(name: string, example: number): IdKind {
 
 const maxIds = { int32: 2n ** 31n - 1n, int64: 2n ** 63n - 1n };
 
-/** Throws a UserError for anything but digits in range. */
+/** `0301` → `301`. Throws a UserError for anything but digits in range. */
 export function checkNumericId(value: string, bits: 'int32' | 'int64', kind: IdKind): string {
   if (!/^\d{1,19}$/.test(value) || BigInt(value) > maxIds[bits]) throw createIdError(kind);
-  return value;
+  return String(BigInt(value));
 }
 
 // Escaped `.`, `/`, `\` and control characters: they would change the path if a proxy decodes it once more.

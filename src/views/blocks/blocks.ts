@@ -54,6 +54,12 @@ export interface Attachment {
   readonly content: Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
 }
 
+/** What the CDN reports in a form that no picture can be made of. */
+export function jsonFile(name: string, json: string): Attachment {
+  const content = new TextEncoder().encode(json);
+  return { name: `${name}.json`, title: name, mimetype: 'application/json', content };
+}
+
 /** A file without a name, scanned for secrets while it was written. Its creator discards it. */
 export interface Spooled {
   readonly length: () => number;
