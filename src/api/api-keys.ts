@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { registerSecret, type Secret } from '../secrets/secret.ts';
-import { findUnknown, id, readLeniently, text, texts } from './http/lenient.ts';
+import { compareNames, id, readLeniently, text, texts } from './http/lenient.ts';
 import type { Send } from './http/request.ts';
 import { createPages } from './json/lists.ts';
 
@@ -27,7 +27,7 @@ export function createApiKeys(send: Send, own: Secret) {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw, reply) => {
         const read = readLeniently(record, raw);
         if (!read) return undefined;
-        reply.reportDrift({ wrong: read.wrong, unknown: findUnknown(raw, record.shape) });
+        reply.reportDrift({ wrong: read.wrong, ...compareNames(raw, record.shape) });
         return toApiKey(read.value, own);
       });
       return { keys, skipped };

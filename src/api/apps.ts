@@ -50,7 +50,13 @@ export function createApps(send: Send) {
     async summary(appId: string) {
       const path = pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'summary');
       return send({ operation: 'Get Application Usage Summary', path }, async (reply) => {
-        const { latencyChart, ...members } = readAnswer(reply, await reply.json(), usageSummary);
+        const { latencyChart, ...members } = readAnswer(
+          reply,
+          await reply.json(),
+          usageSummary,
+          // Published, and not in the specification's table.
+          ['status'],
+        );
         const points = readChart(latencyChart);
         const unknownChart = describeUnknownForm(latencyChart, points);
         return { ...omitMissing({ ...members, unknownChart }), latencyChart: points };

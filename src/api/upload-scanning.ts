@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { shieldZoneIdKind } from './event-logs.ts';
 import { isObject, readErrorBody } from './http/errors.ts';
 import {
+  compareNames,
   count,
   describeUnknownForm,
-  findUnknown,
   omitMissing,
   readKeyTime,
   readLeniently,
@@ -58,8 +58,9 @@ export function createUploadScanning(send: Send) {
         if (!read) throw reply.wrongShape(body);
         const { overviewPastTwentyEightDays: overview, ...totals } = read.value;
         // The specification leaves open what a day is made of.
-        const unknown = [...findUnknown(body, envelope), ...findUnknown(body['data'], data.shape)];
-        reply.reportDrift({ wrong: read.wrong, unknown });
+        const { unknown } = compareNames(body, envelope);
+        const within = compareNames(body['data'], data.shape);
+        reply.reportDrift({ wrong: read.wrong, ...within, unknown: [...unknown, ...within.unknown] });
         const days = readDays(overview);
         return { days, ...omitMissing({ ...totals, unknownOverview: describeUnknownForm(overview, days) }) };
       });

@@ -13,6 +13,7 @@ import { createResponseUrls } from '../slack/send/response-url.ts';
 import { tenantIdOfWorkspace } from '../slack/sender.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
 import { addCallSpan } from '../telemetry/spans.ts';
+import { createDriftWatch } from './drift.ts';
 import type { Base, Stores } from './stores.ts';
 
 export type Services = ReturnType<typeof createServices>;
@@ -67,6 +68,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     // The value of a variable.
     body: () => true,
   });
+  const drift = createDriftWatch({ log, now, count: metrics.cdnDrift });
   const zoneLists = createZoneLists({ now });
   return {
     apiUrl,
@@ -80,7 +82,14 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     clock,
     onAttempt,
     postToResponseUrl: createResponseUrls(egress, onCall),
-    cdn: createCdn({ ...config.cdn, fetch: cdnFetch, now: () => now().getTime(), onAttempt }),
+    drift,
+    cdn: createCdn({
+      ...config.cdn,
+      fetch: cdnFetch,
+      now: () => now().getTime(),
+      onAttempt,
+      onDrift: drift.report,
+    }),
     people: createPeople({
       adminIds: config.adminIds,
       client: async (workspace) =>

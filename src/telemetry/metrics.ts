@@ -103,6 +103,11 @@ export function createMetrics() {
   );
   const cdn = createCallMetrics('cdn_request', 'Requests to the CDN, each try', 'operation');
   const slack = createCallMetrics('slack_call', 'Calls of Slack’s Web API with their retries', 'method');
+  const drift = gauge(
+    'chatops_cdn_drift_members',
+    'Members in which answers of the CDN differ from the specification, since the start',
+    ['operation', 'kind'],
+  );
   const refusals = counter(
     'chatops_refusals_total',
     'What the policy refused to people and to jobs, by reason',
@@ -151,6 +156,9 @@ export function createMetrics() {
     },
     cdnRequest: cdn,
     slackCall: slack,
+    /** `kind`: `wrong`, `missing` or `unknown`. */
+    cdnDrift: (operation: string, kind: string, members: number): void =>
+      drift.set({ operation, kind }, members),
     /** `reason`: one of the policy's. */
     refused: (reason: string): void => refusals.inc({ reason }),
     alertUntold: (): void => untold.inc(),

@@ -15,9 +15,9 @@ test('keys come with id, roles and the last four characters, and never whole', a
   expect(found).toEqual({
     keys: [
       { id: '77', roles: ['User', 'UserApi'], isOwn: false, tail: 'abcd' },
-      { id: '78', roles: [], isOwn: false },
+      { id: '78', roles: undefined, isOwn: false },
       { id: '79', roles: ['ScopedApiKey'], isOwn: false },
-      { id: '80', roles: [], isOwn: false },
+      { id: '80', roles: undefined, isOwn: false },
     ],
     skipped: 1,
   });

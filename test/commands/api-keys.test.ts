@@ -71,13 +71,12 @@ test('refreshing takes the list’s place, and sends its file only where it is a
   expect(fewer?.files).toHaveLength(1);
 });
 
-test.each([
-  [null, 'roles not reported'],
-  [[], 'no roles'],
-  [['SubuserAPIPullZones', 'Brand<New>Role'], 'SubuserAPIPullZones, Brand&lt;New&gt;Role'],
-])('the roles %j read %s', async (roles, words) => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  harness.cdn.data.apiKeys.splice(0, Infinity, { Id: 7, Key: null, Roles: roles as string[] });
-  const [answer] = await harness.person().run('keys');
-  expect(readText(answer)).toContain(`• 7: ${words} · last characters not shown`);
-});
+test.each([[null], [[]], [['SubuserAPIPullZones', 'Brand<New>Role']]])(
+  'the roles %j are shown as they came',
+  async (roles) => {
+    await using harness = await createCommandHarness({ zones: 3 });
+    harness.cdn.data.apiKeys.splice(0, Infinity, { Id: 7, Key: null, Roles: roles as string[] });
+    const [answer] = await harness.person().run('keys');
+    expect(readText(answer).split('\n')[1]).toMatchSnapshot();
+  },
+);

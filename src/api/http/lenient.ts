@@ -64,22 +64,36 @@ export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonN
 
 /**
  * Parses a small answer that is one object. Throws ApiError `unexpected` for anything else, and `refused` if it only
- * describes a failure.
+ * describes a failure. `beyond`: members of the schema that the specification does not have.
  */
-export function readAnswer<S extends z.ZodObject>(reply: Reply, body: unknown, schema: S): z.output<S> {
+export function readAnswer<S extends z.ZodObject>(
+  reply: Reply,
+  body: unknown,
+  schema: S,
+  beyond: readonly string[] = [],
+): z.output<S> {
   const names = isObject(body) ? Object.keys(body) : [];
   const isExpected = names.some((name) => Object.hasOwn(schema.shape, name));
   const isFailure = !isObject(body) || (!isExpected && readErrorBody(body).kind !== 'none');
   const read = isFailure ? undefined : readLeniently(schema, body);
   if (!read) throw reply.wrongShape(body);
-  reply.reportDrift({ wrong: read.wrong, unknown: findUnknown(body, schema.shape) });
+  reply.reportDrift({ wrong: read.wrong, ...compareNames(body, schema.shape, beyond) });
   return read.value;
 }
 
-/** The members that are not in `known`. Only names, and bounded: they are logged. */
-export function findUnknown(body: unknown, known: object): string[] {
-  const unknown = isObject(body) ? Object.keys(body).filter((name) => !Object.hasOwn(known, name)) : [];
-  return unknown.slice(0, 50).map((name) => name.slice(0, 80));
+/**
+ * The members that are not in `known`, and those that are missing. `beyond`: members that may be missing. Only names, and
+ * bounded: they are logged.
+ */
+export function compareNames(
+  body: unknown,
+  known: object,
+  beyond: readonly string[] = [],
+): { readonly missing: string[]; readonly unknown: string[] } {
+  if (!isObject(body)) return { missing: [], unknown: [] };
+  const missing = Object.keys(known).filter((name) => !Object.hasOwn(body, name) && !beyond.includes(name));
+  const unknown = Object.keys(body).filter((name) => !Object.hasOwn(known, name));
+  return { missing, unknown: unknown.slice(0, 50).map((name) => name.slice(0, 80)) };
 }
 
 // Names of the key member, should the map ever become a list.

@@ -41,6 +41,8 @@ export interface Drift {
   readonly operation: string;
   /** Members of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
   readonly wrong: readonly string[];
+  /** Members of the specification that are absent. */
+  readonly missing: readonly string[];
   /** Members that the specification does not have. They are ignored. */
   readonly unknown: readonly string[];
 }
@@ -189,8 +191,9 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         const explains = words.kind !== 'none' && typeof body !== 'string';
         return explains ? fail('refused', toErrorFacts(words)) : fail('unexpected');
       },
-      reportDrift({ wrong, unknown }) {
-        if (wrong.length + unknown.length > 0) cdn.onDrift?.({ operation, wrong, unknown });
+      reportDrift({ wrong, missing, unknown }) {
+        if (wrong.length + missing.length + unknown.length > 0)
+          cdn.onDrift?.({ operation, wrong, missing, unknown });
       },
     };
 

@@ -3,7 +3,7 @@ import { parseJson } from '../../lib/canonical-json.ts';
 import { parseIsoTime, toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
-import { count, findUnknown, omitMissing, readLeniently, text } from '../http/lenient.ts';
+import { compareNames, count, omitMissing, readLeniently, text } from '../http/lenient.ts';
 import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
 import type { Reply, Send } from '../http/request.ts';
 import { readList } from '../json/lists.ts';
@@ -94,7 +94,7 @@ const record = z.object({
 
 function reportDrift(raw: unknown, reply: Reply): void {
   const wrong = readLeniently(record, raw)?.wrong ?? ['an entry'];
-  reply.reportDrift({ wrong, unknown: findUnknown(raw, record.shape) });
+  reply.reportDrift({ wrong, ...compareNames(raw, record.shape) });
 }
 
 /** The day of a log's address, MM-dd-yyyy. Months come first here only. */

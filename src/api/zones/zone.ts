@@ -1,5 +1,5 @@
 import { isObject } from '../http/errors.ts';
-import { findUnknown, omitMissing, readLeniently } from '../http/lenient.ts';
+import { compareNames, omitMissing, readLeniently } from '../http/lenient.ts';
 import { type Members, renameMembers, zoneMembers, zoneSchema } from './members.ts';
 import { hasPlaceholderOrigin, summarize, type ZoneSummary } from './summary.ts';
 
@@ -13,8 +13,8 @@ export interface Zone {
 }
 
 /**
- * Parses one whole zone; undefined if it is none. `wrong`: members of the wrong type; `unknown`: members that are not
- * published.
+ * Parses one whole zone; undefined if it is none. `wrong`: members of the wrong type; `missing`: of the specification;
+ * `unknown`: members that are not published.
  */
 export function readZone(raw: unknown) {
   const summary = summarize(raw);
@@ -25,8 +25,11 @@ export function readZone(raw: unknown) {
   const members = omitMissing(read.value);
   if (hasPlaceholderOrigin(raw)) delete members['OriginUrl'];
   const zone: Zone = { summary, members };
-  return { zone, wrong: read.wrong, unknown: findUnknown(renamed, zoneSchema.shape) };
+  return { zone, wrong: read.wrong, ...compareNames(renamed, zoneSchema.shape, publishedLater) };
 }
+
+/** In no specification yet: many a service does not have them. */
+const publishedLater = ['TlsSecurityLevel', 'LoadBalancerId'];
 
 /**
  * Every member that is not secret, in the order of the table, with null for those that were not reported or link to

@@ -17,7 +17,7 @@ export function createDoctor(
   services: Services,
 ): Doctor {
   const { config, fetch, now } = base;
-  const { access, cdn, slackFetch } = services;
+  const { access, cdn, drift, slackFetch } = services;
   return {
     retryNativeBlocks: (person) => nativeSupport.forget(tenantId(person)),
     async examine(person) {
@@ -35,7 +35,8 @@ export function createDoctor(
         checkWorkspace(workspace, slack),
         checkHosts(base),
       ]);
-      return [...found.flat(), ...(linked ? [await checkKey(cdn, linked.key)] : [])];
+      const own = linked ? [await checkKey(cdn, linked.key)] : [];
+      return [...found.flat(), ...own, drift.examine()];
     },
   };
 

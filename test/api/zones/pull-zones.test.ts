@@ -274,7 +274,8 @@ test('what is not as specified is reported by name, without values', async () =>
   );
   const drifts: Drift[] = [];
   await cdn.client({ onDrift: (drift) => drifts.push(drift) }).pullZones.all();
-  expect(drifts).toEqual([{ operation: 'List Pull Zones', wrong: ['Enabled'], unknown: ['NewLevel'] }]);
+  expect(drifts).toMatchObject([{ operation: 'List Pull Zones', wrong: ['Enabled'], unknown: ['NewLevel'] }]);
+  expect(drifts[0]?.missing).toContain('EnableTLS1');
 });
 
 test('other work gets its turn while a long list is read', async () => {
