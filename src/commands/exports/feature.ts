@@ -43,7 +43,7 @@ function isList({ list }: Words): boolean {
 /** The form with what was typed: `501 last 6h in #ops`. What cannot be read is told in it, and has its default. */
 async function fillForm(words: Words, context: With<Needs>): Promise<forms.ExportForm> {
   const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
-  const form = await blank(context, '');
+  const form = await createForm(context, '');
   const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };
   const problems: string[] = [];
   const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
@@ -106,7 +106,7 @@ function toWindow({ from, to }: TypedPeriod, now: Date): Window {
   throw new UserError(endsTooEarly, '');
 }
 
-async function blank({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
+async function createForm({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
   const profile = await people.profile(person.userId);
   return {
     shieldZoneId,
@@ -196,7 +196,7 @@ const change: Action<'exports'> = {
   async load(value, context) {
     const { before, window } = await readButton(value, context);
     const { request, channel } = before;
-    const form = await blank(context, request.shieldZoneId);
+    const form = await createForm(context, request.shieldZoneId);
     const isKept = endsInTime(window, context.now());
     return forms.renderExportForm({
       ...form,
@@ -214,7 +214,7 @@ const cancel: Action<'exports'> = {
   needs: 'none',
   newMessage: true,
   async run(id, context) {
-    const one = await context.exports.look(context.person, id, context.message);
+    const one = await context.exports.findPressed(context.person, id, context.message);
     if (!one) return say('This export is no longer remembered.');
     if (one.endedAt) return renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {

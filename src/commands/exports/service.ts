@@ -29,7 +29,7 @@ export type ExportService = ReturnType<typeof createExportService>;
 const mostUnderWay = 3;
 // Slack answers in less than a second, unless it wants a pause. Then the message and the export come later.
 const mostWaitMs = 3_000;
-const lookEveryMs = 50;
+const pollMs = 50;
 
 /** Exports of event logs, from the form to the file. */
 export function createExportService(options: {
@@ -45,7 +45,7 @@ export function createExportService(options: {
     return row?.tenant === tenant && row.request !== null ? row : undefined;
   }
 
-  /** An answer to a press, and may be lost: the outbox shows the outcome in the export's message anyway. */
+  /** Best effort: the outbox shows the outcome in the export's message anyway. */
   async function showOutcome(row: ExportRow, at: Posted): Promise<void> {
     const outcome = readOutcome(row);
     if (!outcome) return;
@@ -62,17 +62,17 @@ export function createExportService(options: {
       .execute((trx) => finishExport(trx, options, { id, from: cancellable }, outcome));
     const row = await findExport(db, id);
     if (!isCancelled) return row?.state === 'sharing' ? 'late' : 'over';
-    // Shown at once: the person looks at the message, and maybe no worker process runs.
+    // The person looks at the message, and maybe no worker process runs that would update it.
     const posted = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
     if (row && posted) await showOutcome(row, posted);
     return 'cancelled';
   }
 
-  /** Waits until the message of an export is posted or refused. */
-  async function waitForBegin(id: string): Promise<ExportRow | undefined> {
+  /** The export once its message is posted or refused; undefined if that takes too long. */
+  async function waitForStart(id: string): Promise<ExportRow | undefined> {
     const until = performance.now() + mostWaitMs;
     while (performance.now() < until) {
-      await sleep(lookEveryMs);
+      await sleep(pollMs);
       const row = await findExport(db, id);
       if (row?.state !== 'asked') return row;
     }
@@ -94,7 +94,7 @@ export function createExportService(options: {
         // A person's exports start one after the other.
         await takeLock(trx, `exports/${tenant}/${userId}`);
         const request = writeRequest(wanted);
-        refuseMore(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
+        assertRoom(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
         const row = {
           id,
           tenant,
@@ -108,13 +108,13 @@ export function createExportService(options: {
         await addExport(trx, row);
         await putExportMessage(trx, row, ports);
       });
-      const row = await waitForBegin(id);
+      const row = await waitForStart(id);
       const outcome = row && readOutcome(row);
       if (outcome?.kind === 'cancelled')
-        throw new UserError('This export was stopped before it began.', 'Nothing was asked of the CDN.');
+        throw new UserError('This export was cancelled before it began.', 'The CDN was not asked.');
       // Else it ran and failed already.
       if (outcome?.kind !== 'failed' || row?.attempt !== 0) return;
-      // Slack refused the message: nothing of the request is kept, unless the person was told elsewhere meanwhile.
+      // Slack refused the message, so nothing of the request is kept, unless the person was notified elsewhere meanwhile.
       await db.transaction().execute(async (trx) => {
         if (await ports.outbox.cancel(trx, endNoticeId(id))) await dropExport(trx, id);
       });
@@ -134,8 +134,12 @@ export function createExportService(options: {
       const rows = await findExportsOf(db, { tenant: tenantId(person), userId: person.userId }, most);
       return rows.map(toExportSummary);
     },
-    /** Finds an export whose button was pressed in the message `at`, which shows the outcome if it is outdated. */
-    async look(person: Person, id: string, at: Posted | undefined): Promise<ExportSummary | undefined> {
+    /** The export whose button was pressed in the message `at`; an outdated message is corrected. */
+    async findPressed(
+      person: Person,
+      id: string,
+      at: Posted | undefined,
+    ): Promise<ExportSummary | undefined> {
       const row = await findIn(tenantId(person), id);
       if (row && at) await showOutcome(row, at);
       return row && toExportSummary(row);
@@ -151,8 +155,8 @@ export function createExportService(options: {
   };
 }
 
-/** Refuses a duplicate (a double click), and more exports than a disk has room for. */
-function refuseMore(open: readonly ExportRow[], request: string, channel: string | undefined): void {
+/** @throws UserError for a duplicate (a double click), and for more exports than a disk has room for. */
+function assertRoom(open: readonly ExportRow[], request: string, channel: string | undefined): void {
   if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
     throw new UserError(
       'The same export is under way already.',

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { exportLimits } from '../../../../src/commands/exports/worker/gather.ts';
 import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
 import { useProxy } from '../../../../src/lib/proxy.ts';
@@ -117,18 +117,16 @@ test('a compressed body that breaks off fails as cut', async () => {
 test('download and upload go through the proxy of the process', async () => {
   const proxy = await startProxy();
   const stop = await useProxy({ http: proxy.url, https: undefined, exceptions: '' });
-  try {
-    await thread.close();
-    thread = start();
-    answer = (response) => response.end(whole);
-    const [file] = (await gather()).files;
-    await (file && uploads.receive(file.spooled));
-    expect(proxy.asked).toEqual([new URL(base).host, uploads.url.host]);
-  } finally {
+  onTestFinished(() => {
     stop();
-    await thread.close();
     proxy.close();
-  }
+  });
+  await thread.close();
+  thread = start();
+  answer = (response) => response.end(whole);
+  const [file] = (await gather()).files;
+  await (file && uploads.receive(file.spooled));
+  expect(proxy.asked).toEqual([new URL(base).host, uploads.url.host]);
 });
 
 test('a redirect is an unexpected answer, and the key goes nowhere else', async () => {
