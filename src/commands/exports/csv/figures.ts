@@ -45,8 +45,6 @@ export function createEventCounter() {
       for (const [subject, column] of columns.subjects)
         values.get(subject)?.add(read[subject](row[column] ?? ''));
     },
-    /** The first row names columns that are known. */
-    hasHeader: () => columns !== undefined,
     result: (): EventFigures => ({
       ...countBars(slots, first, last),
       broken,

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
-import { readHeader } from './columns.ts';
+import { type EventColumns, readHeader } from './columns.ts';
 
 // 8 MiB: far above the URL and headers that any server accepts in one request.
 const longestRow = 8_388_608;
-/** Bytes of a file by which its separator is chosen. */
-const firstBytes = 65_536;
+/** Bytes of a file by which its header and its separator are found. */
+export const headerBytes = 65_536;
 
 /** As lenient as a file that nobody specified needs: stray quotes are text, rows may have any width. */
 const lenient = {
@@ -53,7 +53,7 @@ export function createCsvReader(onRow: (cells: readonly string[]) => void) {
       if (reading) return pass(reading, piece);
       held.push(piece);
       length += piece.length;
-      return length < firstBytes ? undefined : begin();
+      return length < headerBytes ? undefined : begin();
     },
     /** Once, after the last piece. */
     async end(): Promise<void> {
@@ -76,6 +76,11 @@ async function pass({ parser, ended }: Reading, piece: Uint8Array): Promise<void
 
 /** A first row, with line breaks between quotes, that ends with CR alone. */
 const endsWithReturn = /^(?:"(?:[^"]|"")*"|[^"\r\n])*\r(?!\n)/u;
+
+/** The columns that the first row names; undefined if it is no header that is recognized. */
+export function findHeader(start: Buffer): EventColumns | undefined {
+  return readHeader(readFirstRow(start, findSeparator(start)));
+}
 
 /** The separator that makes most cells of a header that is recognized; else a comma. */
 function findSeparator(start: Buffer): string {

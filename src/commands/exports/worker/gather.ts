@@ -3,7 +3,7 @@ import { createFileScanner } from '../../../secrets/scanner.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
 import type { EventFigures, UnreadReason } from '../../../views/exports/report.ts';
 import { createEventCounter } from '../csv/figures.ts';
-import { createCsvReader } from '../csv/reader.ts';
+import { createCsvReader, findHeader, headerBytes } from '../csv/reader.ts';
 import { createPseudonymizer, createSafeWriter, writePlain } from '../csv/rewrite.ts';
 import { createRowCounter } from '../csv/rows.ts';
 
@@ -68,106 +68,125 @@ export class SecretFound extends Error {
 
 export type StoredFile = GatheredFile & { readonly content: EncryptedTempFile };
 
+interface GatherOptions {
+  readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe'>;
+  readonly limits: ExportLimits;
+  readonly directory: string;
+  readonly onProgress: (progress: { readonly bytes: number; readonly rows: number }) => void;
+}
+
 /**
- * Writes a log to temporary files and counts its events on the way. Memory does not grow with the log. If it fails, no
- * file is left.
+ * Writes a log to a temporary file as it comes, and makes its summary and its other forms from there. Memory does not grow
+ * with the log. If it fails, no file is left.
  *
- * @throws UserError where a wanted copy cannot be made: nothing is sent that lacks what was asked for.
+ * @throws UserError where a wanted form cannot be made: nothing is sent that lacks what was asked for.
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
-  {
-    wanted,
-    limits,
-    directory,
-    onProgress,
-  }: {
-    readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe'>;
-    readonly limits: ExportLimits;
-    readonly directory: string;
-    readonly onProgress: (progress: { readonly bytes: number; readonly rows: number }) => void;
-  },
+  { wanted, limits, directory, onProgress }: GatherOptions,
 ): Promise<GatheredLog<StoredFile>> {
   const { fileBytes, summaryBytes } = limits;
   if (source.length !== undefined && source.length > fileBytes)
     throw new ExportTooLarge(fileBytes, source.length);
   const opened: EncryptedTempFile[] = [];
-  const openFile = (kind: GatheredFile['kind']) => {
+  const openFile = (kind: GatheredFile['kind']): FileWriter => {
     const content = createEncryptedTempFile(directory);
     opened.push(content);
     const scan = createFileScanner();
     return {
-      write(piece: Uint8Array): void {
+      write(piece): void {
         const kinds = scan(piece);
         if (kinds.length > 0) throw new SecretFound(kinds);
         content.write(piece);
         if (content.length() > fileBytes) throw new ExportTooLarge(fileBytes);
       },
-      end: (): StoredFile => ({ kind, length: content.length(), sha256: content.finish(), content }),
+      end: () => ({ kind, length: content.length(), sha256: content.finish(), content }),
     };
   };
 
   try {
     const raw = openFile('raw');
-    const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
-    const writeSafe = createSafeWriter();
-    const pseudonymize = wanted.pseudonyms ? createPseudonymizer() : undefined;
-    const isRewritten = wanted.pseudonyms || wanted.spreadsheetSafe;
     const counter = createRowCounter();
-    const events = createEventCounter();
     let bytes = 0;
-    let batch: (readonly string[])[] = [];
-    let unread: UnreadReason | undefined;
-
-    const reader = createCsvReader((cells) => {
-      const row = pseudonymize ? pseudonymize(cells) : cells;
-      if (bytes <= summaryBytes) events.add(row);
-      if (isRewritten) batch.push(row);
-    });
-    const isRead = (): boolean => isRewritten || (unread === undefined && bytes <= summaryBytes);
-    const read = async (work: () => Promise<void>): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        if (!isCsvError(error)) throw error;
-        if (isRewritten) throw createUnreadableError();
-        unread = 'not-csv';
-      }
-      if (batch.length === 0) return;
-      if (pseudonymize) raw.write(Buffer.from(writePlain(batch)));
-      safe?.write(Buffer.from(writeSafe(batch)));
-      batch = [];
-    };
-
+    let start = Buffer.alloc(0);
     for await (const piece of source.body) {
       bytes += piece.length;
       if (bytes > fileBytes) throw new ExportTooLarge(fileBytes);
+      if (start.length < headerBytes) start = Buffer.concat([start, piece]).subarray(0, headerBytes);
       counter.add(piece);
-      if (!pseudonymize) raw.write(piece);
-      if (isRead()) await read(() => reader.write(piece));
+      raw.write(piece);
       onProgress({ bytes, rows: counter.rows() });
     }
-    if (isRead()) await read(() => reader.end());
-    const hasHeader = events.hasHeader();
+    const file = raw.end();
+    const hasHeader = findHeader(start) !== undefined;
     const rows = Math.max(0, counter.rows() - (hasHeader ? 1 : 0));
     onProgress({ bytes, rows });
-    const isEmpty = rows === 0;
-    if (bytes > summaryBytes) unread = 'large';
-    else if (!hasHeader && !isEmpty) unread ??= 'no-header';
-    const first = raw.end();
+
+    const isRewritten = wanted.pseudonyms || wanted.spreadsheetSafe;
+    const isLarge = bytes > summaryBytes;
+    const read = isRewritten || !isLarge ? await readLog(file.content, wanted, openFile) : undefined;
+    if (wanted.pseudonyms) file.content.discard();
+    const [first, ...others] = [...(wanted.pseudonyms ? [] : [file]), ...(read?.files ?? [])];
+    let unread: UnreadReason | undefined;
+    if (isLarge) unread = 'large';
+    else if (!read?.figures) unread = 'not-csv';
+    else if (!hasHeader && rows > 0) unread = 'no-header';
     return {
-      files: [first, ...(safe ? [safe.end()] : [])],
+      files: [first ?? file, ...others],
       rows,
       bytes,
-      isEmpty,
-      figures: unread === undefined ? events.result() : undefined,
+      isEmpty: rows === 0,
+      figures: unread === undefined ? read?.figures : undefined,
       unread,
-      sha256: first.sha256,
+      sha256: (first ?? file).sha256,
     };
   } catch (error) {
     for (const file of opened) file.discard();
     throw error;
   }
+}
+
+interface FileWriter {
+  readonly write: (piece: Uint8Array) => void;
+  readonly end: () => StoredFile;
+}
+
+/** Reads a log as CSV: its figures, undefined if it is none, and the wanted other forms of it. */
+async function readLog(
+  content: EncryptedTempFile,
+  wanted: GatherOptions['wanted'],
+  openFile: (kind: GatheredFile['kind']) => FileWriter,
+): Promise<{ readonly figures: EventFigures | undefined; readonly files: readonly StoredFile[] }> {
+  const plain = wanted.pseudonyms ? openFile('raw') : undefined;
+  const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
+  const pseudonymize = wanted.pseudonyms ? createPseudonymizer() : undefined;
+  const writeSafe = createSafeWriter();
+  const events = createEventCounter();
+  let batch: (readonly string[])[] = [];
+  const reader = createCsvReader((cells) => {
+    const row = pseudonymize ? pseudonymize(cells) : cells;
+    events.add(row);
+    if (plain || safe) batch.push(row);
+  });
+  const flush = (): void => {
+    if (batch.length === 0) return;
+    plain?.write(Buffer.from(writePlain(batch)));
+    safe?.write(Buffer.from(writeSafe(batch)));
+    batch = [];
+  };
+  try {
+    for (const piece of content.read()) {
+      await reader.write(piece);
+      flush();
+    }
+    await reader.end();
+    flush();
+  } catch (error) {
+    if (!isCsvError(error)) throw error;
+    if (plain || safe) throw createUnreadableError();
+    return { figures: undefined, files: [] };
+  }
+  return { figures: events.result(), files: [plain, safe].flatMap((file) => file?.end() ?? []) };
 }
 
 function isCsvError(error: unknown): boolean {
