@@ -34,7 +34,6 @@ export function startProgressReporter(options: {
   // A later attempt is shown at once: the message is from a process that ended.
   let showAfter = attempt > 1 ? 0 : Date.now() + showEveryMs;
   let showing: Promise<void> | undefined;
-  let shownAt = 0;
   let ticking: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -58,7 +57,6 @@ export function startProgressReporter(options: {
       showAfter = Date.now() + Math.max(showEveryMs, pauseMs);
       log.debug({ error, id: one.id }, 'export progress could not be shown');
     }
-    shownAt = now().getTime();
   };
   const tick = async (): Promise<void> => {
     const { rows, bytes } = progress();
@@ -92,8 +90,6 @@ export function startProgressReporter(options: {
     },
     /** `lost`: the export was cancelled, or another attempt has it. `overdue`: it is close to the job's time limit. */
     abortReason: () => reason,
-    /** When Slack last answered to progress, epoch ms; 0 if never. */
-    shownAt: () => shownAt,
     /** Resolves once no request is under way, so that no older message replaces the last one. */
     async stop(): Promise<void> {
       isStopped = true;

@@ -118,7 +118,7 @@ async function handleFailure(
   const { db, ports, log, now, signal } = context;
   const one = toExportSummary(row);
   if (reporter.abortReason() === 'lost' || error instanceof ExportTaken) {
-    await showOutcomeAgain(about, reporter);
+    await showOutcomeAgain(about);
     return undefined;
   }
   const wait = async (why: string, change: { attempt?: number }, due?: Date): Promise<void> => {
@@ -127,7 +127,7 @@ async function handleFailure(
       if (due) await ports.enqueue(runExportJob, { id: one.id }, { in: trx, at: due, key: one.id });
       return true;
     });
-    if (!isMoved) return showOutcomeAgain(about, reporter);
+    if (!isMoved) return showOutcomeAgain(about);
     // Best effort: the next attempt shows where it is.
     await ports
       .slack(installationOf(row), signal)
@@ -170,15 +170,10 @@ async function finish(about: Attempt, outcome: ExportOutcome, done: Parameters<t
     .execute((trx) => finishExport(trx, about.context, moveOfOwner(about), outcome, done));
 }
 
-// Between the clocks of two processes.
-const skewMs = 5_000;
-
 /** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
-async function showOutcomeAgain({ row: { id }, context }: Attempt, reporter: ProgressReporter) {
-  const { db, ports } = context;
+async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt): Promise<void> {
   const row = await findExport(db, id);
-  if (!row?.ended_at || reporter.shownAt() < row.ended_at.getTime() - skewMs) return;
-  await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
+  if (row?.ended_at) await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
 }
 
 /** The export was cancelled, or taken by another attempt, at the last moment. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type EncryptedTempFile = ReturnType<typeof createEncryptedTempFile>;
@@ -29,7 +29,6 @@ export function createEncryptedTempFile(directory: string) {
       const sealed = cipher.update(piece);
       for (let at = 0; at < sealed.length; ) at += writeSync(file, sealed, at);
       length += sealed.length;
-      detachBuffer(sealed);
     },
     /** Once, after the last piece. Returns the SHA-256 of the plain bytes, hexadecimal. */
     finish: () => hash.digest('hex'),
@@ -52,20 +51,8 @@ export function createEncryptedTempFile(directory: string) {
   };
 }
 
-// O_TMPFILE of open(2), a file that never has a name. Node has no constant for it; the number is the same on every Linux.
-const unnamed = 0o20_000_000 | constants.O_DIRECTORY | constants.O_RDWR;
-/** Error codes of systems and file systems without O_TMPFILE. */
-const unsupported = new Set(['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL']);
-
-/** Without O_TMPFILE the file has a name for a moment: a process killed right then leaves an empty file. */
+/** The file loses its name at once; a process that is killed right then leaves an empty one. */
 function openUnnamed(directory: string): number {
-  if (process.platform === 'linux') {
-    try {
-      return openSync(directory, unnamed, 0o600);
-    } catch (error) {
-      if (!unsupported.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    }
-  }
   const path = join(directory, `${randomUUID()}.spool`);
   const file = openSync(path, 'wx+', 0o600);
   try {
@@ -75,13 +62,4 @@ function openUnnamed(directory: string): number {
     throw error;
   }
   return file;
-}
-
-/**
- * Releases the memory of a buffer at once, if it is the only one in its memory; it is empty afterwards. The garbage
- * collector would let hundreds of megabytes pile up on a busy machine.
- */
-function detachBuffer(bytes: Uint8Array): void {
-  const { buffer } = bytes;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }

@@ -119,12 +119,13 @@ export async function gatherLog(
     }
     const file = raw.end();
     const hasHeader = findHeader(start) !== undefined;
-    const rows = Math.max(0, counter.rows() - (hasHeader ? 1 : 0));
-    onProgress({ bytes, rows });
 
     const isRewritten = wanted.pseudonyms || wanted.spreadsheetSafe;
     const isLarge = bytes > summaryBytes;
     const read = isRewritten || !isLarge ? await readLog(file.content, wanted, openFile) : undefined;
+    const all = isLarge ? counter.rows() : (read?.rows ?? counter.rows());
+    const rows = Math.max(0, all - (hasHeader ? 1 : 0));
+    onProgress({ bytes, rows });
     if (wanted.pseudonyms) file.content.discard();
     const [first, ...others] = [...(wanted.pseudonyms ? [] : [file]), ...(read?.files ?? [])];
     let unread: UnreadReason | undefined;
@@ -151,20 +152,26 @@ interface FileWriter {
   readonly end: () => StoredFile;
 }
 
-/** Reads a log as CSV: its figures, undefined if it is none, and the wanted other forms of it. */
+/** Reads a log as CSV: its figures and rows, undefined if it is none, and the wanted other forms of it. */
 async function readLog(
   content: EncryptedTempFile,
   wanted: GatherOptions['wanted'],
   openFile: (kind: GatheredFile['kind']) => FileWriter,
-): Promise<{ readonly figures: EventFigures | undefined; readonly files: readonly StoredFile[] }> {
+): Promise<{
+  readonly figures: EventFigures | undefined;
+  readonly rows: number | undefined;
+  readonly files: readonly StoredFile[];
+}> {
   const plain = wanted.pseudonyms ? openFile('raw') : undefined;
   const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
   const pseudonymize = wanted.pseudonyms ? createPseudonymizer() : undefined;
   const writeSafe = createSafeWriter();
   const events = createEventCounter();
+  let rows = 0;
   let batch: (readonly string[])[] = [];
   const reader = createCsvReader((cells) => {
     const row = pseudonymize ? pseudonymize(cells) : cells;
+    rows += 1;
     events.add(row);
     if (plain || safe) batch.push(row);
   });
@@ -184,9 +191,9 @@ async function readLog(
   } catch (error) {
     if (!isCsvError(error)) throw error;
     if (plain || safe) throw createUnreadableError();
-    return { figures: undefined, files: [] };
+    return { figures: undefined, rows: undefined, files: [] };
   }
-  return { figures: events.result(), files: [plain, safe].flatMap((file) => file?.end() ?? []) };
+  return { figures: events.result(), rows, files: [plain, safe].flatMap((file) => file?.end() ?? []) };
 }
 
 function isCsvError(error: unknown): boolean {
