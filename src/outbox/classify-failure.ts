@@ -31,6 +31,7 @@ const meanings: Readonly<Record<string, CodeMeaning>> = {
   ...of('lacking', 'missing_scope', 'not_allowed_token_type', 'no_permission', 'team_access_not_granted'),
   ...of('lacking', 'plan_upgrade_required', 'unknown_method'),
   ...of('lift', 'access_denied', 'ekm_access_denied', 'enterprise_is_restricted'),
+  ...of('lift', 'file_uploads_disabled', 'blocked_file_type', 'file_upload_size_restricted'),
   ...of('place', 'not_in_channel', 'channel_not_found', 'is_archived', 'channel_is_archived'),
   ...of(
     'place',

@@ -3,6 +3,7 @@ import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
+import { canBeLifted, describeLift, isPlaceCode, readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
 import type { ExportRequest } from '../../views/exports/exports.ts';
@@ -91,21 +92,8 @@ const cdnReasons: Readonly<Record<string, string>> = {
 };
 
 function canPass({ outcome, code }: SlackFailure): boolean {
-  return code !== 'held_back' && (outcome === 'unknown' || code === 'upload_failed' || passing.has(code));
+  return code !== 'held_back' && (outcome === 'unknown' || ['pass', 'unclear'].includes(readCode(code)));
 }
-
-const passing = new Set([
-  'ratelimited',
-  'rate_limited',
-  'team_added_to_org',
-  'org_login_required',
-  'accesslimited',
-  'message_limit_exceeded',
-  'service_unavailable',
-  'fatal_error',
-  'internal_error',
-  'request_timeout',
-]);
 
 const overdue = new UserError(
   'This export was stopped after two hours.',
@@ -169,36 +157,29 @@ function cut({ from, to }: ExportRequest, wanted: number): Offer[] {
   })).filter((piece) => piece.to > piece.from);
 }
 
-const tooLargeForSlack = new Set(['file_upload_size_restricted', 'upload_too_large']);
-const wrongPlace = new Set(['not_in_channel', 'channel_not_found']);
+const tooLargeForSlack = ['file_upload_size_restricted', 'upload_too_large'];
+const archived = ['is_archived', 'channel_is_archived'];
 
 function offersAfterRefusal(code: string, request: ExportRequest): Offer[] {
   const same: Offer = { from: request.from, to: request.to };
   const change: Offer = { ...same, change: true };
-  if (tooLargeForSlack.has(code)) return [...cut(request, 2), change];
-  if (code === 'is_archived') return [change];
-  return wrongPlace.has(code) ? [same, change] : [same];
+  if (tooLargeForSlack.includes(code)) return [...cut(request, 2), change];
+  if (archived.includes(code)) return [change];
+  return isPlaceCode(code) ? [same, change] : [same];
 }
 
-const fromAdmin =
-  'It is the same in direct messages. Ask an admin of your Slack workspace to allow CSV files and their uploads, then export again.';
-const invite = 'Type `/invite @cdn` in that channel, then export again.';
-/** Next steps for codes where exporting to direct messages would not help, or something else helps more. */
-const slackSteps: Readonly<Record<string, string>> = {
-  missing_scope:
-    'It is the same in direct messages. Ask an admin of your Slack workspace to do so, then export again.',
-  file_uploads_disabled: fromAdmin,
-  blocked_file_type: fromAdmin,
-  file_upload_size_restricted:
-    'It is the same in direct messages. Choose a shorter window, or ask an admin of your Slack workspace to allow larger files.',
-  upload_too_large: 'Choose a shorter window.',
-  upload_refused: 'It would refuse it again. Tell whoever runs this bot the reference below.',
-  not_in_channel: invite,
-  channel_not_found: invite,
-};
+/** The next step after a refusal. Exporting to oneself does not help against what an admin has to lift. */
+function describeStep(code: string): string {
+  if (code === 'upload_too_large') return 'Choose a shorter window.';
+  if (code === 'upload_refused')
+    return 'It would refuse it again. Tell whoever runs this bot the reference below.';
+  if (isPlaceCode(code)) return 'Type `/invite @cdn` in that channel, then export again.';
+  if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
+  return 'Try again, or export to yourself: leave the channel empty.';
+}
 
 function explainRefusal(error: SlackFailure): UserError {
-  if (error.code === 'is_archived')
+  if (archived.includes(error.code))
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',
       'Export into another one, or to yourself.',
@@ -207,7 +188,7 @@ function explainRefusal(error: SlackFailure): UserError {
   const isUpload = error.cause instanceof Error && error.cause.name === 'UploadError';
   return new UserError(
     isUpload ? error.message : `Slack refused the files (${error.code}).`,
-    slackSteps[error.code] ?? 'Try again, or export to yourself: leave the channel empty.',
+    describeStep(error.code),
   );
 }
 

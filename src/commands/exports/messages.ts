@@ -1,4 +1,5 @@
 import { minuteMs } from '../../lib/time.ts';
+import { canBeLifted, describeLift } from '../../outbox/classify-failure.ts';
 import { defineMessage, type Ended, type RenderContext } from '../../outbox/outbox.ts';
 import type { Trx } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
@@ -71,28 +72,24 @@ export function describePostFailure(
   channel: string | null,
 ): Failure {
   const where = channel === null ? 'your direct messages' : `<#${channel}>`;
-  switch (code) {
-    case 'not_in_channel':
-    case 'channel_not_found':
-      return {
-        message: `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
-        hint: 'Invite it: type `/invite @cdn` in that channel, then send the form again.',
-      };
-    case 'is_archived':
-      return { message: `${where} is archived.`, hint: 'Choose another channel, or only you.' };
-    case 'held_back':
-      return {
-        message:
-          'What you typed holds a key or token that is in use, so nothing was posted. Nothing was asked of the CDN.',
-        hint: 'Fill in the form again without it: `/cdn export`.',
-        reference,
-      };
-    case undefined:
-      return { message: 'Slack asks for a pause.', hint: 'Send the form again in a minute.' };
-    default:
-      return {
-        message: `Slack does not let the bot post in ${where} (${code}).`,
-        hint: 'Send the form again, or choose another channel.',
-      };
-  }
+  if (code === undefined)
+    return { message: 'Slack asks for a pause.', hint: 'Send the form again in a minute.' };
+  if (code === 'held_back')
+    return {
+      message:
+        'What you typed holds a key or token that is in use, so nothing was posted. Nothing was asked of the CDN.',
+      hint: 'Fill in the form again without it: `/cdn export`.',
+      reference,
+    };
+  if (code === 'is_archived')
+    return { message: `${where} is archived.`, hint: 'Choose another channel, or only you.' };
+  if (code === 'not_in_channel' || code === 'channel_not_found')
+    return {
+      message: `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
+      hint: 'Invite it: type `/invite @cdn` in that channel, then send the form again.',
+    };
+  return {
+    message: `Slack does not let the bot post in ${where} (${code}).`,
+    hint: canBeLifted(code) ? describeLift(code) : 'Send the form again, or choose another channel.',
+  };
 }

@@ -3,6 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import type { WebClient } from '@slack/web-api';
 import { readRetryAfter } from '../../api/http/retry.ts';
 import { type FileTarget, postFile } from '../../lib/file-transfer.ts';
+import { canBeLifted, isPlaceCode } from '../../outbox/classify-failure.ts';
 import type { SlackPort } from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
@@ -103,12 +104,9 @@ export function createUploads(options: {
     const length = await findLength(source);
     if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
     await inspect(source);
-    const alt = file.altText?.slice(0, 1000);
     const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
       filename: file.name,
       length,
-      // Slack's documentation uses the first name, its SDK the second.
-      ...(alt ? { alt_txt: alt, alt_text: alt } : {}),
     });
     if (!address || !id) throw new UploadError('Slack gave no address for the file.');
     await sendBytes(source, {
@@ -143,21 +141,18 @@ async function findLength(source: Source): Promise<number> {
   return 'spooled' in source ? source.spooled.length() : source.byteLength;
 }
 
-// The deadline of an upload: a base, and the slowest accepted rate. Without any progress it is aborted earlier.
-const baseMs = 20_000;
-const bytesPerMs = 100;
+// Without any progress for so long an upload is aborted.
 const stallMs = 30_000;
 // Client errors that are temporary.
 const temporary = new Set([408, 425, 429]);
 
 async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise<void> {
-  const deadline = AbortSignal.timeout(baseMs + Math.ceil((await findLength(source)) / bytesPerMs));
   const stalled = new AbortController();
   const timer = setTimeout(
     () => stalled.abort(new DOMException('Slack stopped taking the file', 'TimeoutError')),
     stallMs,
   );
-  const signal = AbortSignal.any([to.signal, deadline, stalled.signal]);
+  const signal = AbortSignal.any([to.signal, stalled.signal]);
   const target = { ...to, signal, moved: () => void timer.refresh() };
   const sending =
     'spooled' in source
@@ -188,21 +183,15 @@ function describeReason(error: unknown): string {
   if (error instanceof SecretLeakBlocked)
     return `The file was held back: it would have shown a secret (${error.reference}).`;
   const code = readSlackError(error);
-  if (code !== undefined) return refusals[code] ?? `Slack refused the file (${code}).`;
+  if (code !== undefined) return describeCode(code);
   if (error instanceof Error && error.name === 'TimeoutError') return 'Slack took too long to take the file.';
   if (error instanceof Error && error.name === 'AbortError') return 'The bot was stopped meanwhile.';
   return 'The file could not be made or sent.';
 }
 
-const notAllowed = 'Your workspace does not allow this file.';
-const notInChannel = 'The bot is not in that channel: invite it and try again.';
-
-const refusals: Readonly<Record<string, string>> = {
-  missing_scope:
-    'The bot lacks the permission to send files: an admin has to install it again with the current manifest.',
-  file_uploads_disabled: notAllowed,
-  file_upload_size_restricted: notAllowed,
-  blocked_file_type: notAllowed,
-  not_in_channel: notInChannel,
-  channel_not_found: notInChannel,
-};
+function describeCode(code: string): string {
+  if (isPlaceCode(code)) return 'The bot is not in that channel: invite it and try again.';
+  if (code === 'missing_scope')
+    return 'The bot lacks the permission to send files: an admin has to install it again with the current manifest.';
+  return canBeLifted(code) ? 'Your workspace does not allow this file.' : `Slack refused the file (${code}).`;
+}

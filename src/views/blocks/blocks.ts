@@ -47,8 +47,6 @@ export interface Attachment {
   /** With the extension: `zones.csv`. */
   readonly name: string;
   readonly title: string;
-  /** Up to 1000 characters. */
-  readonly altText?: string;
   readonly mimetype: string;
   /** The bytes; a temporary file, deleted after sending; or a file that only its thread can send. */
   readonly content: Uint8Array | { readonly path: string } | { readonly spooled: Spooled };

@@ -47,7 +47,6 @@ function uploads(apiUrl = `${slack.url}/api/`): Uploads {
 const picture: Attachment = {
   name: 'latency.png',
   title: 'Latency',
-  altText: 'Latency falls from 60 to 40',
   mimetype: 'image/png',
   content: new TextEncoder().encode('a picture'),
 };
@@ -58,7 +57,7 @@ const text = (content: Attachment['content']): Attachment => ({
   content,
 });
 
-test('a file goes into a thread, with its alternative text, its words above it and exactly its bytes', async () => {
+test('a file goes into a thread, with its words above it and exactly its bytes', async () => {
   await client.chat.postMessage({ channel: ops, text: 'a thread begins' });
   const [parent] = slack.as(alice, ops).messages();
   await uploads().share([picture], { channel: ops, thread: parent?.ts, comment: 'Latency now: 40' });
@@ -70,7 +69,6 @@ test('a file goes into a thread, with its alternative text, its words above it a
   expect(shared?.files[0]).toMatchObject({
     name: 'latency.png',
     title: 'Latency',
-    altText: 'Latency falls from 60 to 40',
     size: 'a picture'.length,
   });
   expect(slack.problems).toEqual([]);
