@@ -9,6 +9,7 @@ import { operationKinds } from '../commands/operations/kinds/list.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';
 import { createAccountReads } from '../commands/reports/accounts/reads.ts';
 import { createDigestService } from '../commands/reports/digests/service.ts';
+import { createPauseHook } from '../commands/reports/pauses.ts';
 import { createAlertService } from '../commands/reports/watches/service.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
 import { createDoctor } from './doctor/service.ts';
@@ -70,8 +71,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
       accounts.drop,
       (ended) => names.forget(ended),
       (ended) => exports.endFor(ended),
-      digests.pauseFor,
-      alerts.pauseFor,
+      createPauseHook({ ...ports, db, now }),
       async (ended) => void (await cancelUnbegun(ledger, ended)),
     ],
   });

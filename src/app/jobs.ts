@@ -10,12 +10,11 @@ import { executeOperationJob, type OperationPorts } from '../commands/operations
 import { operationClockJob } from '../commands/operations/expiry.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
-import { digestDueJob, digestRunJob, reconcileDigestsJob } from '../commands/reports/digests/jobs.ts';
 import { digestMessages } from '../commands/reports/digests/messages.ts';
-import type { DigestPorts } from '../commands/reports/digests/model.ts';
-import { alertLookJob, reconcileAlertsJob } from '../commands/reports/watches/jobs.ts';
+import { reconcileReportsJob, reportJobs } from '../commands/reports/jobs.ts';
+import type { ReportPorts } from '../commands/reports/model.ts';
+import { pauseMessages } from '../commands/reports/pauses.ts';
 import { alertMessages } from '../commands/reports/watches/messages.ts';
-import type { AlertPorts } from '../commands/reports/watches/model.ts';
 import { dayMs, hourMs, toUtcDay } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
@@ -25,12 +24,13 @@ import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
 import type { Db } from '../store/schema.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
-export type Ports = DigestPorts & AlertPorts & ExportPorts & OperationPorts & OffboardingPorts;
+export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts;
 
 /** Every kind of message in the outbox. */
 const messageKinds: readonly MessageKind<never, Ports>[] = [
   ...digestMessages,
   ...alertMessages,
+  ...pauseMessages,
   ...exportMessages,
   ...operationMessages,
 ];
@@ -51,12 +51,11 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
     // An expired link still says so, and offers a new one, for a day.
     db.deleteFrom('key_links').where('expires_at', '<', before(dayMs)),
     // A deletion can be undone for minutes; a run of a deleted digest may still be under way.
-    db.deleteFrom('digests').where('deleted_at', '<', before(hourMs)),
-    db.deleteFrom('watches').where('deleted_at', '<', before(hourMs)),
-    db.deleteFrom('watch_incidents').where('closed_at', '<', before(100 * dayMs)),
+    db.deleteFrom('reports').where('deleted_at', '<', before(hourMs)),
+    db.deleteFrom('report_incidents').where('closed_at', '<', before(100 * dayMs)),
     // Later runs are compared with earlier ones of a quarter of a year.
     db
-      .deleteFrom('digest_runs')
+      .deleteFrom('report_runs')
       .where('due', '<', before(100 * dayMs))
       .where('state', 'not in', ['due', 'collecting', 'sending']),
     // A message can be edited for as long as its row is kept.
@@ -83,7 +82,7 @@ export async function repairSchedules(
   of: { readonly tenant?: string } = {},
   options?: EnqueueOptions,
 ): Promise<void> {
-  for (const job of [reconcileDigestsJob, reconcileAlertsJob]) await enqueue(job, of, options);
+  await enqueue(reconcileReportsJob, of, options);
 }
 
 /** Every job there is. A new one is a file in its engine's folder and a line here. */
@@ -92,11 +91,7 @@ export const jobs: readonly Job<never, Ports>[] = [
   sweepOutboxJob,
   completeStepJob,
   logAuditHeads,
-  digestDueJob,
-  digestRunJob,
-  reconcileDigestsJob,
-  alertLookJob,
-  reconcileAlertsJob,
+  ...reportJobs,
   runExportJob,
   exportRetentionJob,
   housekeepingJob,

@@ -67,14 +67,13 @@ const lateSeconds = 120;
 /** Scheduled work that should have begun, by kind. Another kind is another member. */
 async function countLate(db: Db, now: Date): Promise<Backlog['late']> {
   const before = new Date(now.getTime() - lateSeconds * 1000);
-  const { rows } = await sql<Record<'digest' | 'watch', number>>`select
-    (select count(*) from digest_runs where state in ('due', 'collecting') and run_at < ${before}::timestamptz)::int
-    + (select count(*) from digests
-        where paused is null and deleted_at is null and next_due < ${before}::timestamptz)::int as digest,
-    (select count(*) from watches
-      where paused is null and deleted_at is null and next_due < ${before}::timestamptz)::int as watch`.execute(
-    db,
-  );
+  const { rows } = await sql<Record<'digest' | 'alert', number>>`select
+    (select count(*) from report_runs where state in ('due', 'collecting') and run_at < ${before}::timestamptz)::int
+    + (select count(*) from reports
+        where kind = 'digest' and paused is null and deleted_at is null and next_due < ${before}::timestamptz)::int as digest,
+    (select count(*) from reports
+      where kind = 'alert' and paused is null and deleted_at is null
+        and next_due < ${before}::timestamptz)::int as alert`.execute(db);
   return rows[0] ?? {};
 }
 

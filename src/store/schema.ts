@@ -8,6 +8,7 @@ import {
   exportDeaths,
   healthTables,
   incidentMessages,
+  reportTables,
   scaleIndexes,
   watchTables,
 } from './schema/engines.ts';
@@ -16,15 +17,15 @@ import { closedSteps, nativeSupportTables, slackTables, stepTables } from './sch
 type Tables = typeof authTables.tables &
   typeof accessRoundTables.tables &
   typeof slackTables.tables &
-  typeof engineTables.tables &
+  Omit<typeof engineTables.tables, 'digests' | 'digest_runs' | 'digest_baselines'> &
+  typeof reportTables.tables &
   typeof settingsTables.tables &
   typeof nameTables.tables &
   typeof accountTables.tables &
   typeof errorDayTables.tables &
   typeof zoneSettingsTables.tables &
   typeof stepTables.tables &
-  typeof nativeSupportTables.tables &
-  typeof watchTables.tables;
+  typeof nativeSupportTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -37,7 +38,6 @@ interface Narrowed {
 interface Added {
   keyring_keys: { canary: string | null };
   step_runs: { closed_at: Date | null };
-  watch_incidents: { message: string | null };
   exports: { deaths: Generated<number> };
 }
 
@@ -50,7 +50,10 @@ export type Trx = Transaction<Schema>;
  * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the
  * next change is a new one. Going back is restoring a backup, so there is no `down`.
  */
-const migrations: Record<string, Migration & { readonly tables: Columns }> = {
+const migrations: Record<
+  string,
+  Migration & { readonly tables: Columns; readonly replaces?: readonly string[] }
+> = {
   '0001-auth': authTables,
   '0002-slack': slackTables,
   '0003-engines': engineTables,
@@ -69,11 +72,16 @@ const migrations: Record<string, Migration & { readonly tables: Columns }> = {
   '0016-incident-messages': incidentMessages,
   '0017-export-deaths': exportDeaths,
   '0018-error-days': errorDayTables,
+  '0019-reports': reportTables,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };
 
+const replaced = new Set(Object.values(migrations).flatMap(({ replaces = [] }) => replaces));
+
 /** Every table with its columns as SQL, parents before children, without the queue's. A later migration may have dropped some. */
 export const definedTables: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
-  Object.values(migrations).flatMap(({ tables }) => Object.entries(tables)),
+  Object.values(migrations)
+    .flatMap(({ tables }) => Object.entries(tables))
+    .filter(([name]) => !replaced.has(name)),
 );

@@ -111,8 +111,8 @@ describe.skipIf(missing)(`a busy and a quiet workspace${missing ? ` (skipped: ${
     for (let nth = 1; nth <= 200; nth += 1) {
       const digestId = `flood${nth}`;
       await database.db.transaction().execute(async (trx) => {
-        const run = { digest_id: digestId, due, run_at: due, state: 'due', missed: 0, attempts: 0 };
-        await trx.insertInto('digest_runs').values(run).execute();
+        const run = { report_id: digestId, due, run_at: due, state: 'due', missed: 0, attempts: 0 };
+        await trx.insertInto('report_runs').values(run).execute();
         const data = { digestId, due: due.toISOString() };
         await queue.enqueue(digestRun, data, { in: trx, key: `${digestId} ${data.due}`, tenant: busy });
       });
@@ -125,7 +125,7 @@ describe.skipIf(missing)(`a busy and a quiet workspace${missing ? ` (skipped: ${
     await inQuiet.slash(`digest run ${own}`);
     await inQuiet.waitForMessage(({ reads, ephemeral }) => !ephemeral && /8 zones/.test(reads), 30_000);
     const { rows } = await sql<{ state: string }>`
-      select distinct state from digest_runs where digest_id like 'flood%' order by state`.execute(
+      select distinct state from report_runs where report_id like 'flood%' order by state`.execute(
       database.db,
     );
     expect(rows.map(({ state }) => state)).toEqual(['collecting', 'due']);

@@ -17,7 +17,7 @@ const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 const job = defineJob({ name: 'digest-run', data: z.object({}), onePerKey: 'waiting', run: async () => {} });
 
-/** An outbox with one message due for five minutes and one later, and a digest, a run and a watch that should have begun. */
+/** An outbox with one message due for five minutes and one later, and a digest, a run and an alert that should have begun. */
 async function fill(db: Db): Promise<void> {
   const message = { tenant: 'T0', team_id: 'T0', kind: 'note', about: '{}', places: '[]', changed_at: now };
   const due = { ...message, doubt: 'look', state: 'due', expires_at: now } as const;
@@ -29,10 +29,10 @@ async function fill(db: Db): Promise<void> {
       { ...due, id: 'c', next_at: null },
     ])
     .execute();
-  const digest = { tenant: 'T0', team_id: 'T0', owner: 'U0', channel: 'C0', body: '{}', revision: 1 };
-  const stored = { ...digest, failures: 0, created_at: now };
+  const report = { tenant: 'T0', team_id: 'T0', owner: 'U0', channel: 'C0', body: '{}', revision: 1 };
+  const stored = { ...report, kind: 'digest', failures: 0, created_at: now };
   await db
-    .insertInto('digests')
+    .insertInto('reports')
     .values([
       { ...stored, id: 'late', next_due: ago(3 * minute) },
       { ...stored, id: 'paused', next_due: ago(3 * minute), paused: 'owner' },
@@ -40,18 +40,18 @@ async function fill(db: Db): Promise<void> {
     ])
     .execute();
   await db
-    .insertInto('watches')
+    .insertInto('reports')
     .values([
-      { ...stored, id: 'late', next_due: ago(3 * minute) },
-      { ...stored, id: 'soon', next_due: ago(minute) },
+      { ...stored, kind: 'alert', id: 'late alert', next_due: ago(3 * minute) },
+      { ...stored, kind: 'alert', id: 'soon alert', next_due: ago(minute) },
     ])
     .execute();
   const run = { missed: 0, attempts: 0, due: ago(9 * minute), run_at: ago(9 * minute) };
   await db
-    .insertInto('digest_runs')
+    .insertInto('report_runs')
     .values([
-      { ...run, digest_id: 'late', state: 'due' },
-      { ...run, digest_id: 'soon', state: 'sent' },
+      { ...run, report_id: 'late', state: 'due' },
+      { ...run, report_id: 'soon', state: 'sent' },
     ])
     .execute();
 }
@@ -75,7 +75,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     expect(backlog).toMatchObject({
       queues: [{ queue: 'digest-run', depth: 1, active: 0 }],
       outbox: { depth: 1 },
-      late: { digest: 2, watch: 1 },
+      late: { digest: 2, alert: 1 },
       operations: { proposed: 0, unknown: 0 },
     });
     expect(backlog?.queues[0]?.oldestSeconds).toBeGreaterThan(25);
@@ -97,9 +97,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       }));
     });
     const names = scanned.filter(({ byIndex }) => byIndex > 0).map(({ name }) => name);
-    expect(names).toEqual(
-      expect.arrayContaining(['outbox', 'digests', 'digest_runs', 'watches', 'operations']),
-    );
+    expect(names).toEqual(expect.arrayContaining(['outbox', 'reports', 'report_runs', 'operations']));
     // The queues themselves are a dozen rows.
     expect(scanned.filter(({ name, whole }) => whole > 0 && name !== 'queue')).toEqual([]);
   });

@@ -33,6 +33,8 @@ async function describeTables(db: Kysely<Schema>): Promise<Map<string, string>> 
 
 // Before the first release there was no older version.
 const unreleased = ['0001-auth', '0002-slack', '0003-engines', '0004-settings'];
+/** The version before stops at this one: its queries fail, so that nothing is posted by two versions. */
+const stops = ['0019-reports'];
 
 /** Statements that take rows, columns or tables away, or change what is in them. */
 const destructive = /^\s*(?:update|delete|truncate|drop)\b|\b(?:drop|rename)\b/iu;
@@ -57,7 +59,7 @@ test('a migration takes nothing from the version that runs beside it', async () 
     expect(error).toBeUndefined();
     expect(statements).not.toEqual([]);
     const after = await describeTables(db);
-    if (!unreleased.includes(name)) {
+    if (!unreleased.includes(name) && !stops.includes(name)) {
       found.push(...statements.filter((text) => destructive.test(text)), ...compare(before, after));
     }
     before = after;

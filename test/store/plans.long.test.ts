@@ -35,8 +35,7 @@ const growing = new Set([...definedTables.keys(), 'job_common'].filter((name) =>
 /** Statements that read whole tables, and why they may: none of them runs for a delivery, a run or a look. */
 const everything: readonly (readonly [begins: string, why: string])[] = [
   [`select 'linked_keys' as table`, 'at start: which keys of the keyring are in use'],
-  ['update "watches" set "pause_notice"', 'hourly, over watches: those of workspaces that are back'],
-  ['update "digests" set "pause_notice"', 'hourly, over digests: those of workspaces that are back'],
+  ['update "reports" set "pause_notice"', 'hourly, over reports: those of workspaces that are back'],
   ['select distinct "tenant" from "policies"', 'daily: whose audit gets a checkpoint'],
   [
     'select v.tenant, v.owner_id as "userId" from operation_values',
@@ -63,7 +62,7 @@ test.skipIf(postgres.skip)(
     const url = databaseUrl?.reveal() ?? '';
     const filled = await open();
     const keys = generateKeys('k1');
-    const sizes = { workspaces: 2_000, keys: 20_000, digests: 4_000, watches: 4_000 };
+    const sizes = { workspaces: 2_000, keys: 20_000, digests: 4_000, alerts: 4_000 };
     await fillDatabase(filled.db, sizes, { now: now(), keyring: await createKeyring(keys) });
     const plans = await watchPlans(filled.db, new URL(url).pathname.slice(1));
 
@@ -77,7 +76,7 @@ test.skipIf(postgres.skip)(
       'zones',
       'errors',
       'digests',
-      'watches',
+      'alerts',
       'changes',
       'approvals',
       'audit',
@@ -114,24 +113,24 @@ test.skipIf(postgres.skip)(
       channel: ops,
     });
     const begun = await digests.begin(digest, alice);
-    await db.updateTable('digests').set({ next_due: due }).where('id', '=', digest.id).execute();
+    await db.updateTable('reports').set({ next_due: due }).where('id', '=', digest.id).execute();
     if (begun) await enqueueNextRun(enqueue, { ...begun, nextDue: due });
-    const watches = createAlertService(options);
+    const alerts = createAlertService(options);
     for (const condition of ['zone-state', 'errors', 'settings'] as const) {
-      const watch = await watches.create(alice, {
+      const alert = await alerts.create(alice, {
         subject: { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: true },
         channel: ops,
       });
-      await watches.begin(watch, alice);
-      await db.updateTable('watches').set({ next_due: due }).where('id', '=', watch.id).execute();
-      await db.transaction().execute((trx) => enqueueNextLook(enqueue, watch, trx));
+      await alerts.begin(alert, alice);
+      await db.updateTable('reports').set({ next_due: due }).where('id', '=', alert.id).execute();
+      await db.transaction().execute((trx) => enqueueNextLook(enqueue, alert, trx));
     }
     bot.slack.script.rateLimit('chat.postMessage', 1);
     for (const job of jobs) if (job.cron !== undefined) await enqueue(job, {} as never);
     await fetch(`http://127.0.0.1:${bot.app.port()}/metrics`);
 
     await expect
-      .poll(() => db.selectFrom('digest_runs').select('state').where('digest_id', '=', digest.id).execute(), {
+      .poll(() => db.selectFrom('report_runs').select('state').where('report_id', '=', digest.id).execute(), {
         timeout: 60_000,
       })
       .toContainEqual({ state: 'sent' });
@@ -139,10 +138,10 @@ test.skipIf(postgres.skip)(
       .poll(
         () =>
           db
-            .selectFrom('watches')
+            .selectFrom('reports')
             .select('id')
             .where('tenant', '=', alice.teamId)
-            .where('looks', '>', 0)
+            .where('checked_at', 'is not', null)
             .execute(),
         { timeout: 60_000 },
       )

@@ -41,7 +41,7 @@ async function fill(database: Database): Promise<void> {
     await fillTables(database, tenant);
     await insertRecords(database, 5, tenant);
     const { id } = await database.db
-      .selectFrom('digests')
+      .selectFrom('reports')
       .select('id')
       .where('tenant', '=', tenant)
       .executeTakeFirstOrThrow();
@@ -206,7 +206,7 @@ test.skipIf(engines.postgres.skip)(
     await expect(erasing).rejects.toThrowErrorMatchingSnapshot();
     await limited.close();
     expect(await database.db.selectFrom('linked_keys').select('tenant').execute()).toEqual([]);
-    expect(await database.db.selectFrom('digests').select('tenant').execute()).toEqual([{ tenant: acme }]);
+    expect(await database.db.selectFrom('reports').select('tenant').execute()).toEqual([{ tenant: acme }]);
     await sql`drop owned by ${sql.id(role)}`.execute(database.db);
     await sql`drop role ${sql.id(role)}`.execute(database.db);
   },
@@ -220,15 +220,15 @@ test.skipIf(engines.postgres.skip)(
     await fillTables(bot, acme);
     const erase = () => eraseTenant(db, acme, findLast, async () => undefined);
     await bot.db.transaction().execute(async (trx) => {
-      await trx.selectFrom('digests').select('id').forUpdate().execute();
+      await trx.selectFrom('reports').select('id').forUpdate().execute();
       const erasing = erase();
       erasing.catch(() => undefined);
       await setTimeout(500);
       // Each waits for the other now, and PostgreSQL ends the one that has waited for a second.
-      await trx.selectFrom('digest_runs').select('digest_id').forUpdate().execute();
+      await trx.selectFrom('report_runs').select('report_id').forUpdate().execute();
       await expect(erasing).rejects.toThrowErrorMatchingSnapshot();
     });
     expect(await db.selectFrom('linked_keys').select('tenant').execute()).toEqual([]);
-    expect((await erase()).get('digests')).toBe(1);
+    expect((await erase()).get('reports')).toBe(1);
   },
 );

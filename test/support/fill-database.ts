@@ -4,6 +4,7 @@ import type { Db } from '../../src/store/schema.ts';
 
 import {
   ago,
+  alertBody,
   auditColumns,
   type Columns,
   digestBody,
@@ -14,7 +15,6 @@ import {
   type Sizes,
   tenant,
   user,
-  watchBody,
 } from './filled-rows.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function fillDatabase(
   sizes: Sizes,
   { now, keyring }: { readonly now: Date; readonly keyring: Keyring },
 ): Promise<void> {
-  const { workspaces, keys, digests, watches } = sizes;
+  const { workspaces, keys, digests, alerts } = sizes;
   // Without its check value a key has to prove itself by what it sealed.
   const fill = (table: string, count: number, columns: Columns): Promise<unknown> =>
     insertRows(db, table, count, columns, now);
@@ -133,16 +133,18 @@ export async function fillDatabase(
     failures: '0',
     created_at: ago('n'),
   };
-  await fill('digests', digests, { id: `'f' || n`, ...scheduled, body: `'${digestBody}'` });
-  await fill('digest_runs', 10 * digests, runColumns(sizes, 0));
-  await fill('digest_baselines', digests, {
-    digest_id: `'f' || n`,
+  const digest = { kind: `'digest'`, body: `'${digestBody}'` };
+  await fill('reports', digests, { id: `'f' || n`, ...scheduled, ...digest });
+  await fill('report_runs', 10 * digests, runColumns(sizes, 0));
+  await fill('report_baselines', digests, {
+    report_id: `'f' || n`,
     revision: '1',
     body: `repeat('b', 2000)`,
   });
-  const watched = { id: `'f' || n`, ...scheduled, body: `'${watchBody}'`, looks: '100' };
-  await fill('watches', watches, { ...watched, state: `'{"recent":[]}'`, looked_at: ago('n % 3600') });
-  await fill('watch_incidents', 3 * watches, incidentColumns(sizes, 0));
+  const alert = { kind: `'alert'`, body: `'${alertBody}'`, state: `'{"recent":[]}'` };
+  const checked = { checked_at: ago('n % 3600') };
+  await fill('reports', alerts, { id: `'a' || n`, ...scheduled, ...alert, ...checked });
+  await fill('report_incidents', 3 * alerts, incidentColumns(sizes, 0));
   await fill('names', 2 * workspaces, {
     tenant: person.tenant,
     kind: `'script'`,
@@ -161,9 +163,9 @@ export async function fillDatabase(
     set_by: person.user_id,
     set_at: ago('n'),
   });
-  await fill('read_budgets', watches, { ...person, hour: `date_trunc('hour', ${ago('0')})`, requests: '12' });
-  const zone = { ...person, zone_id: `(n / ${watches})::text` };
-  const owners = watches;
+  await fill('read_budgets', alerts, { ...person, hour: `date_trunc('hour', ${ago('0')})`, requests: '12' });
+  const zone = { ...person, zone_id: `(n / ${alerts})::text` };
+  const owners = alerts;
   await fill('error_days', owners, {
     ...zone,
     day: `'2026-11-20'`,

@@ -6,7 +6,7 @@ export interface Sizes {
   readonly workspaces: number;
   readonly keys: number;
   readonly digests: number;
-  readonly watches: number;
+  readonly alerts: number;
 }
 
 /** The workspace, and the person, with this number. Everything is spread evenly over them. */
@@ -23,7 +23,7 @@ export const digestBody = JSON.stringify({
   },
   schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
 });
-export const watchBody = JSON.stringify({
+export const alertBody = JSON.stringify({
   condition: 'zone-state',
   targets: [],
   every: 60,
@@ -42,7 +42,7 @@ export function runColumns({ digests }: Sizes, first: number): Columns {
   const due = ago(`(n / ${digests}) * 86400`);
   const id = `'f' || n % ${digests}`;
   return {
-    digest_id: id,
+    report_id: id,
     due: `${due} - ${first} * interval '1 microsecond'`,
     state: `'sent'`,
     run_at: due,
@@ -89,15 +89,15 @@ export function auditColumns(sizes: Sizes, first: number): Columns {
 }
 
 /** Closed incidents. `first`: ids and numbers go on after earlier rows. */
-export function incidentColumns({ watches }: Sizes, first: number): Columns {
+export function incidentColumns({ alerts }: Sizes, first: number): Columns {
   return {
     id: `'filled ' || ${first} || ' ' || n`,
-    watch_id: `'f' || n % ${watches}`,
-    kind: `'wrong'`,
+    report_id: `'a' || n % ${alerts}`,
+    kind: `'firing'`,
     opened_at: ago('n * 10 + 600'),
     closed_at: ago('n * 10'),
     figures: `'${figures}'`,
-    told: 'true',
+    message: `'watch:filled ' || ${first} || ' ' || n`,
   };
 }
 

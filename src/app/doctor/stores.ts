@@ -104,11 +104,8 @@ const mostChannels = 20;
 /** The channels, without people, that digests and watches post to, of one tenant or of all. */
 export async function findChannels({ db }: Pick<Database, 'db'>, tenant?: string): Promise<string[]> {
   const { rows } = await sql<{ channel: string }>`
-    select channel from (
-      select tenant, channel from digests where deleted_at is null
-      union select tenant, channel from watches where deleted_at is null
-    ) used
-    where channel ~ '^[CG]' and (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
+    select channel from reports
+    where deleted_at is null and channel ~ '^[CG]' and (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
     group by channel order by channel limit ${mostChannels}`.execute(db);
   return rows.map(({ channel }) => channel);
 }

@@ -7,7 +7,7 @@ import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { ExportPorts } from '../../commands/exports/ports.ts';
 import type { ExportThread } from '../../commands/exports/worker/thread.ts';
 import type { OperationPorts } from '../../commands/operations/execute.ts';
-import type { DigestPorts } from '../../commands/reports/digests/model.ts';
+import type { ReportPorts } from '../../commands/reports/model.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { SlackClock } from '../clock.ts';
@@ -39,7 +39,7 @@ export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
 }
 
 /** Slack, the CDN and policy for the jobs of all engines. */
-export type JobPorts = Omit<DigestPorts & ExportPorts & OperationPorts, 'accounts' | 'enqueue' | 'outbox'> &
+export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'accounts' | 'enqueue' | 'outbox'> &
   Omit<OffboardingPorts, 'endAccess'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
 import { defineTables } from './define-tables.ts';
 
 /** Operations, exports and digests. */
@@ -240,6 +242,146 @@ export const watchTables = defineTables(
 
 /** The outbox id of the newest message of an incident. Null in rows of before: `told` says whether there is one. */
 export const incidentMessages = defineTables({}, ['alter table watch_incidents add column message text']);
+
+const reportColumns = {
+  /** Digests and alerts: what reads an account on a schedule, with its owner's key, and posts. */
+  reports: {
+    id: 'text primary key',
+    tenant: 'text not null',
+    enterprise_id: 'text',
+    team_id: 'text not null',
+    /** It runs with this person's key. */
+    owner: 'text not null',
+    /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
+    channel: 'text not null',
+    /** What its form ordered, as JSON: see `DigestOrder` and `AlertSubject`. */
+    body: 'text not null',
+    /** One higher with every change that people make. */
+    revision: 'integer not null',
+    /** A `PauseReason`; null = it runs. */
+    paused: 'text',
+    /** Null = the bot. */
+    paused_by: 'text',
+    paused_at: 'timestamptz',
+    /** A `NoticeState`: how far people were told of the pause. */
+    pause_notice: 'text',
+    /** The next check; of a digest the first moment that no run is stored for yet. */
+    next_due: 'timestamptz',
+    /** Consecutive runs that failed. */
+    failures: 'integer not null',
+    created_at: 'timestamptz not null',
+    /** Until it is purged, the deletion can be undone. */
+    deleted_at: 'timestamptz',
+    /** `digest` or `alert`. */
+    kind: 'text not null',
+    /** Of an alert: the newest checks and what its condition remembers, as JSON: see `AlertState`. */
+    state: 'text',
+    /** The newest successful check. */
+    checked_at: 'timestamptz',
+    snoozed_until: 'timestamptz',
+    snoozed_by: 'text',
+    /** When its last heartbeat was posted, or the first may be. */
+    heartbeat_at: 'timestamptz',
+  },
+  /** Every run of a digest, once for each moment it was due. */
+  report_runs: {
+    report_id: 'text not null references reports on delete cascade',
+    due: 'timestamptz not null',
+    /** A `RunState`. */
+    state: 'text not null',
+    /** Not before. */
+    run_at: 'timestamptz not null',
+    /** The person who started it; null = the schedule. */
+    by_hand: 'text',
+    /** Runs before it that were skipped while no process ran. */
+    missed: 'integer not null',
+    /** Attempts at collecting, and failed requests of them. It only rises: an overtaken attempt changes nothing. */
+    attempts: 'integer not null',
+    /** Its findings, as JSON, for later runs to compare with. */
+    figures: 'text',
+  },
+  /** The baseline of a digest, and the pending one of the run that is under way. JSON, up to some MB. */
+  report_baselines: {
+    report_id: 'text primary key references reports on delete cascade',
+    /** One higher each time that `body` is replaced. */
+    revision: 'integer not null',
+    body: 'text',
+    /** Replaces `body` once the run of that moment has posted, if `revision` is still this one. */
+    next_body: 'text',
+    next_due: 'timestamptz',
+    next_base: 'integer',
+  },
+  /** From when an alert fired until it was resolved; also a time in which it could not check. */
+  report_incidents: {
+    id: 'text primary key',
+    report_id: 'text not null references reports on delete cascade',
+    /** `firing` or `unreadable`. */
+    kind: 'text not null',
+    opened_at: 'timestamptz not null',
+    closed_at: 'timestamptz',
+    /** JSON: see `IncidentFigures`. */
+    figures: 'text not null',
+    /** Messages put into its thread. */
+    replies: 'integer not null default 0',
+    /** The outbox id of its newest message; null = none yet: it began in a snooze. */
+    message: 'text',
+    acknowledged_by: 'text',
+    acknowledged_at: 'timestamptz',
+  },
+} as const;
+
+const movedColumns = `tenant, enterprise_id, team_id, owner, channel, body, revision, paused, paused_by, paused_at,
+  pause_notice, next_due, failures, created_at, deleted_at`;
+
+/**
+ * Digests and watches become one table. Those of digests are renamed in place, so that runs and baselines keep their keys, and
+ * alerts move in. Ids are short and drawn at random: an alert whose id a digest has gets another one.
+ */
+export const reportTables = {
+  tables: reportColumns,
+  replaces: ['digests', 'digest_runs', 'digest_baselines', 'watches', 'watch_incidents'],
+  async up(db: Parameters<Migration['up']>[0]): Promise<void> {
+    const { report_incidents: incidents } = reportColumns;
+    const columns = Object.entries(incidents).map(([name, definition]) => `${name} ${definition}`);
+    const statements = [
+      'alter table digests rename to reports',
+      `alter table reports add column kind text not null default 'digest', add column state text,
+        add column checked_at timestamptz, add column snoozed_until timestamptz, add column snoozed_by text,
+        add column heartbeat_at timestamptz`,
+      'alter table reports alter column kind drop default',
+      'alter table digest_runs rename to report_runs',
+      'alter table report_runs rename column digest_id to report_id',
+      'alter table digest_baselines rename to report_baselines',
+      'alter table report_baselines rename column digest_id to report_id',
+      'alter index digests_tenant rename to reports_tenant',
+      'alter index digests_next_due rename to reports_next_due',
+      'alter index digests_deleted_at rename to reports_deleted_at',
+      'alter index digest_runs_open rename to report_runs_open',
+      'alter index digest_runs_due rename to report_runs_due',
+      `create temporary table moved on commit drop as select id as old,
+        case when exists (select from reports r where r.id = w.id) then substr(md5(w.id || w.tenant), 1, 6) else id end as new
+        from watches w`,
+      `insert into reports (id, ${movedColumns}, kind, state, checked_at, snoozed_until, snoozed_by, heartbeat_at)
+        select new, ${movedColumns}, 'alert', state, looked_at, snoozed_until, snoozed_by, alive_at
+        from watches join moved on old = id`,
+      `create table report_incidents (${columns.join(', ')})`,
+      `insert into report_incidents select i.id, new, case kind when 'wrong' then 'firing' else 'unreadable' end, opened_at,
+        closed_at, figures, replies, coalesce(message, case when told then 'watch:' || i.id end), acknowledged_by,
+        acknowledged_at from watch_incidents i join moved on old = watch_id`,
+      'drop table watch_incidents',
+      'drop table watches',
+      'drop table moved',
+      'create index report_incidents_report on report_incidents (report_id, opened_at)',
+      'create index report_incidents_closed_at on report_incidents (closed_at)',
+      // One of each kind is open at a time.
+      'create unique index report_incidents_open on report_incidents (report_id, kind) where closed_at is null',
+      'create index reports_owner_due on reports (tenant, owner, next_due) where paused is null and deleted_at is null',
+    ];
+    await sql
+      .raw(`do $migration$ begin\n${statements.map((one) => `${one};`).join('\n')}\nend $migration$`)
+      .execute(db);
+  },
+};
 
 /** For readiness and metrics. */
 export const healthTables = defineTables({}, [

@@ -1,12 +1,11 @@
 import type { Button, KnownBlock, Overflow } from '@slack/types';
-import type { Digest } from '../../commands/reports/digests/model.ts';
+import type { Alert, Digest } from '../../commands/reports/model.ts';
 import {
   canBeTakenOver,
   isChannelReason,
   type PauseReason,
   type Scheduled,
-} from '../../commands/reports/schedules/model.ts';
-import type { Alert } from '../../commands/reports/watches/model.ts';
+} from '../../commands/reports/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { pluralize } from '../blocks/format.ts';

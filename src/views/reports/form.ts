@@ -1,14 +1,13 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { targetTypes } from '../../commands/reports/digests/kinds/kind.ts';
 import { type DigestKindName, digestKinds } from '../../commands/reports/digests/kinds/list.ts';
-import type { Digest, DigestOrder } from '../../commands/reports/digests/model.ts';
+import type { Alert, AlertSubject, Digest, DigestOrder } from '../../commands/reports/model.ts';
 import type { Observation } from '../../commands/reports/watches/conditions/condition.ts';
 import {
   type ConditionName,
   conditions,
   findCondition,
 } from '../../commands/reports/watches/conditions/list.ts';
-import type { Alert, AlertSubject } from '../../commands/reports/watches/model.ts';
 import { actions, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';

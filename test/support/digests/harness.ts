@@ -1,8 +1,9 @@
 import type { SlackSimulator } from '../../../simulator/slack/server.ts';
 import { jobs, type Ports } from '../../../src/app/jobs.ts';
 import type { Person } from '../../../src/auth/identity.ts';
-import type { Digest, DigestOrder } from '../../../src/commands/reports/digests/model.ts';
 import { createDigestService, type DigestService } from '../../../src/commands/reports/digests/service.ts';
+import type { Digest, DigestOrder } from '../../../src/commands/reports/model.ts';
+import { createPauseHook } from '../../../src/commands/reports/pauses.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { JobContext } from '../../../src/store/queue/define-job.ts';
@@ -15,6 +16,7 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 /** A workspace with digests: the real jobs on the real ports, with a clock that only tests advance. */
 export interface DigestHarness extends PortsHarness {
   readonly digests: DigestService;
+  readonly pauseFor: ReturnType<typeof createPauseHook>;
   /** Another one on the same database. */
   readonly createService: (more?: Partial<Parameters<typeof createDigestService>[0]>) => DigestService;
   readonly queue: FakeQueue;
@@ -59,6 +61,7 @@ export async function createDigestHarness(
     ...harness,
     digests,
     createService,
+    pauseFor: createPauseHook({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now }),
     queue,
     context,
     now,
@@ -99,7 +102,7 @@ export async function createDigestHarness(
         ({ method, args }) => method === 'chat.postMessage' && args['thread_ts'] === undefined,
       ),
     async runStates() {
-      const rows = await db.selectFrom('digest_runs').select(['due', 'state']).orderBy('due').execute();
+      const rows = await db.selectFrom('report_runs').select(['due', 'state']).orderBy('due').execute();
       return Object.fromEntries(rows.map(({ due, state }) => [due.toISOString().slice(0, 16), state]));
     },
     [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),

@@ -6,18 +6,18 @@ import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
 import { countDays, type ErrorDay } from '../../../src/commands/reports/accounts/error-days.ts';
 import type { ReportReads } from '../../../src/commands/reports/accounts/reads.ts';
-import type {
-  Collected,
-  DigestBaseline,
-  DigestPast,
-  DigestSubject,
-} from '../../../src/commands/reports/digests/model.ts';
 import {
   baselineAfterSilence,
   prepareDigest,
   writeFigures,
 } from '../../../src/commands/reports/digests/prepare.ts';
 import { parseStored } from '../../../src/commands/reports/digests/runs.ts';
+import type {
+  Collected,
+  DigestBaseline,
+  DigestPast,
+  DigestSubject,
+} from '../../../src/commands/reports/model.ts';
 import type { SettingsReads } from '../../../src/commands/zones/history/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';

@@ -7,11 +7,10 @@ import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import { digestDueJob, digestRunJob } from '../../../src/commands/reports/digests/jobs.ts';
 import { digestMessages } from '../../../src/commands/reports/digests/messages.ts';
-import type { DigestPorts } from '../../../src/commands/reports/digests/model.ts';
 import { createDigestService } from '../../../src/commands/reports/digests/service.ts';
-import { digestTable } from '../../../src/commands/reports/digests/table.ts';
-import { insertScheduled } from '../../../src/commands/reports/schedules/rows.ts';
+import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedules/schedule.ts';
+import { insertReport, isDigest, readReport } from '../../../src/commands/reports/table.ts';
 import type { DeliverPorts } from '../../../src/outbox/deliver.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
@@ -22,7 +21,7 @@ import { createMemoryLog } from '../engines.ts';
 import { createJobTable, enqueueInto, findNextJobTime, giveBackJobs, runNextJob } from './job-table.ts';
 import type { KillableProcess } from './killable-process.ts';
 
-type Ports = DigestPorts & DeliverPorts;
+type Ports = ReportPorts & DeliverPorts;
 const jobs: readonly Job<never, Ports>[] = [
   digestDueJob,
   digestRunJob,
@@ -64,12 +63,13 @@ export class DigestSimulation {
     // A workspace each: within one, posts wait for each other, and this clock goes in minutes.
     const owner = { teamId: `T${id}`, userId: 'U0ALICE00' };
     const channel = `C${id}`;
-    const digest = await insertScheduled(this.#db, digestTable, {
+    const row = await insertReport(this.#db, 'digest', {
       id,
       owner,
       order: { channel, body: JSON.stringify({ subject, schedule }) },
       at: this.now(),
     });
+    const digest = readReport(row);
     const { now } = this;
     const enqueue = enqueueInto(this.#db, now);
     const digests = createDigestService({
@@ -80,7 +80,7 @@ export class DigestSimulation {
       now,
       enqueue,
     });
-    if (!digest || !(await digests.begin(digest, owner))) throw new Error('a digest did not begin');
+    if (!isDigest(digest) || !(await digests.begin(digest, owner))) throw new Error('a digest did not begin');
     this.schedules.set(id, schedule);
   }
 
@@ -157,14 +157,14 @@ export class DigestSimulation {
   /** Writes down how runs ended, and does what the bot does from time to time: forgets old ones and tidies up. */
   async runMaintenance(): Promise<void> {
     const rows = await this.#db
-      .selectFrom('digest_runs')
-      .select(['digest_id', 'due', 'state'])
+      .selectFrom('report_runs')
+      .select(['report_id', 'due', 'state'])
       .where('state', 'not in', ['due', 'collecting', 'sending'])
       .execute();
-    for (const { digest_id: id, due, state } of rows) this.ended.set(`${id} ${due.toISOString()}`, state);
+    for (const { report_id: id, due, state } of rows) this.ended.set(`${id} ${due.toISOString()}`, state);
     await deleteOldRows(this.#db, this.now());
     await this.#db.deleteFrom('outbox').where('next_at', 'is', null).execute();
-    await sql`vacuum digest_runs, digest_baselines, digests, slack_pace, outbox, test_jobs`.execute(this.#db);
+    await sql`vacuum report_runs, report_baselines, reports, slack_pace, outbox, test_jobs`.execute(this.#db);
   }
 }
 

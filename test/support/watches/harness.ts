@@ -1,7 +1,6 @@
-import { findScheduled } from '../../../src/commands/reports/schedules/rows.ts';
-import type { Alert, AlertSubject, Incident } from '../../../src/commands/reports/watches/model.ts';
+import type { Alert, AlertSubject, Incident } from '../../../src/commands/reports/model.ts';
+import { findAlert } from '../../../src/commands/reports/table.ts';
 import { type AlertService, createAlertService } from '../../../src/commands/reports/watches/service.ts';
-import { alertTable } from '../../../src/commands/reports/watches/table.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../digests/harness.ts';
 
@@ -14,6 +13,8 @@ export interface AlertHarness extends Omit<DigestHarness, 'digests' | 'createDai
   /** Lets so many looks of five minutes happen. */
   look(times?: number): Promise<void>;
   incidents(): Promise<Incident[]>;
+  /** How often zones were read. */
+  countChecks(): number;
   setEnabled(zone: number, isEnabled: boolean): void;
 }
 
@@ -47,15 +48,16 @@ export async function createAlertHarness(database: Database): Promise<AlertHarne
       return begun;
     },
     async find({ id }) {
-      const found = await findScheduled(db, alertTable, id);
+      const found = await findAlert(db, id);
       if (!found) throw new Error(`no alert ${id}`);
       return found;
     },
     async look(times = 1) {
       for (let nth = 0; nth < times; nth += 1) await harness.runJobsFor(lookSeconds, 10);
     },
+    countChecks: () => cdn.requests.filter(({ path }) => path.startsWith('/pullzone')).length,
     async incidents() {
-      const rows = await db.selectFrom('watch_incidents').select('id').orderBy('opened_at').execute();
+      const rows = await db.selectFrom('report_incidents').select('id').orderBy('opened_at').execute();
       const found = await Promise.all(rows.map(({ id }) => alerts.findIncident(id)));
       return found.filter((one) => one !== undefined);
     },

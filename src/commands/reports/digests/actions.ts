@@ -6,16 +6,16 @@ import { digestCard } from '../../../views/reports/card.ts';
 import { renderPostedAgain, renderRunning } from '../../../views/reports/digests/list.ts';
 import { describePause } from '../../../views/reports/schedules/words.ts';
 import type { Action, With } from '../../define.ts';
-import { beside, createManagement } from '../schedules/manage.ts';
-import type { Digest } from './model.ts';
+import { beside, createManagement } from '../manage.ts';
+import type { Digest } from '../model.ts';
 
-type DigestContext = With<'digests' | 'keyStore'>;
+type ReportContext = With<'digests' | 'keyStore'>;
 
 export const management = createManagement<Digest, 'digests'>({
   noun: 'digest',
   plural: 'digests',
   views: digestCard,
-  custody: ({ digests }) => digests,
+  life: ({ digests }) => digests,
   list: async ({ digests, person }) => (await digests.list(tenantId(person))).map(({ digest }) => digest),
 });
 
@@ -23,7 +23,7 @@ export const management = createManagement<Digest, 'digests'>({
 export const verbs = { run, ...management.verbs } as const;
 
 /** Runs at once, into its channel. */
-async function run(id: string, context: DigestContext): Promise<Message> {
+async function run(id: string, context: ReportContext): Promise<Message> {
   const digest = await management.findManaged(id, context);
   if (digest.paused && digest.paused.reason !== 'by-hand') {
     throw new UserError(
@@ -36,7 +36,7 @@ async function run(id: string, context: DigestContext): Promise<Message> {
 }
 
 /** Runs again after a post without an answer: a person has looked into the channel. */
-async function postAgain(value: string, context: DigestContext): Promise<Message> {
+async function postAgain(value: string, context: ReportContext): Promise<Message> {
   const [id = '', due = ''] = value.split('|');
   const digest = await management.findManaged(id, context);
   if (await context.digests.postAgain(digest, new Date(due))) return renderPostedAgain(digest);

@@ -3,11 +3,11 @@ import { minuteMs } from '../../../lib/time.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { renderPost, renderRunFailed, renderSkipped } from '../../../views/reports/digests/notices.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
-import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
-import type { PauseReason } from '../schedules/model.ts';
-import { countFailure, findScheduled } from '../schedules/rows.ts';
+import { classifyCdnFailure, findRefusal } from '../failures.ts';
+import type { Digest, PauseReason, ReportContext } from '../model.ts';
+import { pauseReports } from '../pauses.ts';
+import { countFailure, findDigest } from '../table.ts';
 import { putPost } from './messages.ts';
-import type { Digest, DigestContext } from './model.ts';
 import { baselineAfterSilence, prepareDigest, writeFigures } from './prepare.ts';
 import {
   acceptBaseline,
@@ -19,7 +19,6 @@ import {
   storePendingBaseline,
 } from './runs.ts';
 import { classifyLateness, enqueueRun } from './schedule-runs.ts';
-import { digestPauses, digestTable } from './table.ts';
 
 /** Failed requests of one run, of all its parts and attempts together, after which it fails. */
 const mostFailedRequests = 4;
@@ -31,14 +30,14 @@ const collectingMs = 3 * minuteMs;
 const firstPauseMs = 20_000;
 const longestPauseMs = 10 * minuteMs;
 
-type Attempt = DigestContext & { readonly digest: Digest; readonly run: RunRow };
+type Attempt = ReportContext & { readonly digest: Digest; readonly run: RunRow };
 
 /** Collects a run and puts its post into the outbox, or finds that it stays silent. */
-export async function collectRun(key: RunKey, context: DigestContext): Promise<void> {
+export async function collectRun(key: RunKey, context: ReportContext): Promise<void> {
   const { db, now } = context;
   const run = await beginAttempt(db, key);
   if (!run) return;
-  const digest = await findScheduled(db, digestTable, run.digest_id);
+  const digest = await findDigest(db, run.report_id);
   if (!digest || digest.deletedAt || (digest.paused && run.by_hand === null)) {
     await moveRun(db, run, 'collecting', 'cancelled');
     return;
@@ -69,7 +68,7 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   const explain = (error: unknown) => ports.explain(error, 'digest');
   const prepared = await prepareDigest(digest.subject, { cdn, now: now(), explain, ...past });
   const { collected, baseline, thread, quiet } = prepared;
-  const failed = db.updateTable('digests').where('id', '=', digest.id).where('failures', '>', 0);
+  const failed = db.updateTable('reports').where('id', '=', digest.id).where('failures', '>', 0);
   await failed.set({ failures: 0 }).execute();
   const figures = writeFigures(collected);
   // A person who presses "Run now" wants to see it.
@@ -99,7 +98,7 @@ async function handleFailure(attempt: Attempt, error: unknown, failures: number)
     });
   }
   const failure = ports.explain(error, 'digest');
-  if (run.by_hand === null && (await countFailure(db, digestTable, digest.id)) >= mostFailures)
+  if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
     return pauseRun(attempt, 'failing');
   await postInstead(attempt, 'failed', renderRunFailed(digest, run.due, failure));
 }
@@ -125,7 +124,7 @@ async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: P
   const { id } = digest;
   await db.transaction().execute(async (trx) => {
     if (await moveRun(trx, run, 'collecting', 'failed'))
-      await digestPauses.pause(trx, { id }, { reason, at: now() }, ports);
+      await pauseReports(trx, { id }, { reason, at: now() }, ports);
   });
   log.warn({ digest: id, reason }, 'digest paused');
 }

@@ -3,8 +3,8 @@ import { countDigests, listDigest, type Row } from '../../../views/reports/diges
 import { reportSkeleton } from '../../../views/reports/form.ts';
 import { renderAtHome, renderList } from '../../../views/reports/list.ts';
 import type { Feature, With } from '../../define.ts';
-import { defineScheduledCommand } from '../schedules/command.ts';
-import { canBeTakenOver } from '../schedules/model.ts';
+import { defineScheduledCommand } from '../command.ts';
+import { canBeTakenOver, type Digest } from '../model.ts';
 import { digestActions, verbs } from './actions.ts';
 import {
   digestForm,
@@ -17,7 +17,6 @@ import {
   timeZonePicker,
 } from './form.ts';
 import { digestKinds } from './kinds/list.ts';
-import type { Digest } from './model.ts';
 
 type DigestServices = 'accounts' | 'digests' | 'keyStore' | 'names' | 'settingsHistory' | 'zoneCache';
 

@@ -9,10 +9,10 @@ import {
   weekdayChoices,
 } from '../../../views/reports/form.ts';
 import type { Fields } from '../../define.ts';
+import type { DigestOrder } from '../model.ts';
 import type { Schedule } from '../schedules/schedule.ts';
 import { type Targets, type TargetType, targetTypes } from './kinds/kind.ts';
 import { digestKindNames, findDigestKind } from './kinds/list.ts';
-import type { DigestOrder } from './model.ts';
 
 /** The fields of a schedule. A message is the error of its field. */
 const scheduleFields = {

@@ -8,19 +8,19 @@ import { type Action, type Context, defineForm, type Fields, type Picker, type W
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import type { ReportReads } from '../accounts/reads.ts';
-import { findChannelRefusal } from '../schedules/manage.ts';
-import { createSaving, type FormNotes, findOwnChannel } from '../schedules/save.ts';
+import { findChannelRefusal } from '../manage.ts';
+import type { Digest, DigestOrder } from '../model.ts';
+import { createSaving, type FormNotes, findOwnChannel } from '../save.ts';
 import { findNames } from '../target-names.ts';
 import { management } from './actions.ts';
 import { digestFields, readFormValues, readSchedule, writeFields } from './fields.ts';
 import { digestKinds } from './kinds/list.ts';
-import type { Digest, DigestOrder } from './model.ts';
 import { prepareDigest } from './prepare.ts';
 
 const saving = createSaving<Digest, DigestOrder, 'digests'>({
   noun: 'digest',
   management,
-  custody: ({ digests }) => digests,
+  life: ({ digests }) => digests,
   writeFields,
   renderForm,
   renderSaved: views.renderDigestSaved,

@@ -1,14 +1,11 @@
-import { z } from 'zod';
-import { minuteMs, yieldToEventLoop } from '../../../lib/time.ts';
 import { defineJob } from '../../../store/queue/define-job.ts';
-import { startOf } from '../schedules/jitter.ts';
-import { findScheduled } from '../schedules/rows.ts';
+import { startOf } from '../jitter.ts';
+import type { ReportContext } from '../model.ts';
 import { findNextRun } from '../schedules/schedule.ts';
+import { findDigest } from '../table.ts';
 import { collectRun } from './collect-run.ts';
-import type { DigestContext } from './model.ts';
 import { insertRuns } from './runs.ts';
 import { digestDue, digestRun, dueData, enqueueNextRun, enqueueRun, runData } from './schedule-runs.ts';
-import { digestPauses, digestTable } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
@@ -18,8 +15,8 @@ export const digestDueJob = defineJob({ ...digestDue, data: dueData, run: schedu
 export const digestRunJob = defineJob({
   ...digestRun,
   data: runData,
-  run: ({ digestId, due }, context: DigestContext) =>
-    collectRun({ digest_id: digestId, due: new Date(due) }, context),
+  run: ({ digestId, due }, context: ReportContext) =>
+    collectRun({ report_id: digestId, due: new Date(due) }, context),
 });
 
 /** Skipped runs that are stored one by one; more are only counted. */
@@ -31,10 +28,10 @@ const mostSkipped = 100;
  */
 async function scheduleDueRun(
   { digestId: id }: { digestId: string },
-  { db, ports, now, log }: DigestContext,
+  { db, ports, now, log }: ReportContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const digest = await findScheduled(trx, digestTable, id);
+    const digest = await findDigest(trx, id);
     if (!digest?.nextDue || digest.paused || digest.deletedAt) return;
     if (startOf(digest, digest.nextDue).getTime() > now().getTime() + clockSkewMs)
       return enqueueNextRun(ports.enqueue, digest, trx);
@@ -48,15 +45,15 @@ async function scheduleDueRun(
       next = findNextRun(digest.schedule, due);
     }
     const moved = await trx
-      .updateTable('digests')
+      .updateTable('reports')
       .set({ next_due: next })
       .where((row) => row.and({ id, revision, next_due: nextDue }))
       .executeTakeFirst();
     // Another process or a change came first, and its transaction has the next job.
     if (moved.numUpdatedRows !== 1n) return;
-    const key = { digest_id: id, due };
+    const key = { report_id: id, due };
     await insertRuns(trx, [
-      ...missed.slice(-mostSkipped).map((at) => ({ digest_id: id, due: at, state: 'skipped' })),
+      ...missed.slice(-mostSkipped).map((at) => ({ report_id: id, due: at, state: 'skipped' })),
       { ...key, run_at: startOf(digest, due), missed: missed.length },
     ]);
     await enqueueRun(ports.enqueue, key, { in: trx });
@@ -64,43 +61,3 @@ async function scheduleDueRun(
     if (missed.length > 0) log.warn({ digest: id, missed: missed.length }, 'digest runs were missed');
   });
 }
-
-/** Longer than the time between two of these jobs. */
-const aheadMs = 65 * minuteMs;
-/** Longer than the attempts of a run with their pauses. */
-const strandedMs = 30 * minuteMs;
-
-/**
- * At start and hourly: repairs lost jobs, since a broken chain would silence a digest, and looks for workspaces in which
- * the app works again. With a tenant: the app was installed there.
- */
-export const reconcileDigestsJob = defineJob({
-  name: 'digests-reconcile',
-  cron: '11 * * * *',
-  data: z.object({ tenant: z.string().optional() }),
-  async run({ tenant }, context: DigestContext) {
-    const { db, ports, now, signal } = context;
-    await digestPauses.announceReinstalled(tenant, context);
-    if (tenant !== undefined) return;
-    const soon = await db
-      .selectFrom('digests')
-      .selectAll()
-      .where('next_due', '<', new Date(now().getTime() + aheadMs))
-      .where('paused', 'is', null)
-      .where('deleted_at', 'is', null)
-      .execute();
-    for (const row of soon) {
-      if (signal.aborted) return;
-      await enqueueNextRun(ports.enqueue, digestTable.read(row));
-      await yieldToEventLoop();
-    }
-    // Due for so long that their job must be lost.
-    const stranded = await db
-      .selectFrom('digest_runs')
-      .select(['digest_id', 'due'])
-      .where('state', 'in', ['due', 'collecting'])
-      .where('run_at', '<', new Date(now().getTime() - strandedMs))
-      .execute();
-    for (const run of stranded) await enqueueRun(ports.enqueue, run);
-  },
-});

@@ -4,12 +4,12 @@ import { SlackFailure } from '../../../outbox/slack-port.ts';
 import type { Trx } from '../../../store/schema.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { renderRunFailed, renderUnknown } from '../../../views/reports/digests/notices.ts';
-import { toPlaceReason } from '../schedules/failures.ts';
-import { findScheduled } from '../schedules/rows.ts';
-import type { Digest, DigestContext, DigestPorts } from './model.ts';
+import { toPlaceReason } from '../failures.ts';
+import type { Digest, ReportContext, ReportPorts } from '../model.ts';
+import { pauseReports } from '../pauses.ts';
+import { findDigest } from '../table.ts';
 import { acceptBaseline, moveRun, type RunRow, type RunState } from './runs.ts';
 import { enqueueRun } from './schedule-runs.ts';
-import { digestPauses, digestTable } from './table.ts';
 
 /** A post that was made longer ago than this, and is not sent yet, is made again. */
 const staleMs = 10 * minuteMs;
@@ -35,12 +35,12 @@ export async function putPost(
     readonly thread?: readonly Message[];
     readonly now: Date;
   },
-  { outbox }: DigestPorts,
+  { outbox }: ReportPorts,
 ): Promise<void> {
   const { digest, arrives, top, thread = [], now } = post;
   const { attempts: attempt } = post.run;
   const due = post.run.due.toISOString();
-  const id = postId({ digest_id: digest.id, ...post.run });
+  const id = postId({ report_id: digest.id, ...post.run });
   const about = { digestId: digest.id, due, attempt, arrives };
   await outbox.put(trx, {
     id,
@@ -68,23 +68,23 @@ export async function putPost(
 /** The posts of a deleted digest are not sent any more; those of a paused one are. */
 export async function cancelPosts(trx: Trx, digestId: string, outbox: Outbox): Promise<void> {
   const sending = trx
-    .selectFrom('digest_runs')
-    .where('digest_id', '=', digestId)
+    .selectFrom('report_runs')
+    .where('report_id', '=', digestId)
     .where('state', '=', 'sending');
   for (const run of await sending.selectAll().execute())
     if (await outbox.cancel(trx, postId(run))) await moveRun(trx, run, 'sending', 'cancelled');
 }
 
-function postId({ digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' | 'attempts'>): string {
-  return `digest:${digest_id}:${due.toISOString()}:${attempts}`;
+function postId({ report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>): string {
+  return `digest:${report_id}:${due.toISOString()}:${attempts}`;
 }
 
-const digestPost = defineMessage<AboutRun, DigestPorts>({
+const digestPost = defineMessage<AboutRun, ReportPorts>({
   kind: 'digest-post',
   renderInstead: renderRefused,
   async ended(trx, { about, state, reason, code }, context) {
     const { digestId: id, due, attempt, arrives } = about;
-    const run = { digest_id: id, due: new Date(due), attempts: attempt };
+    const run = { report_id: id, due: new Date(due), attempts: attempt };
     const { ports, now } = context;
     if (reason === 'expired') {
       if (await moveRun(trx, run, 'sending', 'due', { run_at: now() }))
@@ -100,7 +100,7 @@ const digestPost = defineMessage<AboutRun, DigestPorts>({
     if (to === 'unknown') await putUnknownNotice(trx, about, context);
     const isOver = reason === 'app-gone' || reason === 'place-gone';
     const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
-    if (isOver) await digestPauses.pause(trx, { id }, { reason: pause, at: now() }, ports);
+    if (isOver) await pauseReports(trx, { id }, { reason: pause, at: now() }, ports);
   },
 });
 
@@ -111,19 +111,19 @@ const digestDetail = defineMessage({ kind: 'digest-detail', renderInstead: rende
 async function renderRefused(
   { digestId, due, arrives }: AboutRun,
   { code, reference }: Refusal,
-  { db, ports }: DigestContext,
+  { db, ports }: ReportContext,
 ): Promise<Message | undefined> {
   if (arrives === 'failed') return undefined;
-  const digest = await findScheduled(db, digestTable, digestId);
+  const digest = await findDigest(db, digestId);
   const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
   return digest && renderRunFailed(digest, new Date(due), failure);
 }
 
 /** To the owner, else to the configured admins: a person has to look, and decides. */
-async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: DigestContext): Promise<void> {
+async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: ReportContext): Promise<void> {
   const { digestId, due, attempt } = about;
   log.warn({ digest: digestId, due }, 'unknown whether a digest was posted');
-  const digest = await findScheduled(trx, digestTable, digestId);
+  const digest = await findDigest(trx, digestId);
   if (!digest) return;
   const { configuredAdmins } = ports.people(digest.owner);
   await ports.outbox.put(trx, {
@@ -138,11 +138,11 @@ async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: Diges
 
 const unknownNotice = defineMessage({
   kind: 'digest-unknown',
-  async render({ digestId, due }: { digestId: string; due: string }, { db }: DigestContext) {
-    const digest = await findScheduled(db, digestTable, digestId);
+  async render({ digestId, due }: { digestId: string; due: string }, { db }: ReportContext) {
+    const digest = await findDigest(db, digestId);
     return digest && renderUnknown(digest, new Date(due));
   },
 });
 
 /** Every kind of message that digests put into the outbox. */
-export const digestMessages = [digestPost, digestDetail, unknownNotice, ...digestPauses.messages];
+export const digestMessages = [digestPost, digestDetail, unknownNotice];

@@ -5,9 +5,6 @@ import { type RenderedDigest, renderDigest } from '../../../views/reports/digest
 import type { ZoneList } from '../../zones/zone-lists.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import type { ReportReads } from '../accounts/reads.ts';
-import type { Past } from './figures.ts';
-import { OutOfTime, type ReadFailure } from './kinds/kind.ts';
-import { digestKinds } from './kinds/list.ts';
 import {
   type Collected,
   type DigestBaseline,
@@ -15,7 +12,10 @@ import {
   type DigestSubject,
   storedVersion,
   type UnreadPart,
-} from './model.ts';
+} from '../model.ts';
+import type { Past } from './figures.ts';
+import { OutOfTime, type ReadFailure } from './kinds/kind.ts';
+import { digestKinds } from './kinds/list.ts';
 
 interface PrepareOptions extends DigestPast {
   /** Its requests are cancelled when the bot stops or the run took too long. */

@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
-import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from './model.ts';
+import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from '../model.ts';
 
-export type RunRow = Selectable<Schema['digest_runs']>;
-export type RunKey = Pick<RunRow, 'digest_id' | 'due'>;
+export type RunRow = Selectable<Schema['report_runs']>;
+export type RunKey = Pick<RunRow, 'report_id' | 'due'>;
 
 /**
  * `due` → `collecting` → `sending` (its post is in the outbox) → `sent`; or, in the end, `quiet` (its threshold asks for
@@ -28,12 +28,12 @@ const doublePressMs = 5_000;
  * moment ago. The lock makes simultaneous requests wait for each other.
  */
 export async function storeManualRun(trx: Trx, key: RunKey, by: string): Promise<boolean> {
-  await trx.selectFrom('digests').select('id').where('id', '=', key.digest_id).forUpdate().execute();
+  await trx.selectFrom('reports').select('id').where('id', '=', key.report_id).forUpdate().execute();
   const since = new Date(key.due.getTime() - doublePressMs);
   const underWay = await trx
-    .selectFrom('digest_runs')
+    .selectFrom('report_runs')
     .select('due')
-    .where('digest_id', '=', key.digest_id)
+    .where('report_id', '=', key.report_id)
     .where(
       sql<SqlBool>`(state = 'due' and (by_hand is not null or run_at <= ${key.due}::timestamptz)
         or state in ('collecting', 'sending')
@@ -47,10 +47,10 @@ export async function storeManualRun(trx: Trx, key: RunKey, by: string): Promise
 /** Stores runs; one that is stored already has run, or will. */
 export async function insertRuns(
   trx: Trx,
-  runs: readonly (RunKey & Partial<Insertable<Schema['digest_runs']>>)[],
+  runs: readonly (RunKey & Partial<Insertable<Schema['report_runs']>>)[],
 ): Promise<void> {
   await trx
-    .insertInto('digest_runs')
+    .insertInto('report_runs')
     .values(runs.map((run) => ({ run_at: run.due, state: 'due', missed: 0, attempts: 0, ...run })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
@@ -60,8 +60,8 @@ export async function insertRuns(
 export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): Promise<Date[]> {
   if (digests.length === 0) return [];
   const taken = await trx
-    .deleteFrom('digest_runs')
-    .where('digest_id', 'in', digests)
+    .deleteFrom('report_runs')
+    .where('report_id', 'in', digests)
     .where('state', '=', 'due')
     .where('by_hand', 'is', null)
     .returning('due')
@@ -70,11 +70,11 @@ export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): P
 }
 
 /** Begins an attempt at collecting. Undefined where the run is further already, or was taken back. */
-export function beginAttempt(db: Db, { digest_id, due }: RunKey): Promise<RunRow | undefined> {
+export function beginAttempt(db: Db, { report_id, due }: RunKey): Promise<RunRow | undefined> {
   return db
-    .updateTable('digest_runs')
+    .updateTable('report_runs')
     .set({ state: 'collecting', attempts: sql<number>`attempts + 1` })
-    .where((row) => row.and({ digest_id, due }))
+    .where((row) => row.and({ report_id, due }))
     .where('state', 'in', ['due', 'collecting'])
     .returningAll()
     .executeTakeFirst();
@@ -83,15 +83,15 @@ export function beginAttempt(db: Db, { digest_id, due }: RunKey): Promise<RunRow
 /** Moves a run on. False where it is not in that state, or another attempt has overtaken this one. */
 export async function moveRun(
   db: Db,
-  { digest_id, due, attempts }: Pick<RunRow, 'digest_id' | 'due' | 'attempts'>,
+  { report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>,
   from: RunState,
   to: RunState,
   changes: Partial<Pick<RunRow, 'run_at' | 'attempts' | 'figures'>> = {},
 ): Promise<boolean> {
   const result = await db
-    .updateTable('digest_runs')
+    .updateTable('report_runs')
     .set({ ...changes, state: to })
-    .where((row) => row.and({ digest_id, due, attempts, state: from }))
+    .where((row) => row.and({ report_id, due, attempts, state: from }))
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
@@ -106,9 +106,9 @@ export async function loadPast(
   before: Date,
 ): Promise<DigestPast & { readonly revision: number }> {
   const runs = await db
-    .selectFrom('digest_runs')
+    .selectFrom('report_runs')
     .select(['due', 'figures'])
-    .where('digest_id', '=', digestId)
+    .where('report_id', '=', digestId)
     .where('due', '<', before)
     .where('state', 'in', ['sent', 'quiet'])
     .orderBy('due', 'desc')
@@ -132,9 +132,9 @@ export function parseStored(text: string | null | undefined): { readonly version
 /** The baseline of a digest; `revision` is one higher each time it is replaced. Undefined if it never ran. */
 export function findBaseline(db: Db, digestId: string) {
   return db
-    .selectFrom('digest_baselines')
+    .selectFrom('report_baselines')
     .select(['revision', 'body'])
-    .where('digest_id', '=', digestId)
+    .where('report_id', '=', digestId)
     .executeTakeFirst();
 }
 
@@ -144,15 +144,15 @@ export function findBaseline(db: Db, digestId: string) {
  */
 export async function storePendingBaseline(
   db: Db,
-  { digest_id, due }: RunKey,
+  { report_id, due }: RunKey,
   base: number,
   body: string,
 ): Promise<void> {
   const next = { next_body: body, next_due: due, next_base: base };
   await db
-    .insertInto('digest_baselines')
-    .values({ digest_id, revision: 0, ...next })
-    .onConflict((conflict) => conflict.column('digest_id').doUpdateSet(next))
+    .insertInto('report_baselines')
+    .values({ report_id, revision: 0, ...next })
+    .onConflict((conflict) => conflict.column('report_id').doUpdateSet(next))
     .execute();
 }
 
@@ -160,9 +160,9 @@ export async function storePendingBaseline(
  * Makes the pending baseline of a posted run the current one. False, and nothing changes, where another run did so since
  * this one was collected: its findings may be reported again, and nothing is lost.
  */
-export async function acceptBaseline(db: Db, { digest_id, due }: RunKey): Promise<boolean> {
+export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promise<boolean> {
   const result = await db
-    .updateTable('digest_baselines')
+    .updateTable('report_baselines')
     .set({
       revision: sql<number>`revision + 1`,
       body: sql<string>`next_body`,
@@ -170,7 +170,7 @@ export async function acceptBaseline(db: Db, { digest_id, due }: RunKey): Promis
       next_due: null,
       next_base: null,
     })
-    .where((row) => row.and({ digest_id, next_due: due }))
+    .where((row) => row.and({ report_id, next_due: due }))
     .whereRef('next_base', '=', 'revision')
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;

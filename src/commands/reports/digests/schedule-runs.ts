@@ -3,9 +3,9 @@ import { hourMs, minuteMs } from '../../../lib/time.ts';
 import type { JobRef } from '../../../store/queue/define-job.ts';
 import type { Enqueue } from '../../../store/queue/queue.ts';
 import type { Trx } from '../../../store/schema.ts';
-import { startOf } from '../schedules/jitter.ts';
+import { startOf } from '../jitter.ts';
+import type { Digest } from '../model.ts';
 import { findNextRun, type Schedule } from '../schedules/schedule.ts';
-import type { Digest } from './model.ts';
 import type { RunKey } from './runs.ts';
 
 export const dueData = z.object({ digestId: z.string() });
@@ -47,7 +47,7 @@ export async function enqueueNextRun(
 
 export async function enqueueRun(
   enqueue: Enqueue,
-  { digest_id: digestId, due }: RunKey,
+  { report_id: digestId, due }: RunKey,
   options: { readonly in?: Trx; readonly at?: Date } = {},
 ): Promise<void> {
   const data = { digestId, due: due.toISOString() };

@@ -1,18 +1,17 @@
 import type { Person } from '../../../auth/identity.ts';
 import type { Trx } from '../../../store/schema.ts';
-import { type CustodyOptions, createCustody } from '../schedules/custody.ts';
-import { listScheduled } from '../schedules/rows.ts';
+import { createLife, type LifeOptions } from '../life.ts';
+import type { Digest, DigestOrder, DigestPast } from '../model.ts';
 import { findNextRun } from '../schedules/schedule.ts';
+import { isDigest, listReports } from '../table.ts';
 import { cancelPosts } from './messages.ts';
-import type { Digest, DigestOrder, DigestPast } from './model.ts';
 import { deletePlannedRuns, loadPast, type RunKey, storeManualRun } from './runs.ts';
 import { enqueueNextRun, enqueueRun } from './schedule-runs.ts';
-import { digestPauses, digestTable } from './table.ts';
 
 export type DigestService = ReturnType<typeof createDigestService>;
 
 /** Digests as commands work with them. */
-export function createDigestService(options: CustodyOptions) {
+export function createDigestService(options: LifeOptions) {
   const { db, enqueue, now } = options;
   /** Stores or reopens a run, with its job. */
   const begin = (key: RunKey, store: (trx: Trx) => Promise<boolean>): Promise<boolean> =>
@@ -23,8 +22,7 @@ export function createDigestService(options: CustodyOptions) {
     });
 
   return {
-    ...createCustody<Digest, DigestOrder>(digestTable, options, {
-      pauses: digestPauses,
+    ...createLife<Digest, DigestOrder>('digest', options, {
       toColumns: ({ channel, subject, schedule }) => ({
         channel,
         body: JSON.stringify({ subject, schedule }),
@@ -39,33 +37,33 @@ export function createDigestService(options: CustodyOptions) {
     }),
     /** Every digest of a tenant that is not deleted, oldest first, with how its last run ended or goes. */
     async list(tenant: string) {
-      const digests = await listScheduled(db, digestTable, tenant);
+      const digests = (await listReports(db, tenant)).filter(isDigest);
       const runs = await db
-        .selectFrom('digest_runs')
-        .innerJoin('digests', 'digests.id', 'digest_id')
-        .distinctOn('digest_id')
-        .select(['digest_id', 'due', 'state'])
+        .selectFrom('report_runs')
+        .innerJoin('reports', 'reports.id', 'report_id')
+        .distinctOn('report_id')
+        .select(['report_id', 'due', 'report_runs.state'])
         .where('tenant', '=', tenant)
-        .where('state', 'not in', ['due', 'cancelled'])
-        .orderBy('digest_id')
+        .where('report_runs.state', 'not in', ['due', 'cancelled'])
+        .orderBy('report_id')
         .orderBy('due', 'desc')
         .execute();
-      const last = new Map(runs.map((run) => [run.digest_id, run]));
+      const last = new Map(runs.map((run) => [run.report_id, run]));
       return digests.map((digest) => ({ digest, last: last.get(digest.id) }));
     },
     /** The earlier runs and baseline for a run at this moment. */
     loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),
     /** Runs at once, whatever the schedule says. False where a run is on its way already. */
     runNow({ id }: Digest, by: Person): Promise<boolean> {
-      const key = { digest_id: id, due: now() };
+      const key = { report_id: id, due: now() };
       return begin(key, (trx) => storeManualRun(trx, key, by.userId));
     },
     /** Runs once more: a person looked, and the post is not there. False where the run's fate is not unknown any more. */
     postAgain({ id }: Digest, due: Date): Promise<boolean> {
-      const key = { digest_id: id, due };
+      const key = { report_id: id, due };
       return begin(key, async (trx) => {
         const reopened = await trx
-          .updateTable('digest_runs')
+          .updateTable('report_runs')
           .set({ state: 'due', run_at: now() })
           .where((row) => row.and({ ...key, state: 'unknown' }))
           .executeTakeFirst();

@@ -8,8 +8,8 @@ import { describePause } from '../../../views/reports/schedules/words.ts';
 import * as views from '../../../views/reports/watches/answers.ts';
 import { renderWhy } from '../../../views/reports/watches/why.ts';
 import type { Action, With } from '../../define.ts';
-import { beside, createManagement } from '../schedules/manage.ts';
-import type { Alert, Incident } from './model.ts';
+import { beside, createManagement } from '../manage.ts';
+import type { Alert, Incident } from '../model.ts';
 
 type AlertsContext = With<'alerts' | 'keyStore'>;
 
@@ -17,7 +17,7 @@ export const management = createManagement<Alert, 'alerts'>({
   noun: 'alert',
   plural: 'alerts',
   views: alertCard,
-  custody: ({ alerts }) => alerts,
+  life: ({ alerts }) => alerts,
   list: ({ alerts, person }) => alerts.list(tenantId(person)),
 });
 

@@ -7,14 +7,14 @@ import {
   renderHeartbeat,
   renderResolved,
 } from '../../../views/reports/watches/incident.ts';
+import type { Alert, AlertState, Incident, IncidentFigures, ReportContext } from '../model.ts';
 import { findNextRun } from '../schedules/schedule.ts';
+import { findOpenIncidents, findUntoldIncidents, readIncident, readReport } from '../table.ts';
 import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { findNextLook } from './hours.ts';
 import { advance, type Step } from './incidents.ts';
 import { editIncident, postLifeSign, replyToIncident, showIncident } from './messages.ts';
-import type { Alert, AlertContext, AlertState, Incident, IncidentFigures } from './model.ts';
-import { alertTable, findOpenIncidents, findUntoldIncidents, readIncident } from './table.ts';
 
 /** Why a look failed, in words, with the reference that is in the log. */
 export type Failed = NonNullable<IncidentFigures['failure']>;
@@ -26,7 +26,7 @@ const lifeSignTime = '09:00';
 
 interface Commit {
   readonly trx: Trx;
-  readonly context: AlertContext;
+  readonly context: ReportContext;
   readonly at: Date;
   /** As its row is now. */
   readonly alert: Alert;
@@ -37,23 +37,28 @@ interface Commit {
 export function commitLook(
   seen: Alert,
   { at, observation }: { readonly at: Date; readonly observation: Observation<unknown> },
-  context: AlertContext,
+  context: ReportContext,
 ): Promise<void> {
   return withLockedAlert(seen, at, context, async (commit) => {
     const { trx, alert } = commit;
     const { recent } = alert.state;
     const open = await findOpenIncidents(trx, alert.id);
-    if (open.blind)
-      await closeIncident(open.blind, { ...open.blind.figures, lookedAt: at.toISOString() }, commit);
+    if (open.unreadable)
+      await closeIncident(
+        open.unreadable,
+        { ...open.unreadable.figures, lookedAt: at.toISOString() },
+        commit,
+      );
     const { damping, isEvent } = findCondition(alert.subject.condition);
     const about = { now: at, damping, isEvent, isGap: isGap(alert, at) };
-    const step = advance({ recent }, open.wrong?.figures, observation, about);
-    if (step.move === 'open' && step.figures) await openIncident('wrong', step.figures, commit);
-    else if (open.wrong) await changeIncident(open.wrong, step, commit, { redraw: open.blind !== undefined });
+    const step = advance({ recent }, open.firing?.figures, observation, about);
+    if (step.move === 'open' && step.figures) await openIncident('firing', step.figures, commit);
+    else if (open.firing)
+      await changeIncident(open.firing, step, commit, { redraw: open.unreadable !== undefined });
     const memory = observation.memory ?? alert.state.memory;
     const state: AlertState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
     const alive = await tellLifeSign(commit);
-    return { state: JSON.stringify(state), looks: alert.looks + 1, looked_at: at, ...alive };
+    return { state: JSON.stringify(state), checked_at: at, ...alive };
   });
 }
 
@@ -61,7 +66,7 @@ export function commitLook(
 export function commitBlindLook(
   seen: Alert,
   { at, failure }: { readonly at: Date; readonly failure: Failed },
-  context: AlertContext,
+  context: ReportContext,
 ): Promise<void> {
   return withLockedAlert(seen, at, context, async (commit) => {
     const { trx, alert } = commit;
@@ -73,23 +78,23 @@ export function commitBlindLook(
       everything: [],
       worst: { at: blind.since, parts: 0 },
       series: [],
-      lookedAt: (alert.lookedAt ?? at).toISOString(),
+      lookedAt: (alert.checkedAt ?? at).toISOString(),
       failure,
     };
     const isKnown = blind.looks >= looksUntilBlind || subject.every * minuteMs >= hourMs;
-    if (!open.blind && isKnown) {
-      await openIncident('blind', figures, commit, new Date(blind.since));
-      if (open.wrong) await editIncident(trx, open.wrong, context.ports.outbox);
-    } else if (open.blind && open.blind.figures.failure?.message !== failure.message) {
-      await store(open.blind, { figures: JSON.stringify(figures) }, commit);
-      await show(open.blind, commit);
-    } else if (open.blind) await show(open.blind, commit, { onlyUntold: true });
+    if (!open.unreadable && isKnown) {
+      await openIncident('unreadable', figures, commit, new Date(blind.since));
+      if (open.firing) await editIncident(trx, open.firing, context.ports.outbox);
+    } else if (open.unreadable && open.unreadable.figures.failure?.message !== failure.message) {
+      await store(open.unreadable, { figures: JSON.stringify(figures) }, commit);
+      await show(open.unreadable, commit);
+    } else if (open.unreadable) await show(open.unreadable, commit, { onlyUntold: true });
     return { state: JSON.stringify({ ...state, blind } satisfies AlertState) };
   });
 }
 
 /** Leaves a look out: only the next one is planned. */
-export function skipLook(seen: Alert, at: Date, context: AlertContext): Promise<void> {
+export function skipLook(seen: Alert, at: Date, context: ReportContext): Promise<void> {
   return withLockedAlert(seen, at, context, async () => ({}));
 }
 
@@ -97,12 +102,12 @@ export function skipLook(seen: Alert, at: Date, context: AlertContext): Promise<
 async function withLockedAlert(
   { id, revision, nextDue }: Alert,
   at: Date,
-  context: AlertContext,
-  change: (commit: Commit) => Promise<Updateable<Schema['watches']>>,
+  context: ReportContext,
+  change: (commit: Commit) => Promise<Updateable<Schema['reports']>>,
 ): Promise<void> {
   await context.db.transaction().execute(async (trx) => {
     const row = await trx
-      .selectFrom('watches')
+      .selectFrom('reports')
       .selectAll()
       .where((is) => is.and({ id, revision, next_due: nextDue ?? null }))
       .where('paused', 'is', null)
@@ -110,7 +115,7 @@ async function withLockedAlert(
       .forUpdate()
       .executeTakeFirst();
     if (!row) return;
-    const alert = alertTable.read(row);
+    const alert = readReport(row) as Alert;
     const isQuiet = alert.snoozed !== undefined && alert.snoozed.until > at;
     const commit = { trx, context, at, alert, isQuiet };
     for (const incident of await findUntoldIncidents(trx, id, new Date(at.getTime() - dayMs)))
@@ -118,7 +123,7 @@ async function withLockedAlert(
     const changes = await change(commit);
     const next_due = findNextLook(alert.subject, at);
     await trx
-      .updateTable('watches')
+      .updateTable('reports')
       .set({ ...changes, next_due })
       .where('id', '=', id)
       .execute();
@@ -126,8 +131,8 @@ async function withLockedAlert(
 }
 
 /** Whether so much time has passed since the last look that it says nothing about now. */
-function isGap({ lookedAt, subject }: Alert, at: Date): boolean {
-  return lookedAt !== undefined && at.getTime() - lookedAt.getTime() > 2.5 * subject.every * minuteMs;
+function isGap({ checkedAt, subject }: Alert, at: Date): boolean {
+  return checkedAt !== undefined && at.getTime() - checkedAt.getTime() > 2.5 * subject.every * minuteMs;
 }
 
 async function openIncident(
@@ -137,14 +142,13 @@ async function openIncident(
   openedAt = at,
 ): Promise<void> {
   const row = await trx
-    .insertInto('watch_incidents')
+    .insertInto('report_incidents')
     .values({
       id: `${alert.id}-${kind}-${openedAt.getTime().toString(36)}`,
-      watch_id: alert.id,
+      report_id: alert.id,
       kind,
       opened_at: openedAt,
       figures: JSON.stringify(figures),
-      told: false,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -176,7 +180,7 @@ async function closeIncident(incident: Incident, figures: IncidentFigures, commi
   const message = await show(closed, commit);
   if (message === undefined || message !== incident.message) return;
   const { isEvent = false } = findCondition(alert.subject.condition);
-  if (incident.kind === 'blind') await reply(incident, renderChecksAgain(closed), commit);
+  if (incident.kind === 'unreadable') await reply(incident, renderChecksAgain(closed), commit);
   else if (!isEvent) await reply(incident, renderResolved(closed, alert), commit);
 }
 
@@ -206,7 +210,7 @@ async function store(
   changes: { figures?: string; closed_at?: Date; replies?: number },
   { trx }: Commit,
 ): Promise<void> {
-  await trx.updateTable('watch_incidents').set(changes).where('id', '=', id).execute();
+  await trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
 }
 
 /** Once a day, where people want it; the first is due the next morning. */
@@ -214,17 +218,17 @@ async function tellLifeSign({ trx, context, at, alert, isQuiet }: Commit) {
   const { lifeSign, timeZone } = alert.subject;
   if (!lifeSign || isQuiet) return {};
   const daily = { time: lifeSignTime, zone: timeZone, weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
-  const since = alert.aliveAt ?? at;
-  if (alert.aliveAt && findNextRun(daily, since) > at) return {};
-  if (alert.aliveAt) {
+  const since = alert.heartbeatAt ?? at;
+  if (alert.heartbeatAt && findNextRun(daily, since) > at) return {};
+  if (alert.heartbeatAt) {
     const incidents = await trx
-      .selectFrom('watch_incidents')
+      .selectFrom('report_incidents')
       .select(({ fn }) => fn.countAll<bigint>().as('count'))
-      .where('watch_id', '=', alert.id)
+      .where('report_id', '=', alert.id)
       .where('opened_at', '>', since)
       .executeTakeFirstOrThrow();
     const body = renderHeartbeat(alert, { since, at, incidents: Number(incidents.count) });
     await postLifeSign(trx, at.toISOString().slice(0, 10), body, { outbox: context.ports.outbox, alert });
   }
-  return { alive_at: at };
+  return { heartbeat_at: at };
 }

@@ -3,8 +3,8 @@ import { reportSkeleton } from '../../../views/reports/form.ts';
 import { renderAtHome, renderList } from '../../../views/reports/list.ts';
 import { countAlerts, listAlert, type Row } from '../../../views/reports/watches/list.ts';
 import type { Feature, With } from '../../define.ts';
-import { defineScheduledCommand } from '../schedules/command.ts';
-import { canBeTakenOver } from '../schedules/model.ts';
+import { defineScheduledCommand } from '../command.ts';
+import { type Alert, canBeTakenOver } from '../model.ts';
 import { alertActions, verbs } from './actions.ts';
 import { conditions } from './conditions/list.ts';
 import {
@@ -17,7 +17,6 @@ import {
   redraw,
   tryNow,
 } from './form.ts';
-import type { Alert } from './model.ts';
 
 const alertCommand = defineScheduledCommand<'alerts' | 'keyStore' | 'accounts'>({
   noun: 'alert',

@@ -10,8 +10,8 @@ import {
 } from '../../../views/reports/form.ts';
 import { describeHours } from '../../../views/reports/watches/words.ts';
 import type { Fields } from '../../define.ts';
+import type { AlertOrder } from '../model.ts';
 import { type ConditionName, conditionNames, findCondition } from './conditions/list.ts';
-import type { AlertOrder } from './model.ts';
 import { parseHours } from './typed-hours.ts';
 
 const numbers = z.string().optional();

@@ -7,18 +7,18 @@ import { type Action, type Context, defineForm, type Fields, type Picker, type W
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { readHost } from '../checks/errors.ts';
-import { findChannelRefusal } from '../schedules/manage.ts';
-import { createSaving, type FormNotes, findOwnChannel } from '../schedules/save.ts';
+import { findChannelRefusal } from '../manage.ts';
+import type { Alert, AlertOrder } from '../model.ts';
+import { createSaving, type FormNotes, findOwnChannel } from '../save.ts';
 import { findNames } from '../target-names.ts';
 import { management } from './actions.ts';
 import { conditions, findCondition } from './conditions/list.ts';
 import { alertFields, readFormValues, writeFields } from './fields.ts';
-import type { Alert, AlertOrder } from './model.ts';
 
 const saving = createSaving<Alert, AlertOrder, 'alerts'>({
   noun: 'alert',
   management,
-  custody: ({ alerts }) => alerts,
+  life: ({ alerts }) => alerts,
   writeFields,
   renderForm,
   renderSaved: (alert) => views.renderAlertSaved(alert),

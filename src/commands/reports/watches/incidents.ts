@@ -1,5 +1,5 @@
+import type { AlertState, IncidentFigures, IncidentPart } from '../model.ts';
 import type { Condition, Observation, Part } from './conditions/condition.ts';
-import type { AlertState, IncidentFigures, IncidentPart } from './model.ts';
 
 type Damping = Condition<string>['damping'];
 

@@ -6,16 +6,16 @@ import type { Db } from '../../../store/schema.ts';
 import { describeBudgetSpent } from '../../../views/reports/watches/incident.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import type { AccountReads } from '../accounts/reads.ts';
-import { classifyCdnFailure, findRefusal } from '../schedules/failures.ts';
-import type { PauseReason } from '../schedules/model.ts';
+import { classifyCdnFailure, findRefusal } from '../failures.ts';
+import type { Alert, PauseReason, ReportContext } from '../model.ts';
+import { pauseReports } from '../pauses.ts';
+import { isAlert, readReport } from '../table.ts';
 import { commitBlindLook, commitLook, type Failed, skipLook } from './commit-look.ts';
 import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { isWithin } from './hours.ts';
 import { editOpenIncidents } from './messages.ts';
-import type { Alert, AlertContext } from './model.ts';
 import { enqueueNextLook, type lookData } from './queue.ts';
-import { alertPauses, alertTable } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
@@ -28,7 +28,7 @@ const looksAtOnce = 3;
 /** Looks for all alerts of a person that are due, and plans the next look. */
 export async function lookForPerson(
   { tenant, owner, isFresh }: z.output<typeof lookData>,
-  context: AlertContext,
+  context: ReportContext,
 ): Promise<void> {
   const { db, ports, now, signal } = context;
   const due = await findDueAlerts(db, { tenant, owner }, new Date(now().getTime() + clockSkewMs));
@@ -51,21 +51,21 @@ async function findDueAlerts(
   until: Date,
 ): Promise<Alert[]> {
   const rows = await db
-    .selectFrom('watches')
+    .selectFrom('reports')
     .selectAll()
-    .where((is) => is.and({ tenant, owner }))
+    .where((is) => is.and({ tenant, owner, kind: 'alert' }))
     .where('paused', 'is', null)
     .where('deleted_at', 'is', null)
     .where('next_due', '<=', until)
     .orderBy('next_due')
     .execute();
-  return rows.map(alertTable.read);
+  return rows.map(readReport).filter(isAlert);
 }
 
 async function lookOnce(
   alert: Alert,
   open: (alert: Alert) => Promise<AccountReads>,
-  context: AlertContext,
+  context: ReportContext,
 ): Promise<void> {
   const { ports, now, signal, log } = context;
   const at = now();
@@ -78,7 +78,7 @@ async function lookOnce(
       account: await open(alert),
       subject: alert.subject,
       now: at,
-      lookedAt: alert.lookedAt,
+      lookedAt: alert.checkedAt,
       memory: alert.state.memory,
     });
     // The bot stops: what could not be read because of that is no finding.
@@ -99,7 +99,7 @@ function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): 
   return isWithin(hours, timeZone, nextDue);
 }
 
-function toFailed(error: unknown, { ports }: AlertContext): Failed {
+function toFailed(error: unknown, { ports }: ReportContext): Failed {
   if (error instanceof BudgetSpent) return { message: describeBudgetSpent(error.resetsAt) };
   const { message, reference } = ports.explain(error, 'alert');
   return { message: message.slice(0, 500), reference };
@@ -108,11 +108,11 @@ function toFailed(error: unknown, { ports }: AlertContext): Failed {
 async function pause(
   { id, revision }: Alert,
   reason: PauseReason,
-  { db, ports, now, log }: AlertContext,
+  { db, ports, now, log }: ReportContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // One that was taken over or changed since is not the one that failed.
-    const paused = await alertPauses.pause(trx, { id, revision }, { reason, at: now() }, ports);
+    const paused = await pauseReports(trx, { id, revision }, { reason, at: now() }, ports);
     if (paused.length === 0) return;
     await editOpenIncidents(trx, id, ports.outbox);
     log.warn({ alert: id, reason }, 'alert paused');

@@ -5,11 +5,11 @@ import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
 import type { Trx } from '../../../store/schema.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { renderIncident } from '../../../views/reports/watches/incident.ts';
-import { toPlaceReason } from '../schedules/failures.ts';
-import { findScheduled } from '../schedules/rows.ts';
-import type { Alert, AlertContext, Incident, IncidentFigures } from './model.ts';
+import { toPlaceReason } from '../failures.ts';
+import type { Alert, Incident, IncidentFigures, ReportContext } from '../model.ts';
+import { pauseReports } from '../pauses.ts';
+import { findAlert, findIncident, findOpenIncidents, readReport } from '../table.ts';
 import { enqueueNextLook } from './queue.ts';
-import { alertPauses, alertTable, findIncident, findOpenIncidents } from './table.ts';
 
 type AboutIncident = {
   readonly incidentId: string;
@@ -26,29 +26,29 @@ const mostHastyPosts = 3;
 /** The one message of an incident, drawn from its row whenever it is shown. */
 const incidentMessage = defineMessage({
   kind: 'watch-incident',
-  render: (about: AboutIncident, context: AlertContext) => renderMessage(about, context),
+  render: (about: AboutIncident, context: ReportContext) => renderMessage(about, context),
   async renderInstead(about, _refusal, context) {
     const whole = await renderMessage(about, context);
     return whole && say(whole.text);
   },
-  async ended(trx, { id, about, place, state, reason, code }, { ports, now, log }: AlertContext) {
+  async ended(trx, { id, about, place, state, reason, code }, { ports, now, log }: ReportContext) {
     const isAppGone = reason === 'app-gone';
     // The code is the first place's: that the owner's conversation took the message does not make the channel well.
     if (isAppGone || isPlaceCode(code)) {
       const at = now();
-      const alert = await findScheduled(trx, alertTable, about.alertId);
+      const alert = await findAlert(trx, about.alertId);
       // One that was moved meanwhile posts elsewhere.
       if (alert && (isAppGone || alert.channel === (about.channel ?? place)))
-        await alertPauses.pause(
+        await pauseReports(
           trx,
           { id: alert.id, revision: alert.revision },
           { reason: isAppGone ? 'uninstalled' : toPlaceReason(code), at },
           ports,
         );
       // Its channel has not read it: what still is wrong when the alert runs again opens another one, which is posted.
-      const incident = trx.updateTable('watch_incidents');
+      const incident = trx.updateTable('report_incidents');
       await incident
-        .set({ closed_at: at, told: false, message: null })
+        .set({ closed_at: at, message: null })
         .where('id', '=', about.incidentId)
         .where('closed_at', 'is', null)
         .execute();
@@ -62,24 +62,21 @@ const incidentMessage = defineMessage({
   },
 });
 
-async function renderMessage({ incidentId, alertId }: AboutIncident, { db, now }: AlertContext) {
-  const [alert, incident] = await Promise.all([
-    findScheduled(db, alertTable, alertId),
-    findIncident(db, incidentId),
-  ]);
+async function renderMessage({ incidentId, alertId }: AboutIncident, { db, now }: ReportContext) {
+  const [alert, incident] = await Promise.all([findAlert(db, alertId), findIncident(db, incidentId)]);
   if (!alert || !incident) return undefined;
-  const { blind } = incident.kind === 'wrong' ? await findOpenIncidents(db, alertId) : {};
-  return renderIncident(incident, alert, { now: now(), blindSince: blind?.openedAt });
+  const { unreadable } = incident.kind === 'firing' ? await findOpenIncidents(db, alertId) : {};
+  return renderIncident(incident, alert, { now: now(), unreadableSince: unreadable?.openedAt });
 }
 
 /** The next check posts what was not told: a daily one comes in five minutes for that, three times. */
 async function checkSoon(
   trx: Trx,
   id: string,
-  { ports, now }: Pick<AlertContext, 'ports' | 'now'>,
+  { ports, now }: Pick<ReportContext, 'ports' | 'now'>,
 ): Promise<void> {
   const row = await trx
-    .updateTable('watches')
+    .updateTable('reports')
     .set({ next_due: sql`least(next_due, ${new Date(now().getTime() + soonMs)}::timestamptz)` })
     .where('id', '=', id)
     .where('next_due', 'is not', null)
@@ -87,7 +84,7 @@ async function checkSoon(
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  if (row) await enqueueNextLook(ports.enqueue, alertTable.read(row), trx);
+  if (row) await enqueueNextLook(ports.enqueue, readReport(row), trx);
 }
 
 /** A change of an incident in its thread, a sign of life. */
@@ -127,7 +124,7 @@ export async function showIncident(
     to: { places: [...new Set([alert.channel, alert.owner.userId])] },
     doubt: 'retry',
   });
-  await trx.updateTable('watch_incidents').set({ message: next, told: true }).where('id', '=', id).execute();
+  await trx.updateTable('report_incidents').set({ message: next }).where('id', '=', id).execute();
   return next;
 }
 
@@ -178,7 +175,7 @@ export async function leaveOpenIncidents(
   for (const incident of Object.values(await findOpenIncidents(trx, alertId))) {
     const { id } = incident;
     const figures = JSON.stringify({ ...incident.figures, left } satisfies IncidentFigures);
-    const row = trx.updateTable('watch_incidents').set({ closed_at: now, figures });
+    const row = trx.updateTable('report_incidents').set({ closed_at: now, figures });
     await row.where('id', '=', id).execute();
     await editIncident(trx, incident, outbox);
   }
@@ -204,11 +201,4 @@ export async function postLifeSign(trx: Trx, day: string, body: Message, { outbo
 }
 
 /** Every kind of message that alerts put into the outbox. */
-export const alertMessages = [
-  incidentMessage,
-  alertReply,
-  lifeSign,
-  ...alertPauses.messages,
-  // Waiting from the version before, under its name.
-  ...alertPauses.messages.slice(0, 1).map((kind) => ({ ...kind, kind: 'watch-paused' })),
-];
+export const alertMessages = [incidentMessage, alertReply, lifeSign];

@@ -3,7 +3,7 @@ import type { Person } from '../../../auth/identity.ts';
 import type { JobRef } from '../../../store/queue/define-job.ts';
 import type { Enqueue } from '../../../store/queue/queue.ts';
 import type { Db, Trx } from '../../../store/schema.ts';
-import { startOf } from '../schedules/jitter.ts';
+import { startOf } from '../jitter.ts';
 
 /** `isFresh`: a person asked for it, and wants what is there now. */
 export const lookData = z.object({ tenant: z.string(), owner: z.string(), isFresh: z.boolean().optional() });
@@ -43,9 +43,9 @@ export async function enqueueLook(
 
 async function findNextDue(db: Db, tenant: string, owner: string): Promise<Date | undefined> {
   const row = await db
-    .selectFrom('watches')
+    .selectFrom('reports')
     .select('next_due')
-    .where((is) => is.and({ tenant, owner }))
+    .where((is) => is.and({ tenant, owner, kind: 'alert' }))
     .where('paused', 'is', null)
     .where('deleted_at', 'is', null)
     .where('next_due', 'is not', null)

@@ -1,21 +1,19 @@
 import type { Person } from '../../../auth/identity.ts';
 import { dayMs } from '../../../lib/time.ts';
-import { type CustodyOptions, createCustody } from '../schedules/custody.ts';
-import { listScheduled } from '../schedules/rows.ts';
+import { createLife, type LifeOptions } from '../life.ts';
+import type { Alert, AlertOrder, Incident } from '../model.ts';
+import { findIncident, isAlert, listReports, readIncident, readReport } from '../table.ts';
 import { findNextLook } from './hours.ts';
 import { editIncident, editOpenIncidents, leaveOpenIncidents } from './messages.ts';
-import type { Alert, AlertOrder, Incident } from './model.ts';
 import { enqueueLook, enqueueNextLook } from './queue.ts';
-import { alertPauses, alertTable, findIncident, readIncident } from './table.ts';
 
 export type AlertService = ReturnType<typeof createAlertService>;
 
 /** Alerts as commands work with them. */
-export function createAlertService(options: CustodyOptions) {
+export function createAlertService(options: LifeOptions) {
   const { db, audit, enqueue, now, outbox } = options;
   return {
-    ...createCustody<Alert, AlertOrder>(alertTable, options, {
-      pauses: alertPauses,
+    ...createLife<Alert, AlertOrder>('alert', options, {
       toColumns: ({ channel, subject }) => ({ channel, body: JSON.stringify(subject) }),
       findNextRun: ({ subject }, after) => findNextLook(subject, after),
       describe: ({ channel, subject }) => ({ channel, condition: subject.condition }),
@@ -24,20 +22,24 @@ export function createAlertService(options: CustodyOptions) {
         const isOther = looksForOther(alert, before);
         // What was remembered of something else would be read as a change.
         if (isOther)
-          await trx.updateTable('watches').set({ state: null }).where('id', '=', alert.id).execute();
+          await trx
+            .updateTable('reports')
+            .set({ state: null, checked_at: null })
+            .where('id', '=', alert.id)
+            .execute();
         if (isOther || alert.deletedAt) await leaveOpenIncidents(trx, before, { outbox, now: now() });
         else await editOpenIncidents(trx, alert.id, outbox);
       },
     }),
-    list: (tenant: string): Promise<Alert[]> => listScheduled(db, alertTable, tenant),
+    list: async (tenant: string): Promise<Alert[]> => (await listReports(db, tenant)).filter(isAlert),
     /** The open incidents of a tenant's alerts. */
     async listOpen(tenant: string): Promise<Incident[]> {
       const rows = await db
-        .selectFrom('watch_incidents')
-        .innerJoin('watches', 'watches.id', 'watch_id')
-        .selectAll('watch_incidents')
+        .selectFrom('report_incidents')
+        .innerJoin('reports', 'reports.id', 'report_id')
+        .selectAll('report_incidents')
         .where('tenant', '=', tenant)
-        .where('watches.deleted_at', 'is', null)
+        .where('reports.deleted_at', 'is', null)
         .where('closed_at', 'is', null)
         .orderBy('opened_at')
         .execute();
@@ -46,24 +48,24 @@ export function createAlertService(options: CustodyOptions) {
     /** Alerts whose newest message about something that is not over, or ended today, no place took. */
     async listUntold(tenant: string): Promise<ReadonlySet<string>> {
       const rows = await db
-        .selectFrom('watch_incidents')
-        .innerJoin('watches', 'watches.id', 'watch_id')
-        .innerJoin('outbox', 'outbox.id', 'watch_incidents.message')
-        .select('watch_id')
-        .where('watches.tenant', '=', tenant)
+        .selectFrom('report_incidents')
+        .innerJoin('reports', 'reports.id', 'report_id')
+        .innerJoin('outbox', 'outbox.id', 'report_incidents.message')
+        .select('report_id')
+        .where('reports.tenant', '=', tenant)
         .where('outbox.state', 'in', ['dead', 'unknown'])
         .where((is) =>
           is.or([is('closed_at', 'is', null), is('closed_at', '>', new Date(now().getTime() - dayMs))]),
         )
         .execute();
-      return new Set(rows.map((row) => row.watch_id));
+      return new Set(rows.map((row) => row.report_id));
     },
     /** The newest incidents of an alert, the newest first. */
     async listIncidents(alertId: string): Promise<Incident[]> {
       const rows = await db
-        .selectFrom('watch_incidents')
+        .selectFrom('report_incidents')
         .selectAll()
-        .where('watch_id', '=', alertId)
+        .where('report_id', '=', alertId)
         .orderBy('opened_at', 'desc')
         .limit(20)
         .execute();
@@ -74,7 +76,7 @@ export function createAlertService(options: CustodyOptions) {
     acknowledge: (incident: Incident, alert: Alert, by: Person): Promise<Incident | undefined> =>
       db.transaction().execute(async (trx) => {
         const row = await trx
-          .updateTable('watch_incidents')
+          .updateTable('report_incidents')
           .set({ acknowledged_by: by.userId, acknowledged_at: now() })
           .where('id', '=', incident.id)
           .where('acknowledged_by', 'is', null)
@@ -91,7 +93,7 @@ export function createAlertService(options: CustodyOptions) {
     snooze: (alert: Alert, until: Date | undefined, by: Person): Promise<Alert | undefined> =>
       db.transaction().execute(async (trx) => {
         const row = await trx
-          .updateTable('watches')
+          .updateTable('reports')
           .set({ snoozed_until: until ?? null, snoozed_by: until ? by.userId : null })
           .where('id', '=', alert.id)
           .where('deleted_at', 'is', null)
@@ -102,13 +104,13 @@ export function createAlertService(options: CustodyOptions) {
         const record = { tenant: alert.tenant, actor: by.userId, event: 'alert-snoozed' } as const;
         await audit.record({ ...record, subject: alert.id, detail }, trx);
         await editOpenIncidents(trx, alert.id, outbox);
-        return alertTable.read(row);
+        return readReport(row) as Alert;
       }),
     /** Looks at the next opportunity, whatever its hours. False where it is paused. */
     checkNow: (alert: Alert): Promise<boolean> =>
       db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
-          .updateTable('watches')
+          .updateTable('reports')
           .set({ next_due: now() })
           .where('id', '=', alert.id)
           .where('paused', 'is', null)

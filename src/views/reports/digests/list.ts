@@ -1,5 +1,4 @@
-import type { Digest } from '../../../commands/reports/digests/model.ts';
-import { canBeTakenOver } from '../../../commands/reports/schedules/model.ts';
+import { canBeTakenOver, type Digest } from '../../../commands/reports/model.ts';
 import { type Message, say } from '../../blocks/blocks.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { formatCode, join } from '../../blocks/text.ts';

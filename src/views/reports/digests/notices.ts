@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
-import type { Digest } from '../../../commands/reports/digests/model.ts';
 import type { RunRow } from '../../../commands/reports/digests/runs.ts';
+import type { Digest } from '../../../commands/reports/model.ts';
 import { actions, context, type Message, message, section } from '../../blocks/blocks.ts';
 import { button, commandButton } from '../../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../../blocks/failure.ts';

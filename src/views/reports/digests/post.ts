@@ -5,7 +5,7 @@ import {
   targetTypes,
 } from '../../../commands/reports/digests/kinds/kind.ts';
 import { digestKinds, findDigestKind } from '../../../commands/reports/digests/kinds/list.ts';
-import type { Collected, DigestSubject, UnreadPart } from '../../../commands/reports/digests/model.ts';
+import type { Collected, DigestSubject, UnreadPart } from '../../../commands/reports/model.ts';
 import { context, type Message, type MessageBlock, message, say, section } from '../../blocks/blocks.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { escapeMrkdwn, sanitizeMrkdwn, truncateLines, truncateMarkup, unbold } from '../../blocks/text.ts';

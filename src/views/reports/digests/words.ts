@@ -3,7 +3,7 @@ import {
   digestKinds,
   findDigestKind,
 } from '../../../commands/reports/digests/kinds/list.ts';
-import type { DigestOrder, DigestSubject, Threshold } from '../../../commands/reports/digests/model.ts';
+import type { DigestOrder, DigestSubject, Threshold } from '../../../commands/reports/model.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
 import { nameTargets } from '../schedules/words.ts';

@@ -1,5 +1,5 @@
 import type { BudgetState } from '../../../commands/reports/accounts/budget.ts';
-import type { PauseReason } from '../../../commands/reports/schedules/model.ts';
+import type { PauseReason } from '../../../commands/reports/model.ts';
 import { formatInteger, formatUtc } from '../../blocks/format.ts';
 import { escapeMrkdwn } from '../../blocks/text.ts';
 

@@ -1,4 +1,4 @@
-import type { Alert, Incident } from '../../../commands/reports/watches/model.ts';
+import type { Alert, Incident } from '../../../commands/reports/model.ts';
 import { actions, context, type Message, say } from '../../blocks/blocks.ts';
 import { button } from '../../blocks/buttons.ts';
 import { formatCode } from '../../blocks/text.ts';

@@ -1,12 +1,7 @@
 import { requestsPerHour } from '../../../commands/reports/accounts/budget.ts';
+import type { Alert, AlertSubject, Incident, IncidentFigures } from '../../../commands/reports/model.ts';
 import type { Part } from '../../../commands/reports/watches/conditions/condition.ts';
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
-import type {
-  Alert,
-  AlertSubject,
-  Incident,
-  IncidentFigures,
-} from '../../../commands/reports/watches/model.ts';
 import {
   actions,
   context,
@@ -30,16 +25,18 @@ const mostLines = 4;
 interface Shown {
   readonly now: Date;
   /** Its alert cannot look since then. */
-  readonly blindSince?: Date | undefined;
+  readonly unreadableSince?: Date | undefined;
 }
 
 /** The message of an incident as it is now: kept up to date in place until it ends. */
 export function renderIncident(incident: Incident, current: Alert, shown: Shown): Message {
   const alert = { ...current, subject: incident.figures.left ?? current.subject };
-  return incident.kind === 'blind' ? renderBlind(incident, alert) : renderWrong(incident, alert, shown);
+  return incident.kind === 'unreadable'
+    ? renderUnreadable(incident, alert)
+    : renderFiring(incident, alert, shown);
 }
 
-function renderWrong(incident: Incident, alert: Alert, { now, blindSince }: Shown): Message {
+function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }: Shown): Message {
   const { figures, closedAt, acknowledged } = incident;
   const { subject } = alert;
   const { isEvent = false } = findCondition(subject.condition);
@@ -71,8 +68,8 @@ function renderWrong(incident: Incident, alert: Alert, { now, blindSince }: Show
       ...lines,
       isOpen && !isEvent && join([`Since ${at(incident.openedAt)}`, `last check ${checked}`, worst], ' · '),
       isOpen &&
-        blindSince &&
-        `:see_no_evil: Not checked since ${at(blindSince)}: this may be over, or worse.`,
+        unreadableSince &&
+        `:see_no_evil: Not checked since ${at(unreadableSince)}: this may be over, or worse.`,
       isOpen &&
         alert.paused &&
         ':double_vertical_bar: Not checked while the alert is paused: this may be over, or worse.',
@@ -86,7 +83,10 @@ function renderWrong(incident: Incident, alert: Alert, { now, blindSince }: Show
   ]);
 }
 
-function renderBlind({ openedAt, closedAt, figures: { failure, left } }: Incident, alert: Alert): Message {
+function renderUnreadable(
+  { openedAt, closedAt, figures: { failure, left } }: Incident,
+  alert: Alert,
+): Message {
   const { subject } = alert;
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const text = left

@@ -1,5 +1,4 @@
-import { canBeTakenOver } from '../../../commands/reports/schedules/model.ts';
-import type { Alert, Incident } from '../../../commands/reports/watches/model.ts';
+import { type Alert, canBeTakenOver, type Incident } from '../../../commands/reports/model.ts';
 import { button } from '../../blocks/buttons.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
@@ -41,8 +40,8 @@ export function listAlert({ alert, open, isUntold, manages, own }: Row): Listed 
 
 export function countAlerts(rows: readonly Row[]) {
   const count = (has: (row: Row) => boolean): number => rows.filter(has).length;
-  const firing = count(({ open }) => open.some(({ kind }) => kind === 'wrong'));
-  const unreadable = count(({ open }) => open.some(({ kind }) => kind === 'blind'));
+  const firing = count(({ open }) => open.some(({ kind }) => kind === 'firing'));
+  const unreadable = count(({ open }) => open.some(({ kind }) => kind === 'unreadable'));
   const paused = count(({ alert }) => alert.paused !== undefined);
   return {
     noun: 'alert',
@@ -58,7 +57,7 @@ export function countAlerts(rows: readonly Row[]) {
 
 /** `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK` */
 function describeState(
-  { paused, snoozed, subject, lookedAt }: Alert,
+  { paused, snoozed, subject, checkedAt }: Alert,
   open: readonly Incident[],
   isUntold: boolean,
 ): string {
@@ -69,16 +68,18 @@ function describeState(
       [`:double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}`, untold],
       ' · ',
     );
-  const [blind, wrong] = (['blind', 'wrong'] as const).map((kind) => open.find((one) => one.kind === kind));
+  const [unreadable, firing] = (['unreadable', 'firing'] as const).map((kind) =>
+    open.find((one) => one.kind === kind),
+  );
   const state = join(
     [
-      blind && `:see_no_evil: can't check since ${at(blind.openedAt)}`,
-      wrong && `:rotating_light: *firing* since ${at(wrong.openedAt)}`,
+      unreadable && `:see_no_evil: can't check since ${at(unreadable.openedAt)}`,
+      firing && `:rotating_light: *firing* since ${at(firing.openedAt)}`,
       snoozed && `:zzz: snoozed until ${at(snoozed.until)}`,
       untold,
     ],
     ' · ',
   );
-  const checked = lookedAt ? `last check ${at(lookedAt)}` : 'not checked yet';
-  return join([state || (lookedAt && ':white_check_mark: OK'), checked], ' · ');
+  const checked = checkedAt ? `last check ${at(checkedAt)}` : 'not checked yet';
+  return join([state || (checkedAt && ':white_check_mark: OK'), checked], ' · ');
 }

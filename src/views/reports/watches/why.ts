@@ -1,6 +1,6 @@
+import type { Alert, AlertSubject, Incident } from '../../../commands/reports/model.ts';
 import type { Condition, Evidence } from '../../../commands/reports/watches/conditions/condition.ts';
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
-import type { Alert, AlertSubject, Incident } from '../../../commands/reports/watches/model.ts';
 import { renderAnswer } from '../../blocks/answer.ts';
 import type { Message } from '../../blocks/blocks.ts';
 import { button, commandButton } from '../../blocks/buttons.ts';
@@ -18,24 +18,24 @@ const mostEvidence = 30;
 
 /** The numbers behind the decision of an alert. `incidents`: the newest first. */
 export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date): Message {
-  const { id, subject, owner, state, lookedAt, paused } = alert;
+  const { id, subject, owner, state, checkedAt, paused } = alert;
   const { evidence = [] } = state;
   const condition = findCondition(subject.condition);
-  const open = incidents.find(({ kind, closedAt }) => kind === 'wrong' && !closedAt);
-  const blind = incidents.find(({ kind, closedAt }) => kind === 'blind' && !closedAt);
-  const failure = blind?.figures.failure;
-  const headline = describeDecision(alert, { open, blind });
+  const open = incidents.find(({ kind, closedAt }) => kind === 'firing' && !closedAt);
+  const unreadable = incidents.find(({ kind, closedAt }) => kind === 'unreadable' && !closedAt);
+  const failure = unreadable?.figures.failure;
+  const headline = describeDecision(alert, { open, unreadable });
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const next = condition.next(open?.figures.parts[0]);
   return renderAnswer({
     text: unbold(headline),
     lines: [
       headline,
-      blind && failure && sanitizeMrkdwn(failure.message),
+      unreadable && failure && sanitizeMrkdwn(failure.message),
       capitalize(
         join(
           [
-            lookedAt && `Last check ${at(lookedAt)}`,
+            checkedAt && `Last check ${at(checkedAt)}`,
             join([describeEvery(subject.every), describeHours(subject)], ', '),
             describeDamping(condition),
           ],
@@ -46,7 +46,7 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
         .slice(0, mostIncidents)
         .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
     ],
-    picture: renderEvidence(evidence, blind ? 'Last check that succeeded' : 'Last check'),
+    picture: renderEvidence(evidence, unreadable ? 'Last check that succeeded' : 'Last check'),
     actions: [
       commandButton(next.label, next.command),
       !paused && button('Check now', 'alerts:check', id),
@@ -63,13 +63,14 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
 
 /** One sentence: the number first. */
 function describeDecision(
-  { paused, subject, lookedAt, state: { evidence = [], recent } }: Alert,
-  { open, blind }: { readonly open: Incident | undefined; readonly blind: Incident | undefined },
+  { paused, subject, checkedAt, state: { evidence = [], recent } }: Alert,
+  { open, unreadable }: { readonly open: Incident | undefined; readonly unreadable: Incident | undefined },
 ): string {
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   if (paused) return `:double_vertical_bar: *Paused*: ${describePause(paused.reason, paused.by)}.`;
-  if (blind) return `:see_no_evil: *Can't check since ${at(blind.openedAt)}*: silence does not mean OK.`;
-  if (!lookedAt) return ':hourglass_flowing_sand: *Not checked yet.*';
+  if (unreadable)
+    return `:see_no_evil: *Can't check since ${at(unreadable.openedAt)}*: silence does not mean OK.`;
+  if (!checkedAt) return ':hourglass_flowing_sand: *Not checked yet.*';
   const { damping, isEvent = false } = findCondition(subject.condition);
   const [first] = evidence.filter(({ isWrong }) => isWrong);
   // Where a check stores fewer rows than it judged, the nearest to the threshold are there.
@@ -109,7 +110,7 @@ function describeIncident(incident: Incident, subject: AlertSubject): string {
   const { isEvent = false } = findCondition(subject.condition);
   const who = listNames(figures.everything);
   const begun = formatRunTime(openedAt, subject.timeZone);
-  if (kind === 'blind')
+  if (kind === 'unreadable')
     return `${begun}: ${closedAt ? `could not check for ${formatDuration(openedAt, closedAt)}` : "can't check"}`;
   if (isEvent) return `${begun}: ${who}`;
   return `${begun}: ${closedAt ? describeEnd(incident, subject) : `${who}, still open`}`;

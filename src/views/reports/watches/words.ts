@@ -1,5 +1,5 @@
+import type { AlertSubject } from '../../../commands/reports/model.ts';
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
-import type { AlertSubject } from '../../../commands/reports/watches/model.ts';
 import { minuteMs } from '../../../lib/time.ts';
 import { join } from '../../blocks/text.ts';
 import { nameTargets } from '../schedules/words.ts';

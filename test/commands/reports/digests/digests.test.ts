@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reconcileDigestsJob } from '../../../../src/commands/reports/digests/jobs.ts';
+import { reconcileReportsJob } from '../../../../src/commands/reports/jobs.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { says } from './words.ts';
@@ -35,7 +35,7 @@ test('the second run compares with the first', async () => {
   await harness.runJobs();
   harness.advance(day);
   await harness.runJobs();
-  const rows = await harness.db.selectFrom('digest_runs').select('figures').orderBy('due').execute();
+  const rows = await harness.db.selectFrom('report_runs').select('figures').orderBy('due').execute();
   const [first, second] = rows.map(
     ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { chargesBefore?: number } },
   );
@@ -93,7 +93,7 @@ test('a run that somebody asked for, begun hours later: it says so, or is skippe
 test('somebody with the right takes a digest over: it runs with their key, and that is on record', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  await harness.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+  await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
   const stopped = await harness.digests.find('T0ACME000', digest.id);
   if (!stopped) throw new Error('it is gone');
   const [first, second] = [
@@ -186,7 +186,7 @@ test('a job that was lost is enqueued again by the hourly reconciliation', async
   await harness.createService(lost).runNow(digest, alice);
   harness.queue.clear();
   harness.advance(hour);
-  await reconcileDigestsJob.run({}, harness.context);
+  await reconcileReportsJob.run({}, harness.context);
   await harness.runJobsFor(60);
   expect(Object.values(await harness.runStates())).toEqual(['sent', 'sent']);
 });

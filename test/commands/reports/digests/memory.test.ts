@@ -30,7 +30,7 @@ describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('of two runs only one replaces what is remembered', async () => {
     await using harness = await createDigestHarness(await emptyDatabase());
     const { id } = await harness.createDaily();
-    const [one, two] = [1, 2].map((n) => ({ digest_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
+    const [one, two] = [1, 2].map((n) => ({ report_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
     if (!one || !two) throw new Error('two runs');
     expect(await findBaseline(harness.db, id)).toBeUndefined();
     await storePendingBaseline(harness.db, one, 0, 'one');
@@ -66,7 +66,7 @@ test('what was told is remembered once it was posted: what never arrived is told
 test('a digest that ran before it had a memory says that it begins', async () => {
   await using harness = await createDigestHarness(await embedded.emptyDatabase());
   await beginRun(harness);
-  await harness.db.deleteFrom('digest_baselines').execute();
+  await harness.db.deleteFrom('report_baselines').execute();
   disable(harness, 0);
   harness.advance(day);
   await harness.runJobs();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reconcileDigestsJob } from '../../../../src/commands/reports/digests/jobs.ts';
+import { reconcileReportsJob } from '../../../../src/commands/reports/jobs.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { logged, says } from './words.ts';
@@ -13,12 +13,12 @@ async function open(): Promise<DigestHarness> {
 }
 
 /** Pauses what Alice owns. */
-async function pauseAll({ digests }: DigestHarness): Promise<void> {
-  await digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+async function pauseAll({ pauseFor }: DigestHarness): Promise<void> {
+  await pauseFor({ person: alice, tenant: 'T0ACME000' });
 }
 
 async function noticeStates({ db }: DigestHarness): Promise<(string | null)[]> {
-  const rows = await db.selectFrom('digests').select('pause_notice').execute();
+  const rows = await db.selectFrom('reports').select('pause_notice').execute();
   return rows.map(({ pause_notice: state }) => state);
 }
 
@@ -105,7 +105,7 @@ test('the token is void: the hourly reconciliation announces the pause once it w
   expect(await noticeStates(harness)).toEqual(['waiting']);
   expect(harness.channelPosts()).toHaveLength(1);
   harness.advance(hour);
-  await reconcileDigestsJob.run({}, harness.context);
+  await reconcileReportsJob.run({}, harness.context);
   await harness.runJobs();
   expect(harness.readChannel()).toEqual([isPaused]);
   expect(await noticeStates(harness)).toEqual(['told']);
@@ -117,7 +117,7 @@ test('where nobody can be told it is not tried again and again, and its row and 
   await pauseAll(harness);
   archiveChannel(harness);
   for (let times = 0; times < 3; times += 1) {
-    await reconcileDigestsJob.run({}, harness.context);
+    await reconcileReportsJob.run({}, harness.context);
     await harness.runJobs();
     harness.advance(hour);
   }
@@ -129,11 +129,11 @@ test('where nobody can be told it is not tried again and again, and its row and 
 test('an owner who cannot be told of the reinstallation: each digest is announced in its channel', async () => {
   await using harness = await open();
   for (const channel of ['C0OPS0000', 'C0DEPLOY0']) await harness.createDaily(alice, { channel });
-  await harness.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
+  await harness.pauseFor({ person: undefined, tenant: 'T0ACME000' });
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
   harness.slack.script.fail('chat.postMessage', 'user_disabled');
-  await reconcileDigestsJob.run({ tenant: 'T0ACME000' }, harness.context);
+  await reconcileReportsJob.run({ tenant: 'T0ACME000' }, harness.context);
   await harness.runJobsFor(5);
   for (const channel of ['C0OPS0000', 'C0DEPLOY0'])
     expect(harness.readChannel(channel)).toEqual([expect.stringMatching(says.paused('uninstalled'))]);

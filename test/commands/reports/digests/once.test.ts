@@ -30,7 +30,7 @@ test('two processes at the same runs: each is posted once', async () => {
 test('a process that died while it collected: the next attempt of its job posts once', async () => {
   await using harness = await open();
   await harness.digests.runNow(await harness.createDaily(), alice);
-  await harness.db.updateTable('digest_runs').set({ state: 'collecting', attempts: 1 }).execute();
+  await harness.db.updateTable('report_runs').set({ state: 'collecting', attempts: 1 }).execute();
   await harness.runJobs();
   expect(harness.channelPosts()).toHaveLength(1);
   expect(Object.values(await harness.runStates())).toEqual(['sent']);
@@ -43,7 +43,7 @@ test('an attempt that was overtaken by another one while it collected posts noth
   const frozen = harness.runJobs();
   await expect.poll(() => harness.cdn.requests.length).toBe(1);
   // As another process does whose queue took this one for dead.
-  const [run] = await harness.db.updateTable('digest_runs').set({ attempts: 2 }).returningAll().execute();
+  const [run] = await harness.db.updateTable('report_runs').set({ attempts: 2 }).returningAll().execute();
   await frozen;
   expect(harness.channelPosts()).toEqual([]);
   if (run) await enqueueRun(harness.queue.enqueue, run);
@@ -62,7 +62,7 @@ test('a process that died between the post and the record of it: the post is fou
     .set({ state: 'sending', claim: 'dead', next_at: harness.now(), body: '{"text":"again"}' })
     .where('id', '=', message?.id ?? '')
     .execute();
-  await harness.db.updateTable('digest_runs').set({ state: 'sending' }).execute();
+  await harness.db.updateTable('report_runs').set({ state: 'sending' }).execute();
   harness.advance(2 * minute);
   await sweepOutboxJob.run({}, harness.context);
   await harness.runJobs();
@@ -101,7 +101,7 @@ test('where the bot may not look, it does not send again: its owner is asked onc
   expect(Object.values(await harness.runStates())).toEqual(['unknown']);
   const notices = harness.readChannel('DU0ALICE00');
   expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
-  const [run] = await harness.db.selectFrom('digest_runs').select('due').execute();
+  const [run] = await harness.db.selectFrom('report_runs').select('due').execute();
   expect(await harness.digests.postAgain(digest, run?.due ?? new Date())).toBe(true);
   expect(await harness.digests.postAgain(digest, run?.due ?? new Date())).toBe(false);
   await harness.runJobsFor(5);
@@ -171,7 +171,7 @@ test.skipIf(postgres.skip)(
     const presses = 4;
     const pressed = await db.transaction().execute(async (trx) => {
       // Everybody may look, nobody may write: all have looked before the first writes, unless they wait to look.
-      await sql`lock table digest_runs in share row exclusive mode`.execute(trx);
+      await sql`lock table report_runs in share row exclusive mode`.execute(trx);
       const all = Array.from({ length: presses }, async (_, index) =>
         service.runNow(digest, index % 2 === 0 ? alice : bob),
       );

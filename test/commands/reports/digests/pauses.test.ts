@@ -28,7 +28,7 @@ const pauses: readonly {
     why: 'its owner was deactivated',
     async breaks(harness) {
       await harness.keyStore.forget(alice);
-      await harness.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+      await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
     told: ['C0OPS0000', 'U0BOB0000'],
@@ -166,7 +166,7 @@ test('while Slack does not say whether its owner is still there, a run waits; it
 test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  await harness.digests.pauseFor({ person: undefined, tenant: 'T0ACME000' });
+  await harness.pauseFor({ person: undefined, tenant: 'T0ACME000' });
   harness.advance(2 * day);
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
@@ -193,7 +193,7 @@ test('neither the channel nor the owner can be told: an admin is', async () => {
   await using harness = await open({ adminIds: ['U0CAROL00'] });
   await harness.createDaily();
   ops(harness.slack, { archived: true });
-  await harness.digests.pauseFor({ person: alice, tenant: 'T0ACME000' });
+  await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
   await harness.runJobs();
   expect(harness.readChannel('DU0CAROL00', 'U0CAROL00')).toEqual([
     expect.stringMatching(says.paused('owner-gone')),

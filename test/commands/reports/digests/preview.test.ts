@@ -11,7 +11,7 @@ import {
   digestKindNames,
   findDigestKind,
 } from '../../../../src/commands/reports/digests/kinds/list.ts';
-import type { Digest } from '../../../../src/commands/reports/digests/model.ts';
+import type { Digest } from '../../../../src/commands/reports/model.ts';
 import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';

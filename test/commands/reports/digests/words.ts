@@ -1,7 +1,7 @@
 import { findElements } from '../../../../simulator/slack/block-ids.ts';
 import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../../../simulator/slack/views.ts';
-import type { PauseReason } from '../../../../src/commands/reports/schedules/model.ts';
+import type { PauseReason } from '../../../../src/commands/reports/model.ts';
 import { describePause } from '../../../../src/views/reports/schedules/words.ts';
 import { readStable } from '../../../support/words.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { IncidentFigures } from '../../../../src/commands/reports/model.ts';
 import type { Observation } from '../../../../src/commands/reports/watches/conditions/condition.ts';
 import { advance } from '../../../../src/commands/reports/watches/incidents.ts';
-import type { IncidentFigures } from '../../../../src/commands/reports/watches/model.ts';
 
 const start = Date.parse('2026-11-20T10:00:00Z');
 const part = (id: string) => ({ id, name: id, text: 'wrong' });

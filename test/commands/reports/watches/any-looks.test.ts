@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { IncidentFigures } from '../../../../src/commands/reports/model.ts';
 import type { Observation } from '../../../../src/commands/reports/watches/conditions/condition.ts';
 import { advance } from '../../../../src/commands/reports/watches/incidents.ts';
-import type { IncidentFigures } from '../../../../src/commands/reports/watches/model.ts';
 
 interface Look {
   readonly wrong: readonly string[];

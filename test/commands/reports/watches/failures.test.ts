@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '../../../../src/commands/reports/watches/model.ts';
+import type { Alert } from '../../../../src/commands/reports/model.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -24,7 +24,7 @@ test('a CDN that asks for a pause invents no incident, and is told once', async 
   await harness.look();
   harness.cdn.faults.add({ match: { method: 'GET' }, status: 429, retryAfter: 900, times: Infinity });
   await harness.look(6);
-  expect((await harness.incidents()).map(({ kind }) => kind)).toEqual(['blind']);
+  expect((await harness.incidents()).map(({ kind }) => kind)).toEqual(['unreadable']);
   expect(readIncidents(harness)).toHaveLength(1);
   harness.cdn.faults.clear();
   await harness.look(2);
@@ -68,9 +68,9 @@ const pauses: readonly {
   },
   {
     why: 'its owner was deactivated',
-    async breaks({ keyStore, alerts }) {
+    async breaks({ keyStore, pauseFor }) {
       await keyStore.forget(alice);
-      await alerts.pauseFor({ person: alice, tenant: 'T0ACME000' });
+      await pauseFor({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
   },

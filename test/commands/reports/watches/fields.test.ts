@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Alert, AlertSubject } from '../../../../src/commands/reports/model.ts';
 import { readFormValues, writeFields } from '../../../../src/commands/reports/watches/fields.ts';
-import type { Alert, AlertSubject } from '../../../../src/commands/reports/watches/model.ts';
 
 const order = (subject: Partial<AlertSubject>): Alert =>
   ({

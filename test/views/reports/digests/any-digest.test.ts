@@ -3,13 +3,9 @@ import { expect, test } from 'vitest';
 import type { Attention } from '../../../../src/api/zones/summary.ts';
 import type { Comparison } from '../../../../src/commands/reports/digests/figures.ts';
 import { digestKindNames } from '../../../../src/commands/reports/digests/kinds/list.ts';
-import {
-  type Collected,
-  storedVersion,
-  type Threshold,
-} from '../../../../src/commands/reports/digests/model.ts';
 import type { NamedGroup } from '../../../../src/commands/reports/digests/names.ts';
 import { shrinkFigures } from '../../../../src/commands/reports/digests/prepare.ts';
+import { type Collected, storedVersion, type Threshold } from '../../../../src/commands/reports/model.ts';
 import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import { renderDigest } from '../../../../src/views/reports/digests/post.ts';
 import { findChartProblems, findMessageProblems } from '../../../support/slack-limits.ts';

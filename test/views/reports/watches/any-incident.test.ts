@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type {
+  Alert,
+  AlertSubject,
+  Incident,
+  IncidentFigures,
+} from '../../../../src/commands/reports/model.ts';
+import type {
   Evidence,
   Observation,
   Part,
 } from '../../../../src/commands/reports/watches/conditions/condition.ts';
 import { conditions, findCondition } from '../../../../src/commands/reports/watches/conditions/list.ts';
 import { advance } from '../../../../src/commands/reports/watches/incidents.ts';
-import type {
-  Alert,
-  AlertSubject,
-  Incident,
-  IncidentFigures,
-} from '../../../../src/commands/reports/watches/model.ts';
 import type { Message } from '../../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import { renderTried } from '../../../../src/views/reports/form.ts';
@@ -63,12 +63,12 @@ const subject: fc.Arbitrary<AlertSubject> = fc.record({
 
 const start = Date.parse('2026-11-20T10:00:00Z');
 
-function toAlert(subject: AlertSubject, seen: Observation<unknown>, looks: number): Alert {
+function toAlert(subject: AlertSubject, seen: Observation<unknown>, checks: number): Alert {
   const owner = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
-  const row = { id: 'k7f3q', tenant: 'T0ACME000', owner, channel: 'C0OPS0000', subject, looks };
+  const row = { id: 'k7f3q', tenant: 'T0ACME000', owner, channel: 'C0OPS0000', subject };
   const state = { recent: [true], evidence: seen.evidence };
-  const lookedAt = looks === 0 ? undefined : new Date(start);
-  return { ...row, lookedAt, state } as unknown as Alert;
+  const checkedAt = checks === 0 ? undefined : new Date(start);
+  return { kind: 'alert', ...row, checkedAt, state } as unknown as Alert;
 }
 
 function findProblems(message: Message): string[] {
@@ -94,16 +94,16 @@ test('whatever looks find becomes messages that Slack takes', () => {
         if (!open) continue;
         const alert = toAlert(subject, seen, nth);
         const closedAt = step.move === 'close' ? at : undefined;
-        const incident = { id: 'i', alertId: alert.id, kind: 'wrong', openedAt: new Date(start) } as const;
+        const incident = { id: 'i', alertId: alert.id, kind: 'firing', openedAt: new Date(start) } as const;
         const wrong = { ...incident, closedAt, figures: open, replies: 0, message: undefined } as Incident;
         const blind = {
           ...wrong,
-          kind: 'blind',
+          kind: 'unreadable',
           figures: { ...open, failure: { message: 'No answer.' } },
         } as const;
         const change = { joined: step.joined, left: step.left, figures: open, at };
         const messages = [
-          renderIncident(wrong, alert, { now: at, blindSince: at }),
+          renderIncident(wrong, alert, { now: at, unreadableSince: at }),
           renderIncident(blind, alert, { now: at }),
           renderChange(change, alert),
           renderResolved(wrong, alert),

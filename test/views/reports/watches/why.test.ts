@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '../../../../src/commands/reports/watches/model.ts';
+import type { Alert } from '../../../../src/commands/reports/model.ts';
 import { renderWhy } from '../../../../src/views/reports/watches/why.ts';
 import { alice } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';

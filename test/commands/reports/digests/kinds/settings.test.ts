@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DigestOrder } from '../../../../../src/commands/reports/digests/model.ts';
+import type { DigestOrder } from '../../../../../src/commands/reports/model.ts';
 import { dayMs, hourMs, minuteMs } from '../../../../../src/lib/time.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../../support/engines.ts';

@@ -1,11 +1,11 @@
 import type { ModalView } from '@slack/types';
-import { UserError } from '../../../errors.ts';
-import type { Message } from '../../../views/blocks/blocks.ts';
-import { formatCode } from '../../../views/blocks/text.ts';
-import type { Command, With } from '../../define.ts';
-import { findClosest } from '../../did-you-mean.ts';
-import type { Service } from '../../services.ts';
-import type { Words } from '../../words.ts';
+import { UserError } from '../../errors.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
+import { formatCode } from '../../views/blocks/text.ts';
+import type { Command, With } from '../define.ts';
+import { findClosest } from '../did-you-mean.ts';
+import type { Service } from '../services.ts';
+import type { Words } from '../words.ts';
 
 interface About<Needs extends Service> extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'> {
   readonly noun: 'digest' | 'alert';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Person } from '../../../auth/identity.ts';
+import type { Person } from '../../auth/identity.ts';
 
 /** Runs start within this time after they are due: nine o'clock is many digests. */
 const jitterMs = 50_000;

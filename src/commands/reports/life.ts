@@ -1,24 +1,29 @@
 import type { Updateable } from 'kysely';
-import type { AuditEvent } from '../../../auth/audit/audit.ts';
-import type { Person } from '../../../auth/identity.ts';
-import type { OffboardingHook } from '../../../auth/offboarding.ts';
-import { minuteMs } from '../../../lib/time.ts';
-import type { Db, Schema, Trx } from '../../../store/schema.ts';
-import type { Scheduled, ScheduledTable, SchedulePorts } from './model.ts';
-import type { Pauses } from './pauses.ts';
-import { findScheduled, insertScheduled, type OrderColumns, ownerColumns, tableOf } from './rows.ts';
+import type { AuditEvent } from '../../auth/audit/audit.ts';
+import type { Person } from '../../auth/identity.ts';
+import type { OffboardingHook } from '../../auth/offboarding.ts';
+import { minuteMs } from '../../lib/time.ts';
+import type { Db, Schema, Trx } from '../../store/schema.ts';
+import type { ReportKind, ReportPorts, Scheduled } from './model.ts';
+import {
+  findRow,
+  insertReport,
+  type OrderColumns,
+  ownerColumns,
+  type ReportRow,
+  readReport,
+} from './table.ts';
 
 /** How long a deletion can be undone. */
 export const undoMinutes = 15;
 
-export interface CustodyOptions extends Pick<SchedulePorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
+export interface LifeOptions extends Pick<ReportPorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
   readonly db: Db;
   readonly now: () => Date;
 }
 
 /** How digests or alerts differ. */
 interface Differences<Item, Order> {
-  readonly pauses: Pauses<Item & Scheduled>;
   readonly toColumns: (order: Order) => OrderColumns;
   readonly findNextRun: (order: Order, after: Date) => Date;
   /** For the audit. */
@@ -34,35 +39,37 @@ interface Differences<Item, Order> {
  * matter; every change is audited in its transaction, and returns undefined where another change of the same one came
  * first.
  */
-export function createCustody<Item extends Scheduled & Order, Order>(
-  table: ScheduledTable<Item>,
-  options: CustodyOptions,
-  { pauses, toColumns, findNextRun, describe, takeBackRuns, changed }: Differences<Item, Order>,
+export function createLife<Item extends Scheduled & Order, Order>(
+  kind: ReportKind,
+  options: LifeOptions,
+  { toColumns, findNextRun, describe, takeBackRuns, changed }: Differences<Item, Order>,
 ) {
   const { db, audit, now } = options;
-  const { noun } = table;
+
+  // Of this kind, as each row that is read here.
+  const read = (row: ReportRow): Item => readReport(row) as Scheduled as Item;
 
   /** One change with its record; the next run moves with it. */
   const change = (
     before: Item,
     by: Person,
     event: AuditEvent,
-    changesFor: (planned: readonly Date[]) => Updateable<Schema['digests']>,
+    changesFor: (planned: readonly Date[]) => Updateable<Schema['reports']>,
     detail: Readonly<Record<string, string>> = {},
   ): Promise<Item | undefined> =>
     db.transaction().execute(async (trx) => {
       const { id, revision } = before;
-      const current = trx.selectFrom(tableOf(table)).where((row) => row.and({ id, revision }));
+      const current = trx.selectFrom('reports').where((row) => row.and({ id, revision }));
       if (!(await current.select('id').forUpdate().executeTakeFirst())) return undefined;
       const planned = (await takeBackRuns?.(trx, [id])) ?? [];
       const row = await trx
-        .updateTable(tableOf(table))
+        .updateTable('reports')
         .set({ ...changesFor(planned), failures: 0, revision: revision + 1 })
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow();
       await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, trx);
-      const item = table.read(row);
+      const item = read(row);
       await changed(trx, item, before);
       return item;
     });
@@ -73,39 +80,27 @@ export function createCustody<Item extends Scheduled & Order, Order>(
     pause_notice: null,
     next_due: findNextRun(order, after),
   });
-  /** Pauses what belongs to a person or a tenant whose keys are gone. */
-  const pauseFor: OffboardingHook = async ({ person, tenant }) => {
-    const which = person ? { tenant, owner: person.userId } : { tenant };
-    const pause = { reason: person ? 'owner-gone' : 'uninstalled', at: now() } as const;
-    await db.transaction().execute(async (trx) => {
-      const paused = await pauses.pause(trx, which, pause, options);
-      const ids = paused.map(({ id }) => id);
-      await takeBackRuns?.(trx, ids);
-    });
-  };
-
   return {
-    pauseFor,
     /** Stores a new one. It does not run before `begin`: first its channel is told. */
-    create: (owner: Person, order: Order): Promise<Item> =>
-      insertScheduled(db, table, { owner, order: toColumns(order), at: now() }),
+    create: async (owner: Person, order: Order): Promise<Item> =>
+      read(await insertReport(db, kind, { owner, order: toColumns(order), at: now() })),
     begin: (item: Item, by: Person) =>
-      change(item, by, `${noun}-created`, () => running(item), describe(item)),
+      change(item, by, `${kind}-created`, () => running(item), describe(item)),
     /** Takes back one that never began. */
     async discard({ id }: Item): Promise<void> {
-      await db.deleteFrom(tableOf(table)).where('id', '=', id).execute();
+      await db.deleteFrom('reports').where('id', '=', id).execute();
     },
     /** Deleted ones too, as long as their deletion can be undone. */
     async find(tenant: string, id: string): Promise<Item | undefined> {
-      const item = await findScheduled(db, table, id);
-      return item?.tenant === tenant ? item : undefined;
+      const row = await findRow(db, id);
+      return row?.tenant === tenant && row.kind === kind ? read(row) : undefined;
     },
     /** The person becomes its owner: it shows what their key can read. One that the bot paused runs again. */
     change: (item: Item, order: Order, by: Person) =>
       change(
         item,
         by,
-        `${noun}-changed`,
+        `${kind}-changed`,
         (planned) => {
           // A run that was due a moment ago and has not begun still runs.
           const since = Math.min(...planned.map((due) => due.getTime() - 1), now().getTime());
@@ -119,7 +114,7 @@ export function createCustody<Item extends Scheduled & Order, Order>(
         describe(order),
       ),
     pause: (item: Item, by: Person) =>
-      change(item, by, `${noun}-paused`, () => ({
+      change(item, by, `${kind}-paused`, () => ({
         paused: 'by-hand',
         paused_by: by.userId,
         paused_at: now(),
@@ -127,23 +122,23 @@ export function createCustody<Item extends Scheduled & Order, Order>(
         next_due: null,
       })),
     resume: (item: Item, by: Person) =>
-      change(item, by, `${noun}-changed`, () => running(item), { resumed: 'yes' }),
+      change(item, by, `${kind}-changed`, () => running(item), { resumed: 'yes' }),
     takeOver(item: Item, by: Person) {
       const changes = { ...running(item), ...ownerColumns(by) };
-      return change(item, by, `${noun}-taken-over`, () => changes, { from: item.owner.userId });
+      return change(item, by, `${kind}-taken-over`, () => changes, { from: item.owner.userId });
     },
     delete: (item: Item, by: Person) =>
-      change(item, by, `${noun}-deleted`, () => ({ deleted_at: now(), next_due: null })),
+      change(item, by, `${kind}-deleted`, () => ({ deleted_at: now(), next_due: null })),
     /** Undoes a deletion, as long as it can be. */
     async restore(item: Item, by: Person): Promise<Item | undefined> {
       const { deletedAt, paused } = item;
       if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
       const changes = { ...(paused ? {} : running(item)), deleted_at: null };
-      return change(item, by, `${noun}-changed`, () => changes, { restored: 'yes' });
+      return change(item, by, `${kind}-changed`, () => changes, { restored: 'yes' });
     },
   };
 }
 
-export type Custody<Item extends Scheduled & Order, Order = unknown> = ReturnType<
-  typeof createCustody<Item, Order>
+export type Life<Item extends Scheduled & Order, Order = unknown> = ReturnType<
+  typeof createLife<Item, Order>
 >;

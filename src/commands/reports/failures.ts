@@ -1,16 +1,16 @@
-import { ApiError } from '../../../api/http/errors.ts';
-import { isTransient } from '../../../api/http/retry.ts';
-import { LinkedKeyError } from '../../../auth/keys/key-store.ts';
-import { assertKnown, RolesUnknown } from '../../../auth/policy/authorizer.ts';
-import { decideDestination } from '../../../auth/policy/destinations.ts';
-import type { Reason } from '../../../auth/policy/policy.ts';
-import { UserError } from '../../../errors.ts';
-import type { PauseReason, Scheduled, SchedulePorts } from './model.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import { isTransient } from '../../api/http/retry.ts';
+import { LinkedKeyError } from '../../auth/keys/key-store.ts';
+import { assertKnown, RolesUnknown } from '../../auth/policy/authorizer.ts';
+import { decideDestination } from '../../auth/policy/destinations.ts';
+import type { Reason } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
+import type { PauseReason, ReportPorts, Scheduled } from './model.ts';
 
 /** Decided again at each run, and counted: what was allowed when it was ordered may not be any more. */
 export async function findRefusal(
   { owner, channel }: Pick<Scheduled, 'owner' | 'channel'>,
-  { authorizer: authorizerOf, refused }: Pick<SchedulePorts, 'authorizer' | 'refused'>,
+  { authorizer: authorizerOf, refused }: Pick<ReportPorts, 'authorizer' | 'refused'>,
 ): Promise<PauseReason | undefined> {
   const authorizer = authorizerOf(owner);
   // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.

@@ -1,23 +1,23 @@
-import { tenantId } from '../../../auth/identity.ts';
-import { assertKnown } from '../../../auth/policy/authorizer.ts';
-import { decideDestination } from '../../../auth/policy/destinations.ts';
-import { UserError } from '../../../errors.ts';
-import type { Message } from '../../../views/blocks/blocks.ts';
-import { formatCode } from '../../../views/blocks/text.ts';
-import type { Card } from '../../../views/reports/card.ts';
-import { describePause, formatPlace } from '../../../views/reports/schedules/words.ts';
-import type { Action, Context, With } from '../../define.ts';
-import type { Service } from '../../services.ts';
-import { type Custody, undoMinutes } from './custody.ts';
+import { tenantId } from '../../auth/identity.ts';
+import { assertKnown } from '../../auth/policy/authorizer.ts';
+import { decideDestination } from '../../auth/policy/destinations.ts';
+import { UserError } from '../../errors.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
+import { formatCode } from '../../views/blocks/text.ts';
+import type { Card } from '../../views/reports/card.ts';
+import { describePause, formatPlace } from '../../views/reports/schedules/words.ts';
+import type { Action, Context, With } from '../define.ts';
+import type { Service } from '../services.ts';
+import { type Life, undoMinutes } from './life.ts';
 import { canBeTakenOver, isChannelReason, type Scheduled } from './model.ts';
 
 interface About<Item extends Scheduled, Needs extends Service> {
   readonly noun: 'digest' | 'alert';
   readonly plural: 'digests' | 'alerts';
   readonly views: Card<Item>;
-  readonly custody: (
+  readonly life: (
     context: With<Needs>,
-  ) => Pick<Custody<Item>, 'find' | 'pause' | 'resume' | 'delete' | 'restore' | 'takeOver'>;
+  ) => Pick<Life<Item>, 'find' | 'pause' | 'resume' | 'delete' | 'restore' | 'takeOver'>;
   readonly list: (context: With<Needs>) => Promise<readonly Item[]>;
 }
 
@@ -28,11 +28,11 @@ export const beside = { needs: 'none', newMessage: true } as const;
 export function createManagement<Item extends Scheduled, Needs extends Service>(about: About<Item, Needs>) {
   type Ctx = With<Needs | 'keyStore'>;
   const { noun, plural, views, list } = about;
-  const custodyOf = about.custody as (context: Context) => ReturnType<typeof about.custody>;
+  const lifeOf = about.life as (context: Context) => ReturnType<typeof about.life>;
 
   /** @throws UserError where there is none with this id, or it was deleted. */
   async function find(id: string, context: Context): Promise<Item> {
-    const found = await custodyOf(context).find(tenantId(context.person), id.trim().toLowerCase());
+    const found = await lifeOf(context).find(tenantId(context.person), id.trim().toLowerCase());
     if (found && !found.deletedAt) return found;
     throw new UserError(
       `There is no ${noun} ${formatCode(id, 20)}${found ? ' any more' : ''}.`,
@@ -67,7 +67,7 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
   async function pause(id: string, context: Ctx): Promise<Message> {
     const item = await findManaged(id, context);
     if (item.paused) return views.renderPausedByHand(item);
-    return views.renderPausedByHand(requireChanged(await custodyOf(context).pause(item, context.person)));
+    return views.renderPausedByHand(requireChanged(await lifeOf(context).pause(item, context.person)));
   }
 
   async function resume(id: string, context: Ctx): Promise<Message> {
@@ -81,20 +81,20 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
         `I can't post in ${formatPlace(item.channel)}, so the ${noun} ${formatCode(item.id)} stays paused.`,
         `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${noun} edit ${item.id}\``,
       );
-    const resumed = requireChanged(await custodyOf(context).resume(item, context.person));
+    const resumed = requireChanged(await lifeOf(context).resume(item, context.person));
     return views.renderResumed(resumed, context.now());
   }
 
   async function remove(id: string, context: Ctx): Promise<Message> {
     const item = await findManaged(id, context);
-    const deleted = requireChanged(await custodyOf(context).delete(item, context.person));
+    const deleted = requireChanged(await lifeOf(context).delete(item, context.person));
     return views.renderDeleted(deleted, undoMinutes);
   }
 
   async function restore(id: string, context: Ctx): Promise<Message> {
-    const item = await custodyOf(context).find(tenantId(context.person), id);
+    const item = await lifeOf(context).find(tenantId(context.person), id);
     if (item) await requireManager(item, context);
-    const restored = item?.deletedAt ? await custodyOf(context).restore(item, context.person) : item;
+    const restored = item?.deletedAt ? await lifeOf(context).restore(item, context.person) : item;
     if (restored) return views.renderRestored(restored, context.now());
     throw new UserError(
       `The ${noun} ${formatCode(id, 20)} is gone. Deletions can be undone for ${undoMinutes} minutes.`,
@@ -117,7 +117,7 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
     await requireOwnersKey(first, context);
     const resumed: Item[] = [];
     // One that was changed at this moment stays as it is.
-    for (const item of mine) resumed.push((await custodyOf(context).resume(item, person)) ?? item);
+    for (const item of mine) resumed.push((await lifeOf(context).resume(item, person)) ?? item);
     return views.renderResumedAll(resumed.filter(({ paused }) => !paused));
   }
 
@@ -135,7 +135,7 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
     }
     const refused = await findChannelRefusal(noun, item.channel, context);
     if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
-    const taken = requireChanged(await custodyOf(context).takeOver(item, person));
+    const taken = requireChanged(await lifeOf(context).takeOver(item, person));
     const notice = views.renderTakenOver(taken, person.userId, context.now());
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
     const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));

@@ -1,8 +1,8 @@
 import type { ModalView } from '@slack/types';
-import { type FormResult, type Message, message, section } from '../../../views/blocks/blocks.ts';
-import type { Action, Context, Fields, With } from '../../define.ts';
-import type { Service } from '../../services.ts';
-import type { Custody } from './custody.ts';
+import { type FormResult, type Message, message, section } from '../../views/blocks/blocks.ts';
+import type { Action, Context, Fields, With } from '../define.ts';
+import type { Service } from '../services.ts';
+import type { Life } from './life.ts';
 import type { createManagement } from './manage.ts';
 import type { Scheduled } from './model.ts';
 
@@ -20,9 +20,7 @@ interface About<Item extends Scheduled & Order, Order, Needs extends Service> {
     ReturnType<typeof createManagement<Item, Needs>>,
     'findManaged' | 'requireChanged'
   >;
-  readonly custody: (
-    context: With<Needs>,
-  ) => Pick<Custody<Item, Order>, 'create' | 'begin' | 'discard' | 'change'>;
+  readonly life: (context: With<Needs>) => Pick<Life<Item, Order>, 'create' | 'begin' | 'discard' | 'change'>;
   readonly writeFields: (order: Order) => Fields;
   readonly renderForm: (fields: Fields, notes: FormNotes, context: Context) => ModalView;
   readonly renderSaved: (item: Item, now: Date) => FormResult;
@@ -37,7 +35,7 @@ export function createSaving<
   Needs extends Service,
 >(about: About<Item, Order, Needs>) {
   const { noun, management, writeFields, renderForm, renderSaved, renderAnnouncement } = about;
-  const custodyOf = about.custody as (context: Context) => ReturnType<typeof about.custody>;
+  const lifeOf = about.life as (context: Context) => ReturnType<typeof about.life>;
 
   /** The one that the open form changes. */
   async function findEdited({ modal, ...context }: Context): Promise<Item | undefined> {
@@ -67,21 +65,21 @@ export function createSaving<
   /** Stores what the form orders once its channel was told; else nothing. */
   async function save(order: Order, context: With<Needs>): Promise<FormResult> {
     const { person, modal, now } = context;
-    const custody = custodyOf(context);
+    const life = lifeOf(context);
     if (modal?.metadata === undefined) {
-      const created = await custody.create(person, order);
+      const created = await life.create(person, order);
       if (!(await announce(created, context))) {
-        await custody.discard(created);
+        await life.discard(created);
         return invite(order, context);
       }
-      return renderSaved(management.requireChanged(await custody.begin(created, person)), now());
+      return renderSaved(management.requireChanged(await life.begin(created, person)), now());
     }
     const edited = await findEdited(context);
     const isCurrent = edited && writeNote(edited) === modal.metadata;
     const before = management.requireChanged(isCurrent ? edited : undefined);
     const mustTell = before.channel !== order.channel || before.paused?.reason === 'bot-removed';
     if (mustTell && !(await announce({ ...before, ...order }, context))) return invite(order, context);
-    return renderSaved(management.requireChanged(await custody.change(before, order, person)), now());
+    return renderSaved(management.requireChanged(await life.change(before, order, person)), now());
   }
 
   /** False if the bot cannot write there. */

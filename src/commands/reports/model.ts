@@ -1,0 +1,220 @@
+import type { Audit } from '../../auth/audit/audit.ts';
+import type { Installation, People, Person } from '../../auth/identity.ts';
+import type { Authorizer } from '../../auth/policy/authorizer.ts';
+import type { Reason } from '../../auth/policy/policy.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
+import type { JobContext } from '../../store/queue/define-job.ts';
+import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+import type { Accounts } from './accounts/reads.ts';
+import type { Targets } from './digests/kinds/kind.ts';
+import type { DigestKindName, FiguresByKind } from './digests/kinds/list.ts';
+import type { Schedule } from './schedules/schedule.ts';
+import type { ConditionSettings, Evidence, Part } from './watches/conditions/condition.ts';
+import type { ConditionName } from './watches/conditions/list.ts';
+import type { WeekHours } from './watches/hours.ts';
+
+export type Report = Digest | Alert;
+export type ReportKind = Report['kind'];
+
+/** What digests and alerts share: they run on a schedule, with the key of their owner, for a channel. */
+export interface Scheduled {
+  readonly id: string;
+  readonly tenant: string;
+  /** It runs with this person's key. */
+  readonly owner: Person;
+  /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
+  readonly channel: string;
+  /** One higher with every change that people make. */
+  readonly revision: number;
+  readonly paused: { readonly reason: PauseReason; readonly by: string | undefined } | undefined;
+  readonly deletedAt: Date | undefined;
+  readonly nextDue: Date | undefined;
+}
+
+/** Why it does not run: `by-hand` by a person, `new` until its channel was told, else by the bot. */
+export type PauseReason =
+  | 'by-hand'
+  | 'new'
+  | 'owner-gone'
+  | 'key-missing'
+  | 'key-refused'
+  | 'right-lost'
+  | 'channel-not-allowed'
+  | 'channel-archived'
+  | 'channel-gone'
+  | 'bot-removed'
+  | 'uninstalled'
+  | 'failing';
+
+/** Whether others with the right can take it over: wherever no person paused it. */
+export function canBeTakenOver({ paused }: Pick<Scheduled, 'paused'>): boolean {
+  return paused !== undefined && paused.reason !== 'by-hand' && paused.reason !== 'new';
+}
+
+/** Whether the channel has to be fixed, or another one chosen. */
+export function isChannelReason(reason: PauseReason): boolean {
+  return reason === 'bot-removed' || reason.startsWith('channel-');
+}
+
+/** Ports of their jobs and messages. */
+export interface ReportPorts {
+  readonly accounts: Pick<Accounts, 'open'>;
+  readonly outbox: Outbox;
+  /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
+  readonly authorizer: (person: Person) => Authorizer;
+  readonly people: (installation: Installation) => People;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  /** A failure in words for a person, with the reference that is in the log. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+  /** Counts a refusal by the policy. */
+  readonly refused: (reason: Reason) => void;
+  /** Counts a message about an incident that no place took. */
+  readonly untold: () => void;
+}
+
+export type ReportContext = JobContext<ReportPorts>;
+
+/**
+ * When a digest posts: `always` (nothing changed is one line), `changed`, `new` (the same, with nothing but what is new
+ * since the last post), or above a count: of origin errors, blocked uploads, failing apps and zones that need attention,
+ * together.
+ */
+export type Threshold = 'always' | 'changed' | 'new' | { readonly above: number };
+
+export interface DigestSubject {
+  readonly kinds: readonly DigestKindName[];
+  /** Ids. No zones = all of the account; no apps = those the zones are linked to. */
+  readonly targets: Targets;
+  /** Names of its targets by id, as they were when it was saved. */
+  readonly called?: Readonly<Record<string, string>> | undefined;
+  readonly only: Threshold;
+  /** IANA: days in its text are days there. */
+  readonly timeZone: string;
+}
+
+/** The content of the form: subjects, schedule, place. */
+export interface DigestOrder {
+  readonly subject: DigestSubject;
+  readonly schedule: Schedule;
+  readonly channel: string;
+}
+
+export type Digest = DigestOrder & Scheduled & { readonly kind: 'digest' };
+
+/** Figures and baselines of another version are not compared with: the next run is a first one. */
+export const storedVersion = 1;
+
+/** The findings of one run: plain data, stored as JSON, comparisons included, so that rendering needs nothing else. */
+export interface Collected extends FiguresByKind {
+  readonly version: typeof storedVersion;
+  /** ISO text. */
+  readonly at: string;
+  /** Parts that could not be read; the rest is reported all the same. */
+  readonly unread: readonly UnreadPart[];
+}
+
+export interface UnreadPart extends Pick<Failure, 'message' | 'reference'> {
+  readonly kind: DigestKindName;
+  /** Which zone, shield zone or app; absent: all of the kind. */
+  readonly what?: string | undefined;
+  /** As many more that failed. */
+  readonly more: number;
+}
+
+/** The last post's figures, by kind, to name what is new. Stored as JSON, one a digest. */
+export interface DigestBaseline {
+  readonly version: typeof storedVersion;
+  readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
+}
+
+/** The basis of comparison of a run: earlier runs by the moment they were due, newest first, and the baseline. */
+export interface DigestPast {
+  readonly history: readonly { readonly due: Date; readonly figures: Collected }[];
+  readonly baseline: DigestBaseline | undefined;
+}
+
+/** What an alert looks at, and how often. */
+export interface AlertSubject extends ConditionSettings {
+  readonly condition: ConditionName;
+  /** Names of its targets by id, as they were when it was saved. */
+  readonly called?: Readonly<Record<string, string>> | undefined;
+  /** Minutes between two looks. */
+  readonly every: number;
+  /** Undefined = at any hour. */
+  readonly hours?: WeekHours | undefined;
+  /** IANA: times in its messages are times there. */
+  readonly timeZone: string;
+  /** User ids and user-group ids that a new incident names. */
+  readonly names: readonly string[];
+  /** Says every day at nine that it looks. */
+  readonly lifeSign: boolean;
+}
+
+/** The content of the form. */
+export interface AlertOrder {
+  readonly subject: AlertSubject;
+  readonly channel: string;
+}
+
+export type Alert = AlertOrder &
+  Scheduled & {
+    readonly kind: 'alert';
+    readonly checkedAt: Date | undefined;
+    readonly snoozed: { readonly until: Date; readonly by: string } | undefined;
+    readonly heartbeatAt: Date | undefined;
+    readonly state: AlertState;
+  };
+
+/** What an alert knows from look to look. */
+export interface AlertState {
+  /** Whether something was wrong at the newest looks, the newest last. */
+  readonly recent: readonly boolean[];
+  /** Consecutive looks that failed, and the moment of the first. */
+  readonly blind?: { readonly since: string; readonly looks: number } | undefined;
+  /** The condition's own memory. */
+  readonly memory?: unknown;
+  /** The figures of the newest look, for *Why*. */
+  readonly evidence?: readonly Evidence[] | undefined;
+}
+
+/** An incident as it is shown. */
+export interface Incident {
+  readonly id: string;
+  readonly alertId: string;
+  /** `unreadable`: the alert could not check. */
+  readonly kind: 'firing' | 'unreadable';
+  readonly openedAt: Date;
+  readonly closedAt: Date | undefined;
+  readonly figures: IncidentFigures;
+  /** Messages put into its thread. */
+  readonly replies: number;
+  /** The outbox id of its newest message; undefined where none was put yet. */
+  readonly message: string | undefined;
+  readonly acknowledged: { readonly by: string; readonly at: Date } | undefined;
+}
+
+/** Plain data, stored as JSON. Moments are ISO text. */
+export interface IncidentFigures {
+  /** What is wrong, the worst first; at most fifty. Of a closed incident: what was wrong at last. */
+  readonly parts: readonly IncidentPart[];
+  /** Names of everything that was wrong in it, at most fifty. */
+  readonly everything: readonly string[];
+  /** The look with the highest value, or with most parts where there is no value. */
+  readonly worst: { readonly at: string; readonly value?: number | undefined; readonly parts: number };
+  /** The sum of what the condition counted, where it counts. */
+  readonly total?: number | undefined;
+  /** Value by look, for the chart: the newest 288. */
+  readonly series: readonly (readonly [at: string, value: number])[];
+  readonly lookedAt: string;
+  /** Of one that did not end, since its alert was deleted or looks for something else: what it looked for. */
+  readonly left?: AlertSubject | undefined;
+  /** Of a blind one: why the last look failed, and the reference that is in the log. */
+  readonly failure?: { readonly message: string; readonly reference?: string | undefined } | undefined;
+}
+
+export interface IncidentPart extends Part {
+  /** Consecutive looks in which it was not wrong any more. */
+  readonly calm: number;
+}

@@ -1,0 +1,185 @@
+import { randomInt } from 'node:crypto';
+import { type Selectable, sql } from 'kysely';
+import { type Person, tenantId } from '../../auth/identity.ts';
+import type { Db, Schema } from '../../store/schema.ts';
+import type {
+  Alert,
+  AlertState,
+  AlertSubject,
+  Digest,
+  DigestOrder,
+  Incident,
+  IncidentFigures,
+  PauseReason,
+  Report,
+  ReportKind,
+  Scheduled,
+} from './model.ts';
+
+export type ReportRow = Selectable<Schema['reports']>;
+
+export function readReport(row: ReportRow): Report {
+  return row.kind === 'digest' ? readDigest(row) : readAlert(row);
+}
+
+function readDigest(row: ReportRow): Digest {
+  const order = JSON.parse(row.body) as Pick<DigestOrder, 'subject' | 'schedule'>;
+  return { kind: 'digest', ...order, ...readShared(row) };
+}
+
+function readAlert(row: ReportRow): Alert {
+  const { snoozed_until: until, snoozed_by: by } = row;
+  return {
+    kind: 'alert',
+    ...readShared(row),
+    subject: JSON.parse(row.body) as AlertSubject,
+    checkedAt: row.checked_at ?? undefined,
+    snoozed: until === null || by === null ? undefined : { until, by },
+    heartbeatAt: row.heartbeat_at ?? undefined,
+    state: JSON.parse(row.state ?? '{"recent":[]}') as AlertState,
+  };
+}
+
+function readShared(row: ReportRow): Scheduled {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    owner: { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id, userId: row.owner },
+    channel: row.channel,
+    revision: row.revision,
+    paused:
+      row.paused === null ? undefined : { reason: row.paused as PauseReason, by: row.paused_by ?? undefined },
+    deletedAt: row.deleted_at ?? undefined,
+    nextDue: row.next_due ?? undefined,
+  };
+}
+
+export function ownerColumns(owner: Person) {
+  return {
+    tenant: tenantId(owner),
+    enterprise_id: owner.enterpriseId ?? null,
+    team_id: owner.teamId,
+    owner: owner.userId,
+  };
+}
+
+/** Place and content. `body` is stored as JSON. */
+export type OrderColumns = { readonly channel: string; readonly body: string };
+
+/** Stores a report, paused as `new`, under a new short id, since people type ids. */
+export async function insertReport(
+  db: Db,
+  kind: ReportKind,
+  { owner, order, at, id = newId() }: { owner: Person; order: OrderColumns; at: Date; id?: string },
+): Promise<ReportRow> {
+  const columns = { ...ownerColumns(owner), ...order, revision: 1, paused: 'new', failures: 0 };
+  const row = await db
+    .insertInto('reports')
+    .values({ id, kind, ...columns, created_at: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  return row ?? insertReport(db, kind, { owner, order, at });
+}
+
+/** Deleted ones too, as long as their deletion can be undone. */
+export async function findReport(db: Db, id: string): Promise<Report | undefined> {
+  const row = await findRow(db, id);
+  return row && readReport(row);
+}
+
+export function findRow(db: Db, id: string): Promise<ReportRow | undefined> {
+  return db.selectFrom('reports').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function findDigest(db: Db, id: string): Promise<Digest | undefined> {
+  const found = await findReport(db, id);
+  return found?.kind === 'digest' ? found : undefined;
+}
+
+export async function findAlert(db: Db, id: string): Promise<Alert | undefined> {
+  const found = await findReport(db, id);
+  return found?.kind === 'alert' ? found : undefined;
+}
+
+/** All of a tenant that are not deleted, oldest first. */
+export async function listReports(db: Db, tenant: string): Promise<Report[]> {
+  const rows = await db
+    .selectFrom('reports')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .where('deleted_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(readReport);
+}
+
+export const isDigest = (report: Report): report is Digest => report.kind === 'digest';
+export const isAlert = (report: Report): report is Alert => report.kind === 'alert';
+
+/** Counts a failed run; returns the number of consecutive ones. */
+export async function countFailure(db: Db, id: string): Promise<number> {
+  const row = await db
+    .updateTable('reports')
+    .set({ failures: sql<number>`failures + 1` })
+    .where('id', '=', id)
+    .returning('failures')
+    .executeTakeFirst();
+  return row?.failures ?? 0;
+}
+
+/** Without vowels, so that it never is a word, and without look-alikes. */
+function newId(): string {
+  return Array.from({ length: 5 }, () => letters.charAt(randomInt(letters.length))).join('');
+}
+const letters = '23456789bcdfghjkmnpqrstvwxz';
+
+export function readIncident(row: Selectable<Schema['report_incidents']>): Incident {
+  return {
+    id: row.id,
+    alertId: row.report_id,
+    kind: row.kind as Incident['kind'],
+    openedAt: row.opened_at,
+    closedAt: row.closed_at ?? undefined,
+    figures: JSON.parse(row.figures) as IncidentFigures,
+    replies: row.replies,
+    message: row.message ?? undefined,
+    acknowledged:
+      row.acknowledged_by === null || row.acknowledged_at === null
+        ? undefined
+        : { by: row.acknowledged_by, at: row.acknowledged_at },
+  };
+}
+
+export async function findIncident(db: Db, id: string): Promise<Incident | undefined> {
+  const row = await db.selectFrom('report_incidents').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && readIncident(row);
+}
+
+/** The open incident of each kind. */
+export async function findOpenIncidents(
+  db: Db,
+  alertId: string,
+): Promise<Partial<Record<Incident['kind'], Incident>>> {
+  const rows = await db
+    .selectFrom('report_incidents')
+    .selectAll()
+    .where('report_id', '=', alertId)
+    .where('closed_at', 'is', null)
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.kind, readIncident(row)]));
+}
+
+/** Incidents that ended after this moment while their message was on its way, and that nobody has read. */
+export async function findUntoldIncidents(db: Db, alertId: string, since: Date): Promise<Incident[]> {
+  const rows = await db
+    .selectFrom('report_incidents')
+    .innerJoin('outbox', 'outbox.id', 'report_incidents.message')
+    .selectAll('report_incidents')
+    .where('report_id', '=', alertId)
+    .where('closed_at', '>', since)
+    .where('outbox.state', 'in', ['dead', 'unknown'])
+    .execute();
+  return rows.map(readIncident);
+}
