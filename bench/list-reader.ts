@@ -14,9 +14,8 @@ const zone = '1001';
 const day = shiftDay(toUtcDay(new Date()), -1);
 const [year, month, date] = day.split('-');
 
-const { total } = await cdn.pullZones.firstPage();
 const reads: Readonly<Record<string, () => Promise<number>>> = {
-  'zones bot': async () => (await cdn.pullZones.all({ expected: total })).zones.length,
+  'zones bot': async () => (await cdn.pullZones.all()).zones.length,
   'zones floor': async () => {
     const response = await fetch(`${apiUrl}/pullzone`, { headers });
     return (JSON.parse(await response.text()) as unknown[]).length;

@@ -92,7 +92,7 @@ type Enough = (page: number, count: number) => boolean;
 const never: Enough = () => false;
 
 interface Page<T> {
-  readonly kept: readonly T[];
+  readonly kept: T[];
   /** Unreadable elements. */
   readonly skipped: number;
   readonly total: number | undefined;
@@ -147,17 +147,15 @@ export function createPages(
   }
 
   /**
-   * All pages: every id once, in the service's order. `expected`: so many that the first pages are read at once. `makeRoom`
-   * is awaited with the number of elements before more are held.
+   * All pages: every id once, in the service's order; the first page, then some at once. `enough` ends the reading;
+   * `makeRoom` is awaited with the number of elements before more are held.
    */
   async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
-    enough = never,
-    { expected = 0, makeRoom }: { expected?: number | undefined; makeRoom?: MakeRoom } = {},
+    { enough = never, makeRoom }: { readonly enough?: Enough; readonly makeRoom?: MakeRoom } = {},
   ): Promise<{ kept: T[]; skipped: number }> {
-    const seen = new Set<string>();
-    const kept: T[] = [];
+    const kept = new Map<string, T>();
     let skipped = 0;
     let hasFailed = false;
     const counts = new Map<number, number>();
@@ -166,48 +164,42 @@ export function createPages(
       await makeRoom?.([...counts.values()].reduce((sum, held) => sum + held, 0));
     };
     const isEnough: Enough = (page, count) => hasFailed || enough(page, count);
-    const get = (page: number) => read({ page, perPage: pageLength, search }, project, isEnough, onProgress);
+    const get = (page: number) =>
+      read({ page, perPage: pageLength, search }, project, isEnough, onProgress).catch((error: unknown) => {
+        // The others stop at their next element.
+        hasFailed = true;
+        throw error;
+      });
 
     /** Adds a page; true if the next one is worth reading. */
     function add(page: Page<T>): boolean {
-      const before = seen.size;
+      const before = kept.size;
       skipped += page.skipped;
-      for (const element of page.kept) {
-        const known = seen.size;
-        if (seen.add(element.id).size > known) kept.push(element);
-      }
+      for (const element of page.kept) if (!kept.has(element.id)) kept.set(element.id, element);
       // An empty page or only known elements: a service that goes in circles never says that it ends.
-      if (seen.size === before) return false;
-      const length = page.kept.length + page.skipped;
-      return (
-        page.more ?? (page.total === undefined ? length >= pageLength : seen.size + skipped < page.total)
-      );
+      if (kept.size === before) return false;
+      const isFull = page.kept.length + page.skipped >= pageLength;
+      return page.more ?? (page.total === undefined ? isFull : kept.size + skipped < page.total);
     }
 
-    await makeRoom?.(expected);
-    let goesOn = true;
-    let first: Page<T> | undefined;
-    let last = 0;
-    let upTo = Math.max(1, Math.ceil(expected / pageLength));
-    while (goesOn && last < maxPages && !enough(last + 1, 0)) {
-      upTo = Math.min(Math.max(upTo, last + 1), maxPages);
-      const numbers = Array.from({ length: upTo - last }, (_, index) => last + 1 + index);
-      const pages = await mapConcurrently(concurrentPages, numbers, async (page) => {
-        if (hasFailed || enough(page, 0)) return undefined;
-        return get(page).catch((error: unknown) => {
-          // The others stop at their next element.
-          hasFailed = true;
-          throw error;
-        });
-      });
+    const first = await get(1);
+    // The service may send shorter pages than requested, so the length of the first one counts.
+    const length = Math.max(1, first.kept.length + first.skipped);
+    const last = Math.min(Math.ceil((first.total ?? 0) / length), maxPages);
+    let goesOn = add(first);
+    let next = 2;
+    if (goesOn && last > 1) {
+      await makeRoom?.(Math.min(first.total ?? 0, maxElements));
+      const numbers = Array.from({ length: last - 1 }, (_, index) => index + 2);
+      const pages = await mapConcurrently(concurrentPages, numbers, async (page) =>
+        isEnough(page, 0) ? undefined : get(page),
+      );
       for (const page of pages) if (page) goesOn = add(page);
-      last = upTo;
-      first ??= pages[0];
-      if (goesOn && first?.total !== undefined) await makeRoom?.(first.total);
-      // The service may send shorter pages than requested, so the length of the first one counts.
-      if (first?.total !== undefined) upTo = Math.ceil(first.total / (first.kept.length + first.skipped));
+      next = last + 1;
     }
-    return { kept, skipped };
+    // Where the service does not say how many there are, or has more than it said.
+    for (; goesOn && next <= maxPages && !enough(next, 0); next += 1) goesOn = add(await get(next));
+    return { kept: [...kept.values()], skipped };
   }
 }
 

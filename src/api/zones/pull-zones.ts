@@ -28,57 +28,33 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
   const wholePages = createPages(send, listRequest, 8_192);
   const withCertificates = createPages(send, { ...listRequest, query: { includeCertificate: 'true' } });
 
-  /** The first page, and how to read its zones: many a caller wants no more than their number. */
-  async function readFirst(search: string | undefined, perPage: number) {
-    let from: Reply | undefined;
-    // A service that answers with a plain array sends every zone: the requested number is enough.
-    const { kept, total, more } = await pages.read(
-      { page: 1, perPage, search },
-      (raw, reply) => {
-        from = reply;
-        return raw;
-      },
-      (_, count) => count > perPage,
-    );
-    const isFull = total === undefined ? kept.length >= perPage : kept.length < total;
-    const readZones = () => {
-      const readSummary = createReadSummary();
-      const zones = kept.flatMap((raw) => {
-        registerZoneKeys(raw);
-        return (from && readSummary(raw, from)) ?? [];
-      });
-      return { zones, skipped: kept.length - zones.length };
-    };
-    return { readZones, total, more: more ?? isFull };
-  }
-
   return {
     /** One small page; `perPage` 5 to 1000. `total` is undefined if the service does not say. */
     async firstPage({ search, perPage = 10 }: { search?: string; perPage?: number } = {}) {
       const length = Math.min(Math.max(Math.trunc(perPage), 5), 1000);
-      const { readZones, ...page } = await readFirst(search, length);
-      return { ...page, ...readZones() };
-    },
-
-    /** The zones of an account with at most `most` of them, 5 to 1000; of a larger one how many there are, if it says. */
-    async few(most: number) {
-      const { readZones, more, total } = await readFirst(undefined, most);
-      if (more) return { total };
-      const read = readZones();
-      // Asked again before it is believed that there are none.
-      return read.zones.length + read.skipped === 0 ? { total: 0 } : { ...read, account };
+      const readSummary = createReadSummary();
+      // A service that answers with a plain array sends every zone: the requested number is enough.
+      const { kept, skipped, total, more } = await pages.read(
+        { page: 1, perPage: length, search },
+        (raw, reply) => {
+          registerZoneKeys(raw);
+          return readSummary(raw, reply);
+        },
+        (_, count) => count > length,
+      );
+      const isFull = total === undefined ? kept.length + skipped >= length : kept.length + skipped < total;
+      return { zones: kept, skipped, total, more: more ?? isFull, account };
     },
 
     /**
      * Every zone, in pages of 1000, a few at once, parsed while they arrive. Everybody with the same key shares the read.
-     * `expected`: how many there are, where that is known; else the first page is read to know it.
      */
-    async all({ expected }: { expected?: number | undefined } = {}): Promise<AllZones> {
+    async all(): Promise<AllZones> {
       const list = await loads.read(
         account,
         async (until, makeRoom) => {
           const pages = createPages(sendUntil(until), listRequest);
-          const read = () => readSummaries(pages, { expected, makeRoom });
+          const read = () => readSummaries(pages, makeRoom);
           const once = await read();
           // An account seldom loses all of its zones: an empty list is believed when it comes twice.
           const { kept: zones, skipped } = once.kept.length + once.skipped > 0 ? once : await read();
@@ -110,10 +86,12 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
         return settings && { id: settings.id, projected: project(settings) };
       };
       let isWhole = true;
-      const { kept, skipped } = await wholePages.readAll(search, take, () => {
-        if (!enough()) return false;
-        isWhole = false;
-        return true;
+      const { kept, skipped } = await wholePages.readAll(search, take, {
+        enough: () => {
+          if (!enough()) return false;
+          isWhole = false;
+          return true;
+        },
       });
       const projected = kept.flatMap(({ projected }) => (projected === undefined ? [] : [projected]));
       return { kept: projected, skipped, isWhole };
@@ -145,7 +123,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
         return { id: summary.id, zone };
       };
       // Earlier pages are read on, since pages arrive in any order and the first match is wanted.
-      const { kept } = await pages.readAll(search, project, (page) => page >= foundOn);
+      const { kept } = await pages.readAll(search, project, { enough: (page) => page >= foundOn });
       return kept.find(({ zone }) => zone)?.zone;
     },
   };
@@ -161,22 +139,15 @@ export interface AllZones {
   readonly account: string;
 }
 
-function readSummaries(
-  pages: ReturnType<typeof createPages>,
-  options: { expected?: number | undefined; makeRoom: MakeRoom },
-) {
+function readSummaries(pages: ReturnType<typeof createPages>, makeRoom: MakeRoom) {
   const readSummary = createReadSummary();
   let count = 0;
-  return pages.readAll(
-    undefined,
-    (raw, reply) => {
-      count += 1;
-      if (count <= mostWithKeys) registerZoneKeys(raw);
-      return readSummary(raw, reply);
-    },
-    undefined,
-    options,
-  );
+  const project = (raw: unknown, reply: Reply) => {
+    count += 1;
+    if (count <= mostWithKeys) registerZoneKeys(raw);
+    return readSummary(raw, reply);
+  };
+  return pages.readAll(undefined, project, { makeRoom });
 }
 
 /** Reads summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */

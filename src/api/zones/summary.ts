@@ -50,9 +50,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     enabled: readFlag(raw['Enabled']),
     suspended: readFlag(raw['Suspended']),
     hostnames: listValues(hostnames),
-    hostnamesWithoutCertificate: hostnames.some(lacksCertificate)
-      ? listValues(hostnames.filter(lacksCertificate))
-      : noHostnames,
+    hostnamesWithoutCertificate: listValues(hostnames.filter(lacksCertificate)),
     bandwidthUsed: readNumber(raw['MonthlyBandwidthUsed']),
     // 0 means unlimited.
     bandwidthLimit: limit !== undefined && limit > 0 ? limit : undefined,
@@ -76,7 +74,10 @@ export function hasPlaceholderOrigin(raw: Readonly<Record<string, unknown>>): bo
   return raw['OriginType'] === 4 || raw['OriginType'] === 5;
 }
 
-// One list for each combination: two more members would cost a megabyte at 50 000 zones.
+/** TlsSecurityLevelType. */
+export const legacyTls = 0;
+
+// One list for each combination: a new one for each zone would cost a megabyte at 50,000.
 const weaknesses = [undefined, ['old-tls'], ['no-logging'], ['old-tls', 'no-logging']] as const;
 
 function readWeaknesses(raw: Readonly<Record<string, unknown>>): readonly Weakness[] | undefined {
@@ -85,15 +86,10 @@ function readWeaknesses(raw: Readonly<Record<string, unknown>>): readonly Weakne
   return weaknesses[Number(oldTls) + 2 * Number(raw['EnableLogging'] === false)];
 }
 
-/** TlsSecurityLevelType. */
-export const legacyTls = 0;
-
 type RawHostname = Readonly<Record<string, unknown>> & { readonly Value: string };
 
-/** Without a new list where each is one: `filter` makes room for seventeen, garbage of 200 bytes a zone. */
 function readHostnames(raw: unknown): readonly RawHostname[] {
-  if (!Array.isArray(raw)) return [];
-  return raw.every(isHostname) ? raw : raw.filter(isHostname);
+  return Array.isArray(raw) ? raw.filter(isHostname) : [];
 }
 
 function isHostname(raw: unknown): raw is RawHostname {
@@ -106,11 +102,8 @@ function lacksCertificate(hostname: RawHostname): boolean {
   return hostname['HasCertificate'] === false && !isPlatforms;
 }
 
-// One empty list for all zones: most have no hostname without a certificate.
-const noHostnames: readonly string[] = [];
-
 function listValues(hostnames: readonly RawHostname[]): readonly string[] {
-  return hostnames.length === 0 ? noHostnames : hostnames.map(({ Value }) => Value);
+  return hostnames.map(({ Value }) => Value);
 }
 
 function readText(value: unknown): string | undefined {

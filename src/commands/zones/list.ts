@@ -101,10 +101,10 @@ async function* listZones(
   if (first === 'when complete') return yield renderList(await loadAllZones(context), query, context);
 
   const { pullZones } = await context.cdn();
-  const few = await pullZones.few(smallPage);
-  if ('zones' in few) return yield renderList(mine.set(few), query, context);
-  yield views.renderLoadingZones(few.total || undefined);
-  yield renderList(await loadAllZones(context, few.total), query, context);
+  const page = await pullZones.firstPage({ perPage: smallPage });
+  if (!page.more && page.zones.length > 0) return yield renderList(mine.set(page), query, context);
+  yield views.renderLoadingZones(page.total || undefined);
+  yield renderList(await loadAllZones(context), query, context);
 }
 
 /** Zones of the request that says how many there are. An account with fewer is read by it. */

@@ -17,13 +17,13 @@ import type { CachedZones } from './zone-lists.ts';
 
 /**
  * Every zone of the person, from the cache or the CDN. Several commands may share one load; if the command that started
- * it is cancelled, the others load again. `expected`: how many there are, if the CDN has said it.
+ * it is cancelled, the others load again.
  */
-export async function loadAllZones(context: With<'zoneCache'>, expected?: number): Promise<CachedZones> {
+export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
   const known = findKnownZones(context);
   if (known) return known;
   const mine = context.zoneCache.forPerson(context.person);
-  const read = async () => (await context.cdn()).pullZones.all({ expected });
+  const read = async () => (await context.cdn()).pullZones.all();
   try {
     return await mine.load(read);
   } catch (error) {

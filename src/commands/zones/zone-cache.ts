@@ -47,7 +47,12 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
   // Counts drops: what a command reads that began before one is not cached, however late it arrives.
   let drops = 0;
 
-  const stamp = (list: ZoneList): CachedZones => ({ ...list, takenAt: now() });
+  const stamp = ({ zones, skipped, account }: ZoneList): CachedZones => ({
+    zones,
+    skipped,
+    account,
+    takenAt: now(),
+  });
 
   /**
    * A person's cache for the length of one command. Call it before resolving the key, so that what is read with a
