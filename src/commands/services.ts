@@ -5,6 +5,7 @@ import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
 import type { Names } from '../auth/names.ts';
 import type { Policies } from '../auth/policy/policies.ts';
+import type { Audience } from '../outbox/slack-port.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Attachment, Message } from '../views/blocks/blocks.ts';
 import type { Finding } from '../views/doctor.ts';
@@ -57,8 +58,8 @@ export interface Sharing {
   readonly recall: (key: string) => Message | undefined;
   /** The id of a channel by its name; undefined = the bot sees none. */
   readonly findChannel: (name: string) => Promise<string | undefined>;
-  /** Who reads a channel: people of this organisation only, of others too, or unknown with Slack's reason. */
-  readonly readAudience: (channel: string) => Promise<'own' | 'others' | { readonly unknown: string }>;
+  /** Who reads a channel. */
+  readonly readAudience: (channel: string) => Promise<Audience>;
   /** Posts for all who read there. What was posted with the same `once` is not posted again. Discards the files. */
   readonly post: (
     message: Message,

@@ -24,9 +24,14 @@ export interface SlackPort {
     run: string,
     end: { readonly outputs: Readonly<Record<string, unknown>> } | { readonly error: string },
   ): Promise<void>;
+  /** Who reads a channel, of whatever kind. */
+  readAudience(channel: string): Promise<Audience>;
   /** Deletes a file from Slack; one that is gone already is no failure. */
   deleteFile(fileId: string): Promise<void>;
 }
+
+/** People of this organisation only, of others too, or unknown with Slack's reason. */
+export type Audience = 'own' | 'others' | { readonly unknown: string };
 
 export interface PostOptions {
   /** Metadata by which the message is found again. Never a secret: every app in the channel may read it. */

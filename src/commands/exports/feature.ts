@@ -12,6 +12,7 @@ import { assertAllowed } from '../operations/proposals.ts';
 import { createPeriodError, splitPeriod, type TypedPeriod } from '../periods.ts';
 import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
+import { assertOwnAudience } from './audience.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, formActions, readExport } from './form.ts';
 import { defaultWindow, endsInTime, type Window } from './window.ts';
@@ -151,7 +152,12 @@ async function start(
   channel: AskedExport['channel'],
   context: With<Needs>,
 ): Promise<void> {
-  assertAllowed(await decideExport(context.authorizer, channel), context);
+  const { authorizer, sharing } = context;
+  assertAllowed(await decideExport(authorizer, channel), context);
+  if (channel !== undefined) {
+    const { exportChannels } = await authorizer.policy();
+    assertOwnAudience(channel, await sharing.readAudience(channel), exportChannels);
+  }
   // Without a key the export would fail a moment later, in the channel.
   await context.cdn();
   await context.exports.ask(context.person, request, channel);

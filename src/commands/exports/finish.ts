@@ -42,7 +42,6 @@ const stored = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unknown') }),
   z.object({ kind: z.literal('cancelled'), by: z.string() }),
   z.object({ kind: z.literal('failed'), failure: z.custom<Failure>(), offers: z.array(offer).readonly() }),
-  z.object({ kind: z.literal('not-begun') }),
 ]);
 
 /** The outcome of an export as stored: what its message needs beside the other columns. */
@@ -50,7 +49,8 @@ export type ExportOutcome = z.output<typeof stored>;
 
 /** Undefined if the export has not ended, or its outcome was erased. */
 export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
-  return ending === null ? undefined : stored.parse(JSON.parse(ending));
+  // An older version stored other kinds.
+  return ending === null ? undefined : stored.safeParse(JSON.parse(ending)).data;
 }
 
 export function renderOutcome(row: ExportRow, outcome: ExportOutcome, shownIn: views.OutcomePlace): Message {
@@ -64,8 +64,6 @@ export function renderOutcome(row: ExportRow, outcome: ExportOutcome, shownIn: v
       return views.renderCancelled(one, outcome.by);
     case 'failed':
       return views.renderFailed(one, outcome.failure, outcome.offers);
-    case 'not-begun':
-      return views.renderNotBegun(one);
   }
 }
 
@@ -90,7 +88,7 @@ export async function finishExport(
 ): Promise<boolean> {
   const row = await moveExport(trx, move, {
     ...done.columns,
-    state: outcome.kind === 'not-begun' ? 'failed' : outcome.kind,
+    state: outcome.kind,
     ending: JSON.stringify(outcome),
     ended_at: now(),
   });

@@ -13,7 +13,7 @@ import {
 } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
 import { runExportJob } from './run.ts';
-import { type ExportRow, findExport, installationOf, moveExport } from './store.ts';
+import { type ExportRow, findExport, installationOf, moveExport, toExportSummary } from './store.ts';
 
 const expiresMs = 15 * minuteMs;
 
@@ -50,11 +50,11 @@ const exportMessage = defineMessage({
     }
     const row = await findExport(trx, id);
     if (!row) return;
-    const failure = describePostFailure(ended, row.channel);
+    const { from, to } = toExportSummary(row).request;
     const outcome =
       ended.state === 'unknown'
-        ? ({ kind: 'not-begun' } as const)
-        : ({ kind: 'failed', failure, offers: [] } as const);
+        ? ({ kind: 'failed', failure: unconfirmed, offers: [{ from, to }] } as const)
+        : ({ kind: 'failed', failure: describePostFailure(ended, row.channel), offers: [] } as const);
     // One that was cancelled meanwhile has nowhere to say so.
     if (!(await finishExport(trx, context, asked, outcome))) await putEndNotice(trx, row, context);
   },
@@ -65,6 +65,11 @@ const exportMessage = defineMessage({
 });
 
 export const exportMessages = [exportMessage, endNotice] as const;
+
+const unconfirmed: Failure = {
+  message: 'It did not begin: Slack did not confirm its first message.',
+  hint: 'Export again. If a message still says that it is under way, ignore it.',
+};
 
 /** Why the export's message could not be posted. */
 export function describePostFailure(

@@ -9,6 +9,7 @@ import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { type ExportRequest, renderWaiting } from '../../views/exports/exports.ts';
 import { type EventFigures, type EventSummary, renderFileComment } from '../../views/exports/report.ts';
+import { assertOwnAudience } from './audience.ts';
 import { classifyFailure, ExportAbandoned, ExportOverdue } from './failures.ts';
 import { type ExportOutcome, exportMessageId, finishExport } from './finish.ts';
 import type { ExportContext, ExportPorts } from './ports.ts';
@@ -81,7 +82,7 @@ async function attempt(about: Attempt): Promise<void> {
   let isSharing = false;
   try {
     if (row.deaths >= mostDeaths) throw new ExportAbandoned();
-    await authorize(row, context);
+    await authorize(about);
     const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
     const files = await send(about, gathered, reporter, () => {
       isSharing = true;
@@ -181,22 +182,28 @@ class ExportTaken extends Error {
   override readonly name = 'ExportTaken';
 }
 
-/** Decides again what was decided at the form: settings, groups and keys change. */
-async function authorize(row: ExportRow, { ports }: ExportContext): Promise<void> {
-  const decision = await decideExport(ports.authorizer(requesterOf(row)), row.channel ?? undefined);
-  if (decision.allowed) return;
-  ports.refused(decision.reason);
-  const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
-  throw new UserError(`<@${row.user_id}>: ${message}`, hint);
+/** Decides again what was decided at the form: settings, groups, keys and channels change. */
+async function authorize({ row, context: { ports, signal } }: Attempt): Promise<void> {
+  const authorizer = ports.authorizer(requesterOf(row));
+  const decision = await decideExport(authorizer, row.channel ?? undefined);
+  if (!decision.allowed) {
+    ports.refused(decision.reason);
+    const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
+    throw new UserError(`<@${row.user_id}>: ${message}`, hint);
+  }
+  if (row.channel === null) return;
+  const audience = await ports.slack(installationOf(row), signal).readAudience(row.channel);
+  assertOwnAudience(row.channel, audience, (await authorizer.policy()).exportChannels);
 }
 
 /** Returns the ids of the files in Slack; none for an empty log. */
 async function send(
-  { row, run, at, context }: Attempt,
+  about: Attempt,
   gathered: Awaited<ReturnType<ExportThread['gather']>>,
   reporter: ProgressReporter,
   onSharing: () => void,
 ): Promise<readonly string[]> {
+  const { row, run, at, context } = about;
   const { db, ports } = context;
   const { rows, bytes, isEmpty, figures, sha256 } = gathered;
   if (isEmpty) return [];
@@ -214,7 +221,7 @@ async function send(
     channel: at.channel,
     comment: renderFileComment(one, figures, sha256),
     async beforeShare(ids) {
-      await authorize(row, context);
+      await authorize(about);
       reporter.setPhase('sharing');
       // Cancelling and sharing exclude each other: only a running export can move here.
       const change = {

@@ -142,12 +142,11 @@ export function createSharing(options: SharingOptions): Sharing {
       }
       return undefined;
     },
-    async readAudience(channel) {
-      const answer = await orReason(client().then(({ conversations }) => conversations.info({ channel })));
-      if (typeof answer === 'string') return { unknown: answer };
-      const { is_ext_shared: isShared, is_pending_ext_shared: isInvited } = answer.channel ?? {};
-      return isShared || isInvited ? 'others' : 'own';
-    },
+    readAudience: (channel) =>
+      port.readAudience(channel).catch((error: unknown) => {
+        if (error instanceof SlackFailure) return { unknown: error.code };
+        throw error;
+      }),
   };
 }
 

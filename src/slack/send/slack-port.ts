@@ -2,7 +2,7 @@ import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebC
 import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
 import { readCode } from '../../outbox/classify-failure.ts';
-import { type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
+import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
@@ -45,6 +45,7 @@ export function createSlackPort(
           if (readCode(readSlackError(error)) !== 'absent') throw error;
         }
       }),
+    readAudience: (channel) => classifyErrors(async () => readAudience(await client(), channel)),
     deleteFile: (file) =>
       classifyErrors(async () => {
         try {
@@ -54,6 +55,18 @@ export function createSlackPort(
         }
       }),
   };
+}
+
+/** Errors that pass are thrown. */
+async function readAudience(client: WebClient, channel: string): Promise<Audience> {
+  try {
+    const { channel: found } = await client.conversations.info({ channel });
+    return found?.is_ext_shared || found?.is_pending_ext_shared ? 'others' : 'own';
+  } catch (error) {
+    const code = readSlackError(error);
+    if (code === undefined || ['pass', 'unclear'].includes(readCode(code))) throw error;
+    return { unknown: code };
+  }
 }
 
 // One request: apps that are distributed outside of the Marketplace may make one a minute, for fifteen messages.

@@ -91,16 +91,6 @@ export function renderCancelled(one: ExportSummary, by: string): Message {
   return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeRequest(one)}`)]);
 }
 
-/** The first message may not have arrived. */
-export function renderNotBegun(one: ExportSummary): Message {
-  const text = `Your export of ${zoneOf(one)} did not begin: Slack did not confirm its first message.`;
-  return message(text, [
-    section(`:warning: ${text}\nExport again. If a message still says it is under way, ignore it.`),
-    context(describeRequest(one)),
-    actions(offerButton(one, one.request, 0, 'Export again')),
-  ]);
-}
-
 /** Slack was asked to show the files and did not confirm it. */
 export function renderUnknown(one: ExportSummary, shownIn: OutcomePlace = 'message'): Message {
   const where = shownIn === 'message' ? 'below' : placeInWords(one);
@@ -156,7 +146,6 @@ const outcomeWords = {
   unknown: 'ended, and its files may have been posted',
   cancelled: 'was stopped; nothing was posted',
   failed: 'did not work; nothing was posted',
-  'not-begun': 'did not begin; nothing was posted',
 } as const;
 
 /** The outcome without the request: the usual message would hold a live secret. */

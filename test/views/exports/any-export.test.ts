@@ -87,7 +87,6 @@ test('whatever was asked for, every message of an export is one that Slack takes
           outcomes.renderDone(one, { files: 0 }),
           outcomes.renderCancelled(one, 'U0ALICE00'),
           outcomes.renderCancelled(one, 'system'),
-          outcomes.renderNotBegun(one),
           outcomes.renderUnknown(one),
           outcomes.renderUnknown(one, 'direct'),
           outcomes.renderAlreadyEnded(one),
