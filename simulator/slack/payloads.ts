@@ -22,7 +22,8 @@ export function slashPayload(
 ): Json {
   // The person's own workspace: in a shared channel it differs from the one the app is installed in. An organisation's
   // installation is told the workspace where the command was typed, and not whose the person is.
-  const team = who.install.isOrg ? who.installTeam : (world.team(who.person.teamId) ?? who.installTeam);
+  const isInstalled = who.install.isOrg || world.namesInstalledTeam;
+  const team = isInstalled ? who.installTeam : (world.team(who.person.teamId) ?? who.installTeam);
   const enterprise = team.enterpriseId
     ? { enterprise_id: team.enterpriseId, enterprise_name: world.workspaces.corp.name }
     : {};

@@ -62,6 +62,8 @@ export interface World {
   readonly people: readonly PersonRecord[];
   readonly channels: Map<string, Channel>;
   readonly userGroups: UserGroup[];
+  /** A slash command in a shared channel names the workspace of the installation, not that of the person. */
+  namesInstalledTeam: boolean;
   team(id: string): Workspace | undefined;
   person(userId: string, teamId?: string): PersonRecord | undefined;
   /** The conversation between a person and the bot of a workspace; made when it is first needed. */
@@ -144,6 +146,7 @@ export function createWorld(): World {
     teams,
     people,
     channels,
+    namesInstalledTeam: false,
     userGroups: [
       { id: 'S0OPERATE', teamId: acme.id, handle: 'operators', name: 'Operators', users: ['U0BOB0000'] },
       { id: 'S0APPROVE', teamId: acme.id, handle: 'approvers', name: 'Approvers', users: ['U0CAROL00'] },

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
-import { computeRights } from '../auth/policy/policy.ts';
+import { computeRights, decide, initialPolicy } from '../auth/policy/policy.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
-import { type Command, defineForm, type Feature, type Setup, type With } from './define.ts';
+import { type Command, type Context, defineForm, type Feature, type Setup, type With } from './define.ts';
 import { cancelUnbegun } from './operations/expiry.ts';
+import { assertAllowed } from './operations/proposals.ts';
 
 /** Runs in place of a command that contained a key. Its words are never read. */
 export const refusePastedKey: Command = {
@@ -25,10 +26,13 @@ export const accessKey = z
   .string({ error: 'Paste the key here.' })
   .trim()
   .min(1, { error: 'Paste the key here.', abort: true })
-  .max(500, { error: 'This is too long for a key. Copy it once more.', abort: true })
-  .regex(/^\S+$/u, { error: 'A key has no spaces or line breaks in it. Copy it once more.', abort: true })
+  .max(500, { error: 'This is too long for a key. Copy it again.', abort: true })
+  .regex(/^\S+$/u, { error: 'A key has no spaces or line breaks. Copy it again.', abort: true })
   // It travels in an HTTP header, which takes nothing else.
-  .regex(/^[!-~]+$/u, { error: 'A key has only letters, digits and signs. Copy it once more.', abort: true })
+  .regex(/^[!-~]+$/u, {
+    error: 'A key has only letters, digits and punctuation. Copy it again.',
+    abort: true,
+  })
   .transform((key) => new Secret(key, 'cdn-key'));
 
 export const connect: Feature<'cdnWith' | ForgetsWith> = {
@@ -38,7 +42,7 @@ export const connect: Feature<'cdnWith' | ForgetsWith> = {
       name: 'connect',
       aliases: ['link', 'login'],
       usage: 'connect',
-      summary: 'Connect your own CDN key',
+      summary: 'Connect your own API key',
       examples: ['connect'],
       needs: 'none',
       modal: (words, setup) => (words.text === '' ? renderForm(setup) : undefined),
@@ -49,8 +53,8 @@ export const connect: Feature<'cdnWith' | ForgetsWith> = {
       name: 'whoami',
       aliases: ['me', 'status'],
       usage: 'whoami',
-      summary: 'Your key and your rights: since when it is connected, and what you may do',
-      label: 'My rights',
+      summary: 'Your key and what you may do',
+      label: 'My permissions',
       examples: ['whoami'],
       needs: 'none',
       shares: 'never',
@@ -68,7 +72,7 @@ export const connect: Feature<'cdnWith' | ForgetsWith> = {
       name: 'disconnect',
       aliases: ['unlink', 'logout', 'forget'],
       usage: 'disconnect',
-      summary: 'Make the bot forget your CDN key',
+      summary: 'Make the bot forget your API key',
       examples: ['disconnect'],
       needs: 'none',
       run: (_, context) => forget(context),
@@ -103,9 +107,25 @@ function renderForm({ keyPage }: Setup): ModalView | undefined {
   return keyPage ? undefined : views.renderConnectForm();
 }
 
-async function offerPage({ keyPage }: With<'keyPage'>): Promise<Message> {
+async function offerPage(context: With<'keyPage'>): Promise<Message> {
+  const { keyPage } = context;
   if (!keyPage) throw new Error('no page to offer: the form opens instead');
+  await assertMember(context);
   return views.renderPageOffer(await keyPage.offer());
+}
+
+/**
+ * A slash command does not name the organisation of its person, who may type it in a shared channel: their profile does.
+ *
+ * @throws UserError for people of other organisations, and RolesUnknown where Slack does not say whose they are.
+ */
+async function assertMember(context: Context): Promise<void> {
+  const { userId } = context.person;
+  const profile = await context.people.profile(userId, { fresh: true });
+  const { foreign = false, deleted = false, unread = false } = profile ?? {};
+  const actor = { userId, foreign, deleted, admin: false, linked: false, groups: [] };
+  const decision = decide(initialPolicy, { ...actor, unread: unread ? ['person'] : [] }, undefined, 'none');
+  assertAllowed(decision, context);
 }
 
 type ForgetsWith = 'accounts' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache';
@@ -124,6 +144,7 @@ async function forget(context: With<ForgetsWith>): Promise<Message> {
 }
 
 async function checkAndLink(key: Secret, context: With<'cdnWith' | 'keyStore' | 'zoneCache'>) {
+  await assertMember(context);
   const checked = await checkKey(key, context);
   if (!checked.works)
     return { modal: views.renderConnectForm(checked.why), message: views.renderNotConnected(checked.why) };
@@ -152,11 +173,11 @@ export async function checkKey(
     const refused = error.code === 'key_refused';
     const why = refused
       ? {
-          message: 'The CDN refused this key.',
-          hint: `Nothing was stored. Copy the whole key and paste it once more.${reference}`,
+          message: 'bunny.net refused this key.',
+          hint: `Nothing was stored. Copy the whole key and paste it again.${reference}`,
         }
       : {
-          message: 'The key could not be checked, so nothing was stored.',
+          message: 'I couldn’t check the key, so nothing was stored.',
           hint: `${failure.message} ${failure.hint ?? 'Try again.'}${reference}`,
         };
     return { works: false, refused, why };

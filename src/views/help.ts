@@ -102,7 +102,7 @@ export function renderAllCommands(all: readonly JudgedCommand[]): Message {
         'Why not…',
         refused.map(({ command: { name } }, nth) => commandButton(`Why not ${name}`, `why ${name}`, nth)),
       ),
-      commandButton('My rights', 'whoami', 9),
+      commandButton('My permissions', 'whoami', 9),
     ),
     context('An admin can change rights with `/cdn settings`'),
   ]);
@@ -173,7 +173,7 @@ export function renderRefusedCommands(found: readonly JudgedCommand[]): Message 
   return message(text, [
     section(`*${text}*`),
     section(truncateLines(described, 2800)),
-    actions(...whys, commandButton('My rights', 'whoami', 8)),
+    actions(...whys, commandButton('My permissions', 'whoami', 8)),
   ]);
 }
 

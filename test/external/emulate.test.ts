@@ -127,5 +127,5 @@ test('an answer without a response_url and a channel arrives as a direct message
     .parse(await web('conversations.open', { users: user }));
   await expect
     .poll(async () => JSON.stringify(await web('conversations.history', { channel: channel.id })))
-    .toContain('No CDN key is connected for you.');
+    .toContain('No API key connected.');
 });

@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
 
   test('a person connects a key: a wrong one is refused in the form, the right one is kept', async () => {
     await type('/cdn connect');
-    const form = page.getByRole('dialog', { name: 'Connect your CDN key' });
+    const form = page.getByRole('dialog', { name: 'Connect your API key' });
     const key = form.getByRole('textbox', { name: 'API key' });
     await key.fill('two words');
     await page.keyboard.press('Enter');
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await page.getByRole('button', { name: 'Home' }).click();
     await page.locator('#home').getByText('Fingerprint').waitFor();
     await be('Carol Clark');
-    await page.locator('#home').getByText('no CDN key is connected for you').waitFor();
+    await page.locator('#home').getByText('you have no API key connected').waitFor();
     expect(await page.locator('#home').innerText()).not.toContain('Fingerprint');
   });
 

@@ -15,10 +15,10 @@ export const says = {
   keyFor: (name: string, domain: string) => `@${name} in ${domain}.slack.com`,
   /** The headings of the page for keys. */
   page: {
-    form: 'Connect your CDN key',
+    form: 'Connect your API key',
     used: 'This link was used',
     expired: 'This link has expired',
-    takenBack: 'This link was taken back',
+    takenBack: 'This link was replaced',
     closed: 'This link is closed',
     stillWorks: 'This link still works',
     unknown: 'This link leads nowhere',

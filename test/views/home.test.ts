@@ -23,6 +23,10 @@ test('the Home tab shows person, commands and key in this order', async () => {
   expect(without).toMatchSnapshot();
   expect(readText(await loadHome(harness.person().context, features))).toMatchInlineSnapshot(`
     "Your content delivery, from Slack
+    *alerts*
+    :warning: Something went wrong on our side, and nothing was changed.
+    Try again. If it keeps happening, tell whoever runs this bot the reference below.
+    Reference Q4VB3JVZ
     *Look*
     Zones
     Find a zone
@@ -35,17 +39,17 @@ test('the Home tab shows person, commands and key in this order', async () => {
     *Act*
     Approvals
     Digests
-    Watches
+    Alerts
     *This bot*
-    My rights
+    My permissions
     May I?
     Help
     *Your key*
     Replace key
     Forget my key
-    Forget your CDN key?
-    You can connect one again at any time.
-    Forget it
+    Disconnect your API key?
+    Your digests and alerts pause, and requests that wait are cancelled.
+    Disconnect
     Keep it
     Fingerprint \`f1a9c0de\` · connected since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
     rights: read

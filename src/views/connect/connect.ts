@@ -25,6 +25,9 @@ export interface Connected extends Pick<LinkedKey, 'fingerprint'> {
   readonly zones: string;
 }
 
+/** Where people find their key. */
+const keyPageUrl = 'https://dash.bunny.net/account/api-key';
+
 /** For people with a key: rarely needed, so not in the foreground. */
 export function keyButtons(): [replace: Button, forget: Button] {
   return [connectButton('Replace key', {}), forgetButton()];
@@ -32,14 +35,14 @@ export function keyButtons(): [replace: Button, forget: Button] {
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
 export function renderConnectForm(problem?: KeyProblem): ModalView {
-  return modal({ callbackId: 'connect:submit', title: 'Connect your CDN key', submit: 'Connect' }, [
+  return modal({ callbackId: 'connect:submit', title: 'Connect your API key', submit: 'Connect' }, [
     problem && section(`:warning: *${problem.message}*\n${problem.hint ?? ''}`),
     section(
-      'What you type here passes through Slack to this bot, which checks it with one read and then keeps it ' +
-        'encrypted, for you alone. It is never shown again; a key you connected before is replaced.',
+      `Copy your bunny.net API key from ${keyPageUrl}. It passes through Slack to this ` +
+        'bot, which checks it with one request and stores it encrypted, for you only. It replaces the key you connected before.',
     ),
     textInput('accessKey', 'API key', {
-      hint: 'In the CDN control panel: Account settings, API key. Others may read your screen now.',
+      hint: 'Make sure nobody sees your screen.',
       placeholder: 'Paste the key',
       maxLength: 500,
       focus: true,
@@ -51,15 +54,14 @@ export function renderConnectForm(problem?: KeyProblem): ModalView {
 export function renderPageOffer({ url, minutes }: { url: string; minutes: number }): Message {
   const look = { text: plain('Open the page'), style: 'primary' } as const;
   const open: Button = { type: 'button', ...look, action_id: 'connect:link', url };
-  const offer = message('Here is your page to connect a CDN key.', [
+  const offer = message('Connect your bunny.net API key on a web page.', [
     section(
-      '*Connect your CDN key on a page of its own.* It goes straight to the bot, not through Slack, ' +
-        'and is kept encrypted, for you alone. A key you connected before is replaced.',
+      `*Connect your bunny.net API key on a web page.* It goes straight to the bot, not through Slack, and is stored ` +
+        `encrypted, for you only. Copy it from ${keyPageUrl}.`,
     ),
     actions(open),
     context(
-      `Works once, for ${pluralize(minutes, 'minute')}, and for you only: pass it to nobody, ` +
-        'since a key entered there becomes yours to act with.',
+      `The link works once, for ${pluralize(minutes, 'minute')}. Don’t share it: a key entered there acts in your name.`,
     ),
   ]);
   return { ...offer, carries: ['link-token'] };
@@ -67,25 +69,25 @@ export function renderPageOffer({ url, minutes }: { url: string; minutes: number
 
 /** Sent when a key was connected on the page, so that a key connected by another person is noticed. */
 export function renderConnectedOnPage({ fingerprint, zones }: Connected): Message {
-  const text = `A CDN key was just connected for you on the bot’s page. It sees ${zones}.`;
-  return message(`${text} Not you? Disconnect it.`, [
-    section(`:key: *${text}*\nFingerprint ${formatCode(fingerprint)}. Not you? Disconnect it.`),
-    actions(forgetButton('Disconnect')),
+  const text = `An API key was connected for you on the bot’s page. It sees ${zones}.`;
+  return message(`${text} Wasn’t you? Disconnect it.`, [
+    section(`:key: *${text}*\nFingerprint ${formatCode(fingerprint)}. Wasn’t you? Disconnect it.`),
+    actions(forgetButton('Disconnect', { style: 'danger' })),
   ]);
 }
 
 export function renderChecking(): ModalView {
-  return modal({ callbackId: 'connect:busy', title: 'Connect your CDN key' }, [
-    section('Checking…\nThe bot reads the smallest page of your zones with this key.'),
+  return modal({ callbackId: 'connect:busy', title: 'Connect your API key' }, [
+    section('Checking the key with one small request…'),
   ]);
 }
 
 /** The key is connected: in the form, and as a message for a person who closed it. */
 export function renderConnected({ fingerprint, zones }: Connected): FormResult {
-  const text = `Your key works and is kept encrypted. It sees ${zones}.`;
+  const text = `Connected. Your key sees ${zones}.`;
   return formResult({ callbackId: 'connect:done', title: 'Connected' }, text, [
-    section(`:white_check_mark: *Your key works and is kept encrypted.* It sees ${zones}.`),
-    section('Next: type `/cdn zones` for the list, `/cdn zone` for one of them, `/cdn help` for the rest.'),
+    section(`:white_check_mark: *Connected.* Your key sees ${zones}. It is stored encrypted.`),
+    section('Next: `/cdn zones` lists your zones, `/cdn errors` shows which fail, `/cdn help` has the rest.'),
     context(
       `Fingerprint ${formatCode(fingerprint)} · \`/cdn whoami\` shows it, \`/cdn disconnect\` forgets the key.`,
     ),
@@ -103,17 +105,17 @@ export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined
   const line = rightsLine(rights);
   if (!linked) {
     const instead = rights.admin
-      ? 'You are an admin: `/cdn settings` works without one, the rest needs it.'
-      : 'Without one you may run `/cdn help` only.';
-    return message(`No CDN key is connected for you. ${line}`, [
-      section(`<@${userId}>, *no CDN key is connected for you.* ${instead}\n${line}`),
+      ? 'You are an admin: `/cdn settings` works without a key.'
+      : 'Connect one to read your zones.';
+    return message(`No API key connected. ${line}`, [
+      section(`<@${userId}>, *you have no API key connected.* ${instead}\n${line}`),
       actions(connectButton(), rights.admin && commandButton('Settings', 'settings', 1)),
     ]);
   }
   const { fingerprint, linkedAt } = linked;
-  return message(`Your key with the fingerprint ${fingerprint} is connected, ${line}.`, [
+  return message(`Your API key is connected (fingerprint ${fingerprint}), ${line}.`, [
     section(
-      `<@${userId}>, *your CDN key is connected.*\nFingerprint ${formatCode(fingerprint)} · since ${formatMoment(linkedAt)} · ${line}`,
+      `<@${userId}>, *your API key is connected.*\nFingerprint ${formatCode(fingerprint)} · since ${formatMoment(linkedAt)} · ${line}`,
     ),
     actions(commandButton('Zones', 'zones'), ...keyButtons()),
   ]);
@@ -122,13 +124,10 @@ export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined
 /** `cancelled`: how many requests that waited were cancelled with it. */
 export function renderDisconnected(had: boolean, cancelled: number): Message {
   const forgotten = had
-    ? 'Your CDN key is forgotten. Nothing of it is left here; in the CDN control panel it stays valid.'
-    : 'There was no CDN key to forget: none is connected for you.';
-  const requests = `${pluralize(cancelled, 'request')} of yours`;
-  const text =
-    cancelled === 0
-      ? forgotten
-      : `${forgotten} ${requests} waited and ${cancelled === 1 ? 'was' : 'were'} cancelled.`;
+    ? `Disconnected: the bot deleted your API key. It stays valid until you delete it at ${keyPageUrl}.`
+    : 'You have no API key connected.';
+  const requests = cancelled > 0 ? ` ${pluralize(cancelled, 'waiting request')} cancelled.` : '';
+  const text = `${forgotten}${requests}`;
   return say(text, actions(connectButton(had ? 'Connect another key' : 'Connect your key')));
 }
 
@@ -136,26 +135,26 @@ export function renderDisconnected(had: boolean, cancelled: number): Message {
 export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): Message {
   const what =
     why === 'looks-like-key'
-      ? 'That looks like a key, so nothing was run.'
-      : '`/cdn connect` takes no words after it, so nothing was run.';
+      ? 'That looks like an API key, so I didn’t run it.'
+      : '`/cdn connect` takes no words, so I didn’t run it.';
   const advice =
-    'Slack keeps what is typed, so a key in there counts as exposed: make a new one in the CDN control panel and ' +
-    'delete the old one. If it stands in a message, delete that too. It was not stored here.';
+    `Slack keeps what you type, so treat that key as exposed: create a new one at ${keyPageUrl} and delete the ` +
+    'old one. If it is in a message, delete the message too. The bot did not store it.';
   return message(`${what} ${advice}`, [
     section(`:warning: *${what}*`),
     section(advice),
-    section('Then connect the new one:', connectButton('Connect the new key')),
+    section('Then connect the new key:', connectButton('Connect the new key')),
   ]);
 }
 
 /** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
-function forgetButton(label = 'Forget my key'): Button {
+function forgetButton(label = 'Forget my key', look: { style?: 'danger' } = {}): Button {
   return button(label, 'connect:forget', 'forget', {
-    style: 'danger',
+    ...look,
     confirm: confirmation(
-      'Forget your CDN key?',
-      'You can connect one again at any time.',
-      'Forget it',
+      'Disconnect your API key?',
+      'Your digests and alerts pause, and requests that wait are cancelled.',
+      'Disconnect',
       'Keep it',
     ),
   });

@@ -26,22 +26,22 @@ export function renderInstall(
   return renderDocument(
     'Add the CDN bot to Slack',
     html`<h1>Add the CDN bot to Slack</h1>
-<p>With it your team runs its content delivery platform by one command, <code>/cdn</code>. It acts with each person’s own CDN key, so it can do nothing that they cannot. Answers are private unless somebody shares them.</p>
-<h2>What it does with Slack’s permissions</h2>
+<p>Your team runs bunny.net from Slack with one command, <code>/cdn</code>. The bot acts with each person’s own API key, so it can do nothing that they cannot. Answers are private unless somebody shares them.</p>
+<h2>What each permission is for</h2>
 <ul>${list(false)}</ul>
 <h2>Optional permissions</h2>
 <p>You may leave these out in Slack; everything else works without them.</p>
 <ul>${list(true)}</ul>
-<p class="soft">Slack tells it of its command, of mentions and of messages to itself, not of what people write to each other.</p>
+<p class="soft">The bot sees its command, mentions and messages to itself, not what people write to each other.</p>
 <h2>What it keeps</h2>
 <p>In the database of whoever runs it (<strong>${host}</strong>):</p>
 <ul>
-<li>CDN keys that people connect, and Slack’s token for this workspace, both encrypted.</li>
-<li>Settings, digests, watches, approvals, and a record of who did what. It holds ids of people and channels.</li>
-<li>Messages that it has yet to post, and for a while those it has posted. None of people’s.</li>
+<li>API keys that people connect, and Slack’s token for this workspace, both encrypted.</li>
+<li>Settings, digests, alerts, approvals, and an audit log with IDs of people and channels.</li>
+<li>Its own messages, until they are posted and for a while after.</li>
 </ul>
 <h2>Who can remove it</h2>
-<p>Every admin of the workspace, under <em>Manage apps</em> in Slack, and whoever Slack lets manage apps. With that its token and all connected keys are destroyed. <code>/cdn disconnect</code> removes one’s own key at any time.</p>
+<p>Any admin of the workspace, under <em>Manage apps</em> in Slack. That deletes its token and all connected keys. <code>/cdn disconnect</code> removes your own key at any time.</p>
 <p><a class="button" href="${url}">Add to Slack</a></p>
 <p class="soft">Slack then shows the same permissions in its own words, and asks whether you agree.</p>`,
   );

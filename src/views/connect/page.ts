@@ -12,20 +12,20 @@ export function renderKeyForm(page: {
 }): string {
   const { problem } = page;
   return renderDocument(
-    'Connect your CDN key',
-    html`<h1>Connect your CDN key</h1>
-<p>It goes straight to the bot, not through Slack. The bot checks it with one read and keeps it encrypted.</p>
+    'Connect your API key',
+    html`<h1>Connect your bunny.net API key</h1>
+<p>It goes straight to the bot, not through Slack. The bot checks it with one request and stores it encrypted.</p>
 <p class="who"><span>This page connects a key for</span><strong>${page.shownFor}</strong></p>
-<p class="soft">Not you? Close this page: whoever that is would act with the key you enter here.</p>
+<p class="soft">Not you? Close this page: that person would act with the key you enter here.</p>
 ${problem ? renderNote('bad', problem) : ''}
 <form method="post" action="${page.postTo}" autocomplete="off">
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="accessKey">API key</label>
 <input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? { markup: ' aria-invalid="true"' } : ''}>
-<p class="hint" id="hint">In the CDN control panel: Account settings, API key. A key you connected before is replaced.</p>
+<p class="hint" id="hint">Copy it from dash.bunny.net/account/api-key. It replaces the key you connected before.</p>
 <button type="submit">Connect</button>
 </form>
-<p class="soft">This page works once, for another ${pluralize(Math.max(1, page.minutesLeft), 'minute')}.</p>`,
+<p class="soft">This page works once, for ${pluralize(Math.max(1, page.minutesLeft), 'more minute')}.</p>`,
   );
 }
 
@@ -33,11 +33,11 @@ export function renderKeyConnected(shownFor: string, { fingerprint, zones }: Con
   return renderDocument(
     'Connected',
     html`<h1>Connected</h1>
-${renderNote('good', { message: 'Your key works and is kept encrypted.', hint: `It sees ${zones}.` })}
+${renderNote('good', { message: `Your key sees ${zones}.`, hint: 'It is stored encrypted.' })}
 <p class="who"><span>Connected for</span><strong>${shownFor}</strong></p>
 <p>You can close this page. Back in Slack, type</p>
 <ul>
-<li><code>/cdn zones</code> for the list of your zones</li>
+<li><code>/cdn zones</code> to list your zones</li>
 <li><code>/cdn help</code> for the rest</li>
 <li><code>/cdn disconnect</code> to make the bot forget the key</li>
 </ul>
@@ -46,19 +46,13 @@ ${renderNote('good', { message: 'Your key works and is kept encrypted.', hint: `
 }
 
 const endings = {
-  expired: [
-    'This link has expired',
-    'A link works for ten minutes, so that one that is left lying about opens nothing.',
-  ],
+  expired: ['This link has expired', 'Links work for ten minutes.'],
   used: [
     'This link was used',
-    'A key was connected with it, and it works once. If that was not you, type /cdn disconnect in Slack.',
+    'A key was connected with it, and each link works once. If that wasn’t you, type /cdn disconnect in Slack.',
   ],
-  voided: [
-    'This link was taken back',
-    'A newer one was asked for, a key was connected meanwhile, or the key was disconnected.',
-  ],
-  refused: ['This link is closed', 'The CDN refused five keys that were entered here. Nothing was stored.'],
+  voided: ['This link was replaced', 'You asked for a newer one, or connected or disconnected a key since.'],
+  refused: ['This link is closed', 'bunny.net refused five keys entered here. Nothing was stored.'],
 } as const;
 
 /** A link that has ended, with the button that sends a new one to its person; it posts to `renewAt`, relative to the page. */
@@ -72,7 +66,7 @@ export function renderLinkEnded(state: keyof typeof endings, formToken: string, 
 <input type="hidden" name="formToken" value="${formToken}">
 <button type="submit">Send me a new link in Slack</button>
 </form>
-<p class="soft">It comes as a direct message from the bot. Or type <code>/cdn connect</code> in Slack.</p>`,
+<p class="soft">The bot sends it as a direct message. Or type <code>/cdn connect</code> in Slack.</p>`,
   );
 }
 
@@ -80,14 +74,14 @@ export function renderLinkRenewed(): string {
   return renderDocument(
     'A new link is in Slack',
     html`<h1>A new link is in Slack</h1>
-${renderNote('good', { message: 'Sent.', hint: 'Look at your direct messages from the bot: the new link works for ten minutes.' })}
+${renderNote('good', { message: 'Sent.', hint: 'Open your direct messages from the bot. The new link works for ten minutes.' })}
 <p class="soft">Nothing there? Type <code>/cdn connect</code> in Slack.</p>`,
   );
 }
 
 /** Any other notice: a sentence, and a link to the form at `back` (relative to the page) if there is one. */
 export function renderNotice(title: string, message: string, back?: string): string {
-  const hint = html`<p class="soft">A new link: type <code>/cdn connect</code> in Slack.</p>`;
+  const hint = html`<p class="soft">For a new link, type <code>/cdn connect</code> in Slack.</p>`;
   return renderStep(title, message, back === undefined ? undefined : ['Back to the form', back], hint);
 }
 

@@ -41,7 +41,7 @@ describe('with an address of its own, the bot', () => {
   test('has the key from the page, says so in a direct message, and forgets it when that was not them', async () => {
     const person = bot.slack.as(alice, ops);
     const done = await submitKey(await requestConnectLink(person), bot.cdn.key);
-    expect(done.text).toContain('It sees 25 zones.');
+    expect(done.text).toContain('sees 25 zones.');
     const inbox = bot.slack.as(alice, `D${alice}`);
     const told = await inbox.waitForMessage(offers('connect:forget'));
     expect(told.reads).toContain('25 zones');
@@ -51,7 +51,7 @@ describe('with an address of its own, the bot', () => {
 
     const open = await requestConnectLink(person);
     await inbox.press('connect:forget');
-    await inbox.waitForMessage(/is forgotten/);
+    await inbox.waitForMessage(/Disconnected/);
     // Nor does a link that was still open bring one back.
     expect((await fetchPage(open)).text).toContain(says.page.takenBack);
     expect(await ask(person, 'zones')).toSatisfy(offers('connect:open'));
@@ -96,12 +96,16 @@ describe('with an address of its own, the bot', () => {
     expect((await submitKey(findConnectLink(offer) ?? '', bot.cdn.key)).status).toBe(200);
   });
 
-  test('gives people of another organisation no link', async () => {
-    const guest = bot.slack.as(eve, 'C0SHARED0');
-    await guest.slash('connect');
-    await guest.waitForMessage(says.ownPeopleOnly);
-    expect(guest.messages().some(findConnectLink)).toBe(false);
-  });
+  test.each([false, true])(
+    'gives people of another organisation no link (command names our workspace: %s)',
+    async (names) => {
+      bot.slack.world.namesInstalledTeam = names;
+      const guest = bot.slack.as(eve, 'C0SHARED0');
+      await guest.slash('connect');
+      await guest.waitForMessage(says.ownPeopleOnly);
+      expect(guest.messages().some(findConnectLink)).toBe(false);
+    },
+  );
 
   test('still refuses a key typed after the command, and leads to the page', async () => {
     const person = bot.slack.as(alice, ops);

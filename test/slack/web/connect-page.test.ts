@@ -300,7 +300,7 @@ describe('a link that has ended', () => {
     const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     harness.advance(10 * minute - 1);
-    expect((await fetchPage(url)).text).toContain('for another 1 minute.');
+    expect((await fetchPage(url)).text).toContain('1 more minute.');
     harness.advance(1);
     const late = await submitForm(action, { ...fields, accessKey: harness.cdn.key });
     expect(late).toMatchObject({ status: 410 });
