@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { digestRun } from '../../src/commands/reports/digests/schedule-runs.ts';
+import { digestRun } from '../../src/commands/reports/queue.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';

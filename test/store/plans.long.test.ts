@@ -1,9 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { jobs } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
-import { enqueueNextRun } from '../../src/commands/reports/digests/schedule-runs.ts';
 import { createDigestService } from '../../src/commands/reports/digests/service.ts';
-import { enqueueNextLook } from '../../src/commands/reports/watches/queue.ts';
+import { enqueueNext } from '../../src/commands/reports/queue.ts';
 import { createAlertService } from '../../src/commands/reports/watches/service.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -114,7 +113,7 @@ test.skipIf(postgres.skip)(
     });
     const begun = await digests.begin(digest, alice);
     await db.updateTable('reports').set({ next_due: due }).where('id', '=', digest.id).execute();
-    if (begun) await enqueueNextRun(enqueue, { ...begun, nextDue: due });
+    if (!begun) throw new Error('a digest did not begin');
     const alerts = createAlertService(options);
     for (const condition of ['zone-state', 'errors', 'settings'] as const) {
       const alert = await alerts.create(alice, {
@@ -123,7 +122,7 @@ test.skipIf(postgres.skip)(
       });
       await alerts.begin(alert, alice);
       await db.updateTable('reports').set({ next_due: due }).where('id', '=', alert.id).execute();
-      await db.transaction().execute((trx) => enqueueNextLook(enqueue, alert, trx));
+      await db.transaction().execute((trx) => enqueueNext(enqueue, alert, trx));
     }
     bot.slack.script.rateLimit('chat.postMessage', 1);
     for (const job of jobs) if (job.cron !== undefined) await enqueue(job, {} as never);

@@ -200,7 +200,7 @@ export async function fillDatabase(
   });
   // Each digest has one that waits for its next run, and the finished ones of a day.
   await fill('pgboss.job', 3 * digests, {
-    name: `'digest-due'`,
+    name: `'reports-due'`,
     state: `(case when n < ${digests} then 'created' else 'completed' end)::pgboss.job_state`,
     data: `jsonb_build_object('digestId', 'f' || n % ${digests})`,
     singleton_key: `'f' || n % ${digests}`,

@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
-import { digestDueJob, digestRunJob } from './digests/jobs.ts';
-import { enqueueNextRun, enqueueRun } from './digests/schedule-runs.ts';
+import { collectRun } from './digests/collect-run.ts';
 import type { ReportContext } from './model.ts';
 import { announceReinstalled } from './pauses.ts';
-import { isDigest, readReport } from './table.ts';
-import { lookForPerson } from './watches/look.ts';
-import { alertLook, enqueueNextLook, lookData } from './watches/queue.ts';
+import { digestRun, dueData, enqueueNext, enqueueRun, reportsDue, runData } from './queue.ts';
+import { runDue } from './runner.ts';
+import { readReport } from './table.ts';
 
-const alertLookJob = defineJob({ ...alertLook, data: lookData, run: lookForPerson });
+export const reportsDueJob = defineJob({ ...reportsDue, data: dueData, run: runDue });
+
+export const digestRunJob = defineJob({
+  ...digestRun,
+  data: runData,
+  run: ({ digestId, due }, context: ReportContext) =>
+    collectRun({ report_id: digestId, due: new Date(due) }, context),
+});
 
 /** Longer than the time between two of these jobs. */
 const aheadMs = 65 * minuteMs;
@@ -31,19 +37,16 @@ export const reconcileReportsJob = defineJob({
     const soon = await db
       .selectFrom('reports')
       .selectAll()
+      .distinctOn(['tenant', 'owner'])
       .where('next_due', '<', new Date(now().getTime() + aheadMs))
       .where('paused', 'is', null)
       .where('deleted_at', 'is', null)
+      .orderBy('tenant')
+      .orderBy('owner')
       .execute();
-    const planned = new Set<string>();
-    for (const report of soon.map(readReport)) {
+    for (const row of soon) {
       if (signal.aborted) return;
-      const person = `${report.tenant}:${report.owner.userId}`;
-      if (isDigest(report)) await enqueueNextRun(ports.enqueue, report);
-      // One job checks all alerts of a person.
-      else if (!planned.has(person))
-        await db.transaction().execute((trx) => enqueueNextLook(ports.enqueue, report, trx));
-      if (!isDigest(report)) planned.add(person);
+      await db.transaction().execute((trx) => enqueueNext(ports.enqueue, readReport(row), trx));
       await yieldToEventLoop();
     }
     // Due for so long that their job must be lost.
@@ -57,4 +60,4 @@ export const reconcileReportsJob = defineJob({
   },
 });
 
-export const reportJobs = [digestDueJob, digestRunJob, alertLookJob, reconcileReportsJob] as const;
+export const reportJobs = [reportsDueJob, digestRunJob, reconcileReportsJob] as const;

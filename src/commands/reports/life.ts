@@ -5,6 +5,7 @@ import type { OffboardingHook } from '../../auth/offboarding.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { ReportKind, ReportPorts, Scheduled } from './model.ts';
+import { enqueueNext } from './queue.ts';
 import {
   findRow,
   insertReport,
@@ -70,6 +71,7 @@ export function createLife<Item extends Scheduled & Order, Order>(
         .executeTakeFirstOrThrow();
       await audit.record({ tenant: row.tenant, actor: by.userId, event, subject: id, detail }, trx);
       const item = read(row);
+      await enqueueNext(options.enqueue, item, trx);
       await changed(trx, item, before);
       return item;
     });

@@ -5,9 +5,9 @@ import type { People } from '../../../src/auth/identity.ts';
 import type { Authorizer } from '../../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
-import { digestDueJob, digestRunJob } from '../../../src/commands/reports/digests/jobs.ts';
 import { digestMessages } from '../../../src/commands/reports/digests/messages.ts';
 import { createDigestService } from '../../../src/commands/reports/digests/service.ts';
+import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/jobs.ts';
 import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedules/schedule.ts';
 import { insertReport, isDigest, readReport } from '../../../src/commands/reports/table.ts';
@@ -23,7 +23,7 @@ import type { KillableProcess } from './killable-process.ts';
 
 type Ports = ReportPorts & DeliverPorts;
 const jobs: readonly Job<never, Ports>[] = [
-  digestDueJob,
+  reportsDueJob,
   digestRunJob,
   createDeliverJob<Ports>(digestMessages),
 ];

@@ -1,11 +1,13 @@
 import { createErrorBudget, type ErrorBudget } from '../../../api/http/retry.ts';
-import { minuteMs } from '../../../lib/time.ts';
+import { hourMs, minuteMs } from '../../../lib/time.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { renderPost, renderRunFailed, renderSkipped } from '../../../views/reports/digests/notices.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import { classifyCdnFailure, findRefusal } from '../failures.ts';
 import type { Digest, PauseReason, ReportContext } from '../model.ts';
 import { pauseReports } from '../pauses.ts';
+import { enqueueRun } from '../queue.ts';
+import { findNextRun, type Schedule } from '../schedules/schedule.ts';
 import { countFailure, findDigest } from '../table.ts';
 import { putPost } from './messages.ts';
 import { baselineAfterSilence, prepareDigest, writeFigures } from './prepare.ts';
@@ -18,7 +20,6 @@ import {
   type RunRow,
   storePendingBaseline,
 } from './runs.ts';
-import { classifyLateness, enqueueRun } from './schedule-runs.ts';
 
 /** Failed requests of one run, of all its parts and attempts together, after which it fails. */
 const mostFailedRequests = 4;
@@ -29,6 +30,11 @@ const collectingMs = 3 * minuteMs;
 /** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
 const firstPauseMs = 20_000;
 const longestPauseMs = 10 * minuteMs;
+
+/** A run that starts later than this is marked late. */
+const lateMs = 10 * minuteMs;
+/** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
+const tooOldMs = 6 * hourMs;
 
 type Attempt = ReportContext & { readonly digest: Digest; readonly run: RunRow };
 
@@ -74,12 +80,12 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   // A person who presses "Run now" wants to see it.
   const isSilent = quiet && run.by_hand === null && run.missed === 0;
   const remembered = isSilent ? baselineAfterSilence(past.baseline, baseline) : baseline;
+  const top = renderPost(prepared, digest, run, isLate ? now() : undefined);
   await db.transaction().execute(async (trx) => {
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
     await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
     if (isSilent) return void (await acceptBaseline(trx, run));
-    const framed = renderPost(prepared, digest, run, isLate ? now() : undefined);
-    await putPost(trx, { digest, run, arrives: 'sent', top: framed, thread, now: now() }, ports);
+    await putPost(trx, { digest, run, arrives: 'sent', top, thread, now: now() }, ports);
   });
 }
 
@@ -127,4 +133,16 @@ async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: P
       await pauseReports(trx, { id }, { reason, at: now() }, ports);
   });
   log.warn({ digest: id, reason }, 'digest paused');
+}
+
+/** Without a schedule a person asked for the run. */
+function classifyLateness(
+  schedule: Schedule | undefined,
+  due: Date,
+  now: Date,
+): 'in time' | 'late' | 'too old' {
+  const behind = now.getTime() - due.getTime();
+  if (behind <= lateMs) return 'in time';
+  const period = schedule ? findNextRun(schedule, due).getTime() - due.getTime() : Number.POSITIVE_INFINITY;
+  return behind > Math.min(tooOldMs, period / 2) ? 'too old' : 'late';
 }

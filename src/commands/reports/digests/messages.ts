@@ -7,9 +7,9 @@ import { renderRunFailed, renderUnknown } from '../../../views/reports/digests/n
 import { toPlaceReason } from '../failures.ts';
 import type { Digest, ReportContext, ReportPorts } from '../model.ts';
 import { pauseReports } from '../pauses.ts';
+import { enqueueRun } from '../queue.ts';
 import { findDigest } from '../table.ts';
 import { acceptBaseline, moveRun, type RunRow, type RunState } from './runs.ts';
-import { enqueueRun } from './schedule-runs.ts';
 
 /** A post that was made longer ago than this, and is not sent yet, is made again. */
 const staleMs = 10 * minuteMs;

@@ -2,11 +2,11 @@ import type { Person } from '../../../auth/identity.ts';
 import type { Trx } from '../../../store/schema.ts';
 import { createLife, type LifeOptions } from '../life.ts';
 import type { Digest, DigestOrder, DigestPast } from '../model.ts';
+import { enqueueRun } from '../queue.ts';
 import { findNextRun } from '../schedules/schedule.ts';
 import { isDigest, listReports } from '../table.ts';
 import { cancelPosts } from './messages.ts';
 import { deletePlannedRuns, loadPast, type RunKey, storeManualRun } from './runs.ts';
-import { enqueueNextRun, enqueueRun } from './schedule-runs.ts';
 
 export type DigestService = ReturnType<typeof createDigestService>;
 
@@ -31,7 +31,6 @@ export function createDigestService(options: LifeOptions) {
       describe: ({ channel, subject }) => ({ channel, kinds: subject.kinds.join(' ') }),
       takeBackRuns: deletePlannedRuns,
       async changed(trx, digest) {
-        await enqueueNextRun(enqueue, digest, trx);
         if (digest.deletedAt) await cancelPosts(trx, digest.id, options.outbox);
       },
     }),

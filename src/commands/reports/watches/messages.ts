@@ -3,17 +3,23 @@ import { minuteMs } from '../../../lib/time.ts';
 import { isPlaceCode } from '../../../outbox/classify-failure.ts';
 import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
 import type { Trx } from '../../../store/schema.ts';
-import { type Message, say } from '../../../views/blocks/blocks.ts';
-import { renderIncident } from '../../../views/reports/watches/incident.ts';
+import { say } from '../../../views/blocks/blocks.ts';
+import {
+  type Change,
+  renderChange,
+  renderChecksAgain,
+  renderHeartbeat,
+  renderIncident,
+  renderResolved,
+} from '../../../views/reports/watches/incident.ts';
 import { toPlaceReason } from '../failures.ts';
 import type { Alert, Incident, IncidentFigures, ReportContext } from '../model.ts';
 import { pauseReports } from '../pauses.ts';
+import { enqueueNext } from '../queue.ts';
 import { findAlert, findIncident, findOpenIncidents, readReport } from '../table.ts';
-import { enqueueNextLook } from './queue.ts';
 
 type AboutIncident = {
   readonly incidentId: string;
-  readonly alertId: string;
   /** The first place it went to; missing in rows of before. */
   readonly channel?: string;
 };
@@ -32,11 +38,12 @@ const incidentMessage = defineMessage({
     return whole && say(whole.text);
   },
   async ended(trx, { id, about, place, state, reason, code }, { ports, now, log }: ReportContext) {
+    const incident = await findIncident(trx, about.incidentId);
+    const alert = incident && (await findAlert(trx, incident.alertId));
     const isAppGone = reason === 'app-gone';
     // The code is the first place's: that the owner's conversation took the message does not make the channel well.
     if (isAppGone || isPlaceCode(code)) {
       const at = now();
-      const alert = await findAlert(trx, about.alertId);
       // One that was moved meanwhile posts elsewhere.
       if (alert && (isAppGone || alert.channel === (about.channel ?? place)))
         await pauseReports(
@@ -46,8 +53,8 @@ const incidentMessage = defineMessage({
           ports,
         );
       // Its channel has not read it: what still is wrong when the alert runs again opens another one, which is posted.
-      const incident = trx.updateTable('report_incidents');
-      await incident
+      await trx
+        .updateTable('report_incidents')
         .set({ closed_at: at, message: null })
         .where('id', '=', about.incidentId)
         .where('closed_at', 'is', null)
@@ -57,15 +64,15 @@ const incidentMessage = defineMessage({
     if (state === 'sent' || reason === 'withdrawn') return;
     ports.untold();
     log.error({ message: id, incident: about.incidentId, state, code }, 'alert could not be posted');
-    if (countPosts(id) > mostHastyPosts) return;
-    await checkSoon(trx, about.alertId, { ports, now });
+    if (alert && countPosts(id) <= mostHastyPosts) await checkSoon(trx, alert.id, { ports, now });
   },
 });
 
-async function renderMessage({ incidentId, alertId }: AboutIncident, { db, now }: ReportContext) {
-  const [alert, incident] = await Promise.all([findAlert(db, alertId), findIncident(db, incidentId)]);
-  if (!alert || !incident) return undefined;
-  const { unreadable } = incident.kind === 'firing' ? await findOpenIncidents(db, alertId) : {};
+async function renderMessage({ incidentId }: AboutIncident, { db, now }: ReportContext) {
+  const incident = await findIncident(db, incidentId);
+  const alert = incident && (await findAlert(db, incident.alertId));
+  if (!alert) return undefined;
+  const { unreadable } = incident.kind === 'firing' ? await findOpenIncidents(db, alert.id) : {};
   return renderIncident(incident, alert, { now: now(), unreadableSince: unreadable?.openedAt });
 }
 
@@ -84,12 +91,44 @@ async function checkSoon(
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
-  if (row) await enqueueNextLook(ports.enqueue, readReport(row), trx);
+  if (row) await enqueueNext(ports.enqueue, readReport(row), trx);
 }
 
-/** A change of an incident in its thread, a sign of life. */
-const alertReply = defineMessage({ kind: 'watch-reply' });
-const lifeSign = defineMessage({ kind: 'watch-life-sign' });
+/** A change of an incident in its thread: the change is the data, since the thread tells what was at that moment. */
+const changeMessage = defineMessage({
+  kind: 'alert-change',
+  async render(
+    {
+      incidentId,
+      at,
+      change,
+    }: { readonly incidentId: string; readonly at: string; readonly change?: Change },
+    { db }: ReportContext,
+  ) {
+    const incident = await findIncident(db, incidentId);
+    const alert = incident && (await findAlert(db, incident.alertId));
+    if (!alert) return undefined;
+    if (change) return renderChange(change, new Date(at), alert);
+    return incident.kind === 'unreadable' ? renderChecksAgain(incident) : renderResolved(incident, alert);
+  },
+});
+
+const heartbeat = defineMessage({
+  kind: 'alert-heartbeat',
+  async render(
+    about: {
+      readonly alertId: string;
+      readonly since: string;
+      readonly at: string;
+      readonly incidents: number;
+    },
+    { db }: ReportContext,
+  ) {
+    const { alertId, since, at, incidents } = about;
+    const alert = await findAlert(db, alertId);
+    return alert && renderHeartbeat(alert, { since: new Date(since), at: new Date(at), incidents });
+  },
+});
 
 interface Posting {
   readonly outbox: Outbox;
@@ -119,7 +158,7 @@ export async function showIncident(
   await outbox.put(trx, {
     id: next,
     kind: incidentMessage,
-    about: { incidentId: id, alertId: alert.id, channel: alert.channel },
+    about: { incidentId: id, channel: alert.channel },
     installation: alert.owner,
     to: { places: [...new Set([alert.channel, alert.owner.userId])] },
     doubt: 'retry',
@@ -139,24 +178,20 @@ function countPosts(message: string): number {
   return Number(/(?<=:again:)\d+$/u.exec(message)?.[0] ?? 1);
 }
 
-/** Tells a change in the thread of an incident. `nth`: counted by its row, so that a change is told once. */
+/** Tells a change in the thread of an incident, or its end. `nth`: counted by its row, so that a change is told once. */
 export async function replyToIncident(
   trx: Trx,
-  {
-    incident: { id, message },
-    nth,
-    body,
-  }: { readonly incident: Incident; readonly nth: number; readonly body: Message },
+  { id, message }: Incident,
+  { nth, at, change }: { readonly nth: number; readonly at: Date; readonly change: Change | undefined },
   { outbox, alert }: Posting,
 ): Promise<void> {
   if (message === undefined) return;
   await outbox.put(trx, {
     id: `watch:${id}:${nth}`,
-    kind: alertReply,
-    about: {},
+    kind: changeMessage,
+    about: { incidentId: id, at: at.toISOString(), ...(change ? { change } : {}) },
     installation: alert.owner,
     to: { parent: message },
-    body,
     doubt: 'once',
   });
 }
@@ -187,18 +222,26 @@ export async function editOpenIncidents(trx: Trx, alertId: string, outbox: Outbo
     await editIncident(trx, incident, outbox);
 }
 
-/** Posts that an alert looks and what it found, once for that day. */
-export async function postLifeSign(trx: Trx, day: string, body: Message, { outbox, alert }: Posting) {
+/** Posts that an alert is checked and what it found, once for that day. */
+export async function postHeartbeat(
+  trx: Trx,
+  { since, at, incidents }: { readonly since: Date; readonly at: Date; readonly incidents: number },
+  { outbox, alert }: Posting,
+): Promise<void> {
   await outbox.put(trx, {
-    id: `watch-alive:${alert.id}:${day}`,
-    kind: lifeSign,
-    about: {},
+    id: `watch-alive:${alert.id}:${at.toISOString().slice(0, 10)}`,
+    kind: heartbeat,
+    about: { alertId: alert.id, since: since.toISOString(), at: at.toISOString(), incidents },
     installation: alert.owner,
     to: { places: [alert.channel] },
-    body,
     doubt: 'once',
   });
 }
 
-/** Every kind of message that alerts put into the outbox. */
-export const alertMessages = [incidentMessage, alertReply, lifeSign];
+/** Every kind of message that alerts put into the outbox; the last two wait from the version before, with their bodies. */
+export const alertMessages = [
+  incidentMessage,
+  changeMessage,
+  heartbeat,
+  ...['watch-reply', 'watch-life-sign'].map((kind) => defineMessage({ kind })),
+];

@@ -2,10 +2,10 @@ import type { Person } from '../../../auth/identity.ts';
 import { dayMs } from '../../../lib/time.ts';
 import { createLife, type LifeOptions } from '../life.ts';
 import type { Alert, AlertOrder, Incident } from '../model.ts';
+import { enqueueDue } from '../queue.ts';
 import { findIncident, isAlert, listReports, readIncident, readReport } from '../table.ts';
 import { findNextLook } from './hours.ts';
 import { editIncident, editOpenIncidents, leaveOpenIncidents } from './messages.ts';
-import { enqueueLook, enqueueNextLook } from './queue.ts';
 
 export type AlertService = ReturnType<typeof createAlertService>;
 
@@ -18,7 +18,6 @@ export function createAlertService(options: LifeOptions) {
       findNextRun: ({ subject }, after) => findNextLook(subject, after),
       describe: ({ channel, subject }) => ({ channel, condition: subject.condition }),
       async changed(trx, alert, before) {
-        await enqueueNextLook(enqueue, alert, trx);
         const isOther = looksForOther(alert, before);
         // What was remembered of something else would be read as a change.
         if (isOther)
@@ -116,7 +115,7 @@ export function createAlertService(options: LifeOptions) {
           .where('paused', 'is', null)
           .where('deleted_at', 'is', null)
           .executeTakeFirst();
-        if (numUpdatedRows === 1n) await enqueueLook(enqueue, alert, { in: trx, at: now(), isFresh: true });
+        if (numUpdatedRows === 1n) await enqueueDue(enqueue, alert, { in: trx, at: now(), isFresh: true });
         return numUpdatedRows === 1n;
       }),
   };

@@ -1,5 +1,5 @@
 import { requestsPerHour } from '../../../commands/reports/accounts/budget.ts';
-import type { Alert, AlertSubject, Incident, IncidentFigures } from '../../../commands/reports/model.ts';
+import type { Alert, AlertSubject, Incident } from '../../../commands/reports/model.ts';
 import type { Part } from '../../../commands/reports/watches/conditions/condition.ts';
 import { findCondition } from '../../../commands/reports/watches/conditions/list.ts';
 import {
@@ -245,28 +245,36 @@ function footer({ id, owner, subject }: Alert, facts: readonly Maybe<string>[]) 
   return context([`Alert ${formatCode(id)} of <@${owner.userId}>`, describeSubject(subject), ...facts]);
 }
 
-interface Change {
+/** What came and what went at one check. */
+export interface Change {
   readonly joined: readonly Part[];
-  readonly left: readonly Part[];
-  readonly figures: IncidentFigures;
-  readonly at: Date;
+  /** Names. */
+  readonly left: readonly string[];
+  /** How many still fire. */
+  readonly remaining: number;
 }
 
 /** What came and what went, in the thread of an incident. */
-export function renderChange({ joined, left, figures, at }: Change, { subject }: Alert): Message {
+export function renderChange({ joined, left, remaining }: Change, at: Date, { subject }: Alert): Message {
   const { isEvent = false } = findCondition(subject.condition);
   const time = formatRunTime(at, subject.timeZone).slice(-5);
   const also = `:heavy_plus_sign: ${time}${isEvent ? '' : ' also firing'}:`;
   const over =
     left.length > 0 &&
-    `:white_check_mark: ${time} no longer firing: ${listNames(nameAll(left), 5)} · ${formatInteger(figures.parts.length)} left`;
+    `:white_check_mark: ${time} no longer firing: ${listNames(left, 5)} · ${formatInteger(remaining)} left`;
   // A notification has names alone: Slack takes 4,000 characters, and a sign may be written with five.
-  const text = join([joined.length > 0 && `${also} ${listNames(nameAll(joined), 5)}`, over], '\n');
+  const text = join(
+    [
+      joined.length > 0 &&
+        `${also} ${listNames(
+          joined.map(({ name }) => name),
+          5,
+        )}`,
+      over,
+    ],
+    '\n',
+  );
   return message(text, [section([joined.length > 0 && also, ...listParts(joined, 10), over])]);
-}
-
-function nameAll(parts: readonly Part[]): string[] {
-  return parts.map(({ name }) => name);
 }
 
 export function renderResolved(incident: Incident, { subject }: Alert): Message {

@@ -170,7 +170,10 @@ test('a digest that is not due yet has one waiting job, at its own moment within
   await harness.runJobs();
   const [waiting, ...others] = harness.queue.waiting;
   expect(others).toEqual([]);
-  expect(waiting).toMatchObject({ job: { name: 'digest-due' }, key: digest.id });
+  expect(waiting).toMatchObject({
+    job: { name: 'reports-due' },
+    key: `${digest.tenant}:${digest.owner.userId}`,
+  });
   const due = Date.UTC(2026, 10, 23, 9);
   expect((waiting?.at ?? 0) - due).within(0, 50_000);
   const later = { ...digest, schedule: { ...digest.schedule, time: '11:00' } };

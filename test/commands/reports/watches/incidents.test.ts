@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Alert, AlertSubject } from '../../../../src/commands/reports/model.ts';
-import { alertLook } from '../../../../src/commands/reports/watches/queue.ts';
+import { reportsDue } from '../../../../src/commands/reports/queue.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { type AlertHarness, createAlertHarness } from '../../../support/watches/harness.ts';
@@ -171,7 +171,7 @@ test('a process that dies before it plans the next look: the job runs again, and
   await harness.look();
   harness.queue.clear();
   const { tenant, owner } = alert;
-  await harness.queue.enqueue(alertLook, { tenant, owner: owner.userId });
+  await harness.queue.enqueue(reportsDue, { tenant, owner: owner.userId });
   await harness.look(2);
   expect(harness.countChecks()).toBe(3);
 });

@@ -101,11 +101,12 @@ test('whatever looks find becomes messages that Slack takes', () => {
           kind: 'unreadable',
           figures: { ...open, failure: { message: 'No answer.' } },
         } as const;
-        const change = { joined: step.joined, left: step.left, figures: open, at };
+        const left = step.left.map(({ name }) => name);
+        const change = { joined: step.joined, left, remaining: open.parts.length };
         const messages = [
           renderIncident(wrong, alert, { now: at, unreadableSince: at }),
           renderIncident(blind, alert, { now: at }),
-          renderChange(change, alert),
+          renderChange(change, at, alert),
           renderResolved(wrong, alert),
           renderWhy(alert, [wrong, blind], at),
         ];

@@ -1,12 +1,7 @@
 import type { Updateable } from 'kysely';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
 import type { Schema, Trx } from '../../../store/schema.ts';
-import {
-  renderChange,
-  renderChecksAgain,
-  renderHeartbeat,
-  renderResolved,
-} from '../../../views/reports/watches/incident.ts';
+import type { Change } from '../../../views/reports/watches/incident.ts';
 import type { Alert, AlertState, Incident, IncidentFigures, ReportContext } from '../model.ts';
 import { findNextRun } from '../schedules/schedule.ts';
 import { findOpenIncidents, findUntoldIncidents, readIncident, readReport } from '../table.ts';
@@ -14,15 +9,15 @@ import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { findNextLook } from './hours.ts';
 import { advance, type Step } from './incidents.ts';
-import { editIncident, postLifeSign, replyToIncident, showIncident } from './messages.ts';
+import { editIncident, postHeartbeat, replyToIncident, showIncident } from './messages.ts';
 
-/** Why a look failed, in words, with the reference that is in the log. */
-export type Failed = NonNullable<IncidentFigures['failure']>;
+/** Why a check failed, in words, with the reference that is in the log. */
+type Failed = NonNullable<IncidentFigures['failure']>;
 
-/** Failed looks after which people are told; one where the next is an hour away. */
-const looksUntilBlind = 2;
-/** The hour at which a sign of life is due. */
-const lifeSignTime = '09:00';
+/** Failed checks after which people are told; one where the next is an hour away. */
+const checksUntilUnreadable = 2;
+/** The hour at which a heartbeat is due. */
+const heartbeatTime = '09:00';
 
 interface Commit {
   readonly trx: Trx;
@@ -33,8 +28,8 @@ interface Commit {
   readonly isQuiet: boolean;
 }
 
-/** Stores what a look found, with the messages that follow from it, in one transaction. */
-export function commitLook(
+/** Stores what a check found, with the messages that follow from it, in one transaction. */
+export function writeObservation(
   seen: Alert,
   { at, observation }: { readonly at: Date; readonly observation: Observation<unknown> },
   context: ReportContext,
@@ -57,13 +52,13 @@ export function commitLook(
       await changeIncident(open.firing, step, commit, { redraw: open.unreadable !== undefined });
     const memory = observation.memory ?? alert.state.memory;
     const state: AlertState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
-    const alive = await tellLifeSign(commit);
+    const alive = await tellHeartbeat(commit);
     return { state: JSON.stringify(state), checked_at: at, ...alive };
   });
 }
 
-/** Stores that a look failed, and tells it once it is no accident. */
-export function commitBlindLook(
+/** Stores that a check failed, and tells it once it is no accident. */
+export function writeUnreadable(
   seen: Alert,
   { at, failure }: { readonly at: Date; readonly failure: Failed },
   context: ReportContext,
@@ -81,7 +76,7 @@ export function commitBlindLook(
       lookedAt: (alert.checkedAt ?? at).toISOString(),
       failure,
     };
-    const isKnown = blind.looks >= looksUntilBlind || subject.every * minuteMs >= hourMs;
+    const isKnown = blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs;
     if (!open.unreadable && isKnown) {
       await openIncident('unreadable', figures, commit, new Date(blind.since));
       if (open.firing) await editIncident(trx, open.firing, context.ports.outbox);
@@ -93,8 +88,8 @@ export function commitBlindLook(
   });
 }
 
-/** Leaves a look out: only the next one is planned. */
-export function skipLook(seen: Alert, at: Date, context: ReportContext): Promise<void> {
+/** Leaves a check out: only the next one is planned. */
+export function skipCheck(seen: Alert, at: Date, context: ReportContext): Promise<void> {
   return withLockedAlert(seen, at, context, async () => ({}));
 }
 
@@ -130,7 +125,7 @@ async function withLockedAlert(
   });
 }
 
-/** Whether so much time has passed since the last look that it says nothing about now. */
+/** Whether so much time has passed since the last check that it says nothing about now. */
 function isGap({ checkedAt, subject }: Alert, at: Date): boolean {
   return checkedAt !== undefined && at.getTime() - checkedAt.getTime() > 2.5 * subject.every * minuteMs;
 }
@@ -168,8 +163,8 @@ async function changeIncident(
   const tells = joined.length > 0 || left.length > 0;
   // A message that is new says all of it itself.
   if (tells && message === incident.message && !redraw) {
-    const { alert, at } = commit;
-    await reply(incident, renderChange({ joined, left, figures, at }, alert), commit);
+    const names = left.map(({ name }) => name);
+    await reply(incident, commit, { joined, left: names, remaining: figures.parts.length });
   }
 }
 
@@ -180,8 +175,7 @@ async function closeIncident(incident: Incident, figures: IncidentFigures, commi
   const message = await show(closed, commit);
   if (message === undefined || message !== incident.message) return;
   const { isEvent = false } = findCondition(alert.subject.condition);
-  if (incident.kind === 'unreadable') await reply(incident, renderChecksAgain(closed), commit);
-  else if (!isEvent) await reply(incident, renderResolved(closed, alert), commit);
+  if (incident.kind === 'unreadable' || !isEvent) await reply(incident, commit);
 }
 
 function show(
@@ -193,16 +187,13 @@ function show(
   return showIncident(trx, incident, { outbox, alert, isQuiet, onlyUntold });
 }
 
-async function reply(
-  incident: Incident,
-  body: Parameters<typeof replyToIncident>[1]['body'],
-  commit: Commit,
-) {
-  const { trx, context, alert, isQuiet } = commit;
+/** Tells a change in the thread; without one, that the incident is over. */
+async function reply(incident: Incident, commit: Commit, change?: Change): Promise<void> {
+  const { trx, context, alert, isQuiet, at } = commit;
   if (isQuiet) return;
   const nth = incident.replies + 1;
   await store(incident, { replies: nth }, commit);
-  await replyToIncident(trx, { incident, nth, body }, { outbox: context.ports.outbox, alert });
+  await replyToIncident(trx, incident, { nth, at, change }, { outbox: context.ports.outbox, alert });
 }
 
 async function store(
@@ -214,10 +205,10 @@ async function store(
 }
 
 /** Once a day, where people want it; the first is due the next morning. */
-async function tellLifeSign({ trx, context, at, alert, isQuiet }: Commit) {
+async function tellHeartbeat({ trx, context, at, alert, isQuiet }: Commit) {
   const { lifeSign, timeZone } = alert.subject;
   if (!lifeSign || isQuiet) return {};
-  const daily = { time: lifeSignTime, zone: timeZone, weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
+  const daily = { time: heartbeatTime, zone: timeZone, weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
   const since = alert.heartbeatAt ?? at;
   if (alert.heartbeatAt && findNextRun(daily, since) > at) return {};
   if (alert.heartbeatAt) {
@@ -227,8 +218,8 @@ async function tellLifeSign({ trx, context, at, alert, isQuiet }: Commit) {
       .where('report_id', '=', alert.id)
       .where('opened_at', '>', since)
       .executeTakeFirstOrThrow();
-    const body = renderHeartbeat(alert, { since, at, incidents: Number(incidents.count) });
-    await postLifeSign(trx, at.toISOString().slice(0, 10), body, { outbox: context.ports.outbox, alert });
+    const quiet = { since, at, incidents: Number(incidents.count) };
+    await postHeartbeat(trx, quiet, { outbox: context.ports.outbox, alert });
   }
   return { heartbeat_at: at };
 }

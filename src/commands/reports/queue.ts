@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Person } from '../../auth/identity.ts';
+import type { JobRef } from '../../store/queue/define-job.ts';
+import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Trx } from '../../store/schema.ts';
+
+/** `isFresh`: a person asked for it, and wants what is there now. */
+export const dueData = z.object({ tenant: z.string(), owner: z.string(), isFresh: z.boolean().optional() });
+export const runData = z.object({ digestId: z.string(), due: z.iso.datetime() });
+
+/** Runs everything of a person that is due, then waits for the next: one waiting job a person. */
+export const reportsDue: JobRef<z.input<typeof dueData>> = {
+  name: 'reports-due',
+  onePerKey: 'waiting',
+  // A check that fails is repeated by its alert; this is for processes that die.
+  retries: 3,
+  timeLimitSeconds: 4 * 60,
+  // Most of the time of a check is waiting for the CDN.
+  atOnce: 3,
+  encode: (data) => dueData.parse(data),
+};
+
+export const digestRun: JobRef<z.input<typeof runData>> = {
+  name: 'digest-run',
+  onePerKey: 'running',
+  // Kills count; a CDN that is down is retried by the run itself.
+  retries: 10,
+  timeLimitSeconds: 4 * 60,
+  atOnce: 3,
+  encode: (data) => runData.parse(data),
+};
+
+interface Whose {
+  readonly tenant: string;
+  readonly owner: Pick<Person, 'userId'>;
+}
+
+/** Runs start within this time after they are due: nine o'clock is many digests. */
+const jitterMs = 50_000;
+
+/** The start of a run. Those of one person start together, so that what they need is read once. */
+export function startOf({ tenant, owner }: Whose, due: Date): Date {
+  const hash = createHash('sha256').update(`${tenant}:${owner.userId}`).digest().readUInt32BE();
+  return new Date(due.getTime() + (hash % jitterMs));
+}
+
+/** Enqueues the job of a person, or moves it to when the first of their reports is due. */
+export async function enqueueNext(enqueue: Enqueue, { tenant, owner }: Whose, trx: Trx): Promise<void> {
+  const row = await trx
+    .selectFrom('reports')
+    .select('next_due')
+    .where((is) => is.and({ tenant, owner: owner.userId }))
+    .where('paused', 'is', null)
+    .where('deleted_at', 'is', null)
+    .where('next_due', 'is not', null)
+    .orderBy('next_due')
+    .limit(1)
+    .executeTakeFirst();
+  if (row?.next_due)
+    await enqueueDue(enqueue, { tenant, owner }, { in: trx, at: startOf({ tenant, owner }, row.next_due) });
+}
+
+/** Enqueues the job of a person at that moment; `isFresh` reads nothing that was read before. */
+export async function enqueueDue(
+  enqueue: Enqueue,
+  { tenant, owner }: Whose,
+  { isFresh, ...options }: { readonly in: Trx; readonly at: Date; readonly isFresh?: boolean },
+): Promise<void> {
+  const key = `${tenant}:${owner.userId}`;
+  await enqueue(reportsDue, { tenant, owner: owner.userId, isFresh }, { ...options, key, tenant });
+}
+
+export async function enqueueRun(
+  enqueue: Enqueue,
+  { report_id: digestId, due }: { readonly report_id: string; readonly due: Date },
+  options: { readonly in?: Trx; readonly at?: Date } = {},
+): Promise<void> {
+  const data = { digestId, due: due.toISOString() };
+  await enqueue(digestRun, data, { ...options, key: `${digestId} ${data.due}` });
+}
