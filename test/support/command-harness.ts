@@ -17,6 +17,7 @@ import type { DigestService } from '../../src/commands/reports/digests/service.t
 import type { AlertService } from '../../src/commands/reports/watches/service.ts';
 import type { Service, Services } from '../../src/commands/services.ts';
 import { parseWords } from '../../src/commands/words.ts';
+import type { StoredChange } from '../../src/commands/zones/history/history.ts';
 import { createZoneCache, type ZoneCache } from '../../src/commands/zones/zone-cache.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
@@ -54,10 +55,14 @@ interface CommandHarness {
 /** `timeoutMs`: how long the client waits for the CDN. */
 export async function createCommandHarness({
   timeoutMs = 2000,
+  changes = [],
   ...options
-}: Parameters<typeof startCdn>[0] & { readonly timeoutMs?: number; readonly audit?: Audit } = {}): Promise<
-  CommandHarness & AsyncDisposable
-> {
+}: Parameters<typeof startCdn>[0] & {
+  readonly timeoutMs?: number;
+  readonly audit?: Audit;
+  /** Changes of settings that were recorded before. */
+  readonly changes?: readonly StoredChange[];
+} = {}): Promise<CommandHarness & AsyncDisposable> {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
   const client = createCdn({
@@ -98,7 +103,7 @@ export async function createCommandHarness({
         keyPage: undefined,
         zoneCache: zoneCache,
         names: noNames,
-        settingsHistory: unusedHistory,
+        settingsHistory: historyOf(changes),
         accounts: noAccounts,
         tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
@@ -207,11 +212,14 @@ const unusedExports = new Proxy({} as Services['exports'], {
 });
 
 /** What changed in settings is tried with a whole bot (`test/commands/zones/changes.test.ts`). */
-const unusedHistory = new Proxy({} as Services['settingsHistory'], {
-  get(_, name) {
-    throw new Error(`nothing is compared in this harness, and it was asked for ${String(name)}`);
-  },
-});
+function historyOf(changes: readonly StoredChange[]): Services['settingsHistory'] {
+  return new Proxy({} as Services['settingsHistory'], {
+    get(_, name) {
+      if (name === 'list') return async () => ({ changes, total: changes.length });
+      throw new Error(`nothing is compared in this harness, and it was asked for ${String(name)}`);
+    },
+  });
+}
 
 /** Nothing is read by jobs. */
 const noAccounts: Services['accounts'] = {

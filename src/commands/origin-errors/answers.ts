@@ -1,4 +1,3 @@
-import { toUtcDay } from '../../lib/time.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
@@ -14,9 +13,15 @@ import { type FileKind, renderFile, renderNoFile } from '../../views/origin-erro
 import { renderNoZones } from '../../views/zones/list.ts';
 import { everyZone } from '../../views/zones/query.ts';
 import type { Context, With } from '../define.ts';
-import { writeEntries, writeOverview, writeRows } from './file.ts';
-import { findCachedOverview, isComplete, readOverview } from './overview.ts';
-import { type CountedReport, createReport, findCachedReport } from './report.ts';
+import { writeEntries, writeOverview } from './file.ts';
+import {
+  createReport,
+  findCachedOverview,
+  findCachedReport,
+  isComplete,
+  type ReportServices,
+  readOverview,
+} from './read.ts';
 
 export interface Shown {
   readonly picture?: Picture | undefined;
@@ -37,7 +42,7 @@ async function readView({ people, person, now }: Context) {
 export async function answerZone(
   question: ZoneQuestion,
   { fresh, picture = 'kinds', ...shown }: Shown,
-  context: With<'zoneCache'>,
+  context: With<ReportServices>,
 ): Promise<Message> {
   const cached = fresh ? undefined : findCachedReport(question, context).value;
   const [report, view] = await Promise.all([cached ?? createReport(question, context), readView(context)]);
@@ -60,31 +65,22 @@ export async function* answerOverview(
   }
 }
 
-/**
- * A small report has its rows cached. Else the entries are read again, without those after the answer, so that the file
- * has what the answer counted as long as the report is cached.
- */
+/** Every entry that the answer counted: the logs are read again, without what came after it. */
 export async function answerFile(
   question: ZoneQuestion,
   as: FileKind,
   context: With<'tempDirectory' | 'zoneCache'>,
 ): Promise<Message> {
-  const today = toUtcDay(context.now());
+  const { today } = await readView(context);
   const { value: report } = findCachedReport(question, context);
-  // The last hour is that of the answer.
+  // The last hours are those of the answer.
   const asked = report ? { ...question, period: report.period } : question;
   const asOf = report?.takenAt ?? context.now();
-  const { rows, skipped = 0, incomplete = [] } = report ?? {};
-  const file = rows
-    ? await writeRows(rows, { skipped, incomplete }, as, context)
-    : await writeEntries(asked, as, report && findLatest(report), context);
+  // The CDN's clock may be ahead of ours.
+  const until = report && Math.max(asOf.getTime(), report.counts.last ?? 0);
+  const file = await writeEntries(asked, as, until, context);
   if (!file) return renderNoFile(asked, today);
   return renderFile({ question: asked, today, as, asOf, ...file });
-}
-
-/** The newest counted entry: the CDN's clock may be ahead of ours. */
-function findLatest({ takenAt, counts }: CountedReport): number {
-  return Math.max(takenAt.getTime(), ...counts.groups.map(({ last }) => last ?? 0));
 }
 
 /** Each zone with errors in a file. */
@@ -93,10 +89,10 @@ export async function answerOverviewFile(
   as: FileKind,
   context: With<'tempDirectory' | 'zoneCache'>,
 ): Promise<Message> {
-  const today = toUtcDay(context.now());
+  const { today } = await readView(context);
   let overview: Overview | undefined = findCachedOverview(question, context).value;
   if (!overview) for await (const soFar of readOverview(question, context)) overview = soFar;
-  const zones = overview?.zones.filter(({ total, recent }) => total > 0 || (recent ?? 0) > 0) ?? [];
+  const zones = overview?.zones.filter(({ total, undated }) => total > 0 || undated > 0) ?? [];
   const path = await writeOverview(zones, as, context);
   if (!overview || path === undefined) return renderNoFile(question, today);
   return renderOverviewFile(overview, { path, as, today });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { toUtcDay } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderLinkChoice, renderLinkForm, renderLinkLoading } from '../../views/origin-errors/forms.ts';
@@ -7,7 +6,7 @@ import { readZonePick } from '../../views/origin-errors/menus.ts';
 import { type Picture, pictureNames } from '../../views/origin-errors/pictures.ts';
 import { type Question, writeQuestion } from '../../views/origin-errors/question.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { Context, With } from '../define.ts';
+import type { With } from '../define.ts';
 import {
   type Action,
   type Answer,
@@ -22,9 +21,12 @@ import { answerFile, answerOverview, answerOverviewFile, answerZone, type Shown 
 import { readButton, readZoneButton } from './buttons.ts';
 import { findChannelZone, hereCommand } from './channel-zone.ts';
 import { readFilters } from './filters.ts';
-import { readRequestedPeriod } from './period.ts';
+import { lastDay, readRequestedPeriod } from './period.ts';
+import type { ReportServices } from './read.ts';
 
-const errorsCommand: Command<'names' | 'tempDirectory' | 'zoneCache'> = {
+type Needed = ReportServices | 'names' | 'tempDirectory';
+
+const errorsCommand: Command<Needed> = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
   usage:
@@ -72,7 +74,7 @@ async function findAndAnswer(
   typed: string,
   question: Question,
   shown: Shown,
-  context: With<'zoneCache'>,
+  context: With<ReportServices>,
 ): Promise<Message> {
   const found = await lookUpZone(typed, context);
   if (found.kind === 'one') return answerZone({ ...question, zone: found.zone }, shown, context);
@@ -81,7 +83,7 @@ async function findAndAnswer(
   return renderUnclearZone(found, 'errors', behind.join(' '));
 }
 
-const showZone: Action<'zoneCache'> = {
+const showZone: Action<ReportServices> = {
   id: 'origin-errors:day',
   needs: 'read',
   run(value, context) {
@@ -128,11 +130,11 @@ const sendZonesFile: Action<'tempDirectory' | 'zoneCache'> = {
 };
 
 /** Looks up why a link in a message fails, without typing, and shows it to one person only. */
-const lookUpLink: Shortcut<'zoneCache'> = {
+const lookUpLink: Shortcut<ReportServices> = {
   id: 'origin-errors:link',
   kind: 'message',
   name: 'Look up origin errors',
-  description: 'Why the origin behind a link in this message fails today, shown to you alone',
+  description: 'Why the origin behind a link in this message fails, shown to you alone',
   needs: 'read',
   modal(message) {
     const hosts = findLinkedHosts(message);
@@ -141,11 +143,11 @@ const lookUpLink: Shortcut<'zoneCache'> = {
   },
   run(message, context) {
     const [host, ...others] = findLinkedHosts(message);
-    return host === undefined || others.length > 0 ? undefined : answerToday(host, context);
+    return host === undefined || others.length > 0 ? undefined : answerLastDay(host, context);
   },
 };
 
-export const originErrors: Feature<'names' | 'tempDirectory' | 'zoneCache'> = {
+export const originErrors: Feature<Needed> = {
   name: 'origin-errors',
   commands: [errorsCommand, hereCommand],
   actions: [showZone, showZones, pickZone, sendFile, sendZonesFile],
@@ -163,13 +165,13 @@ export const originErrors: Feature<'names' | 'tempDirectory' | 'zoneCache'> = {
           }),
       }),
       loadingView: renderLinkLoading(),
-      run: ({ link }, context) => answerToday(findLinkedHosts(link)[0] ?? link, context),
+      run: ({ link }, context) => answerLastDay(findLinkedHosts(link)[0] ?? link, context),
     }),
   ],
   shortcuts: [lookUpLink],
 };
 
-function answerToday(host: string, context: Context & With<'zoneCache'>): Promise<Message> {
-  const period = { days: { first: toUtcDay(context.now()), count: 1 } };
-  return findAndAnswer(host, { zone: undefined, period, filters: {} }, { fresh: true }, context);
+function answerLastDay(host: string, context: With<ReportServices>): Promise<Message> {
+  const question = { zone: undefined, period: lastDay(context.now()), filters: {} };
+  return findAndAnswer(host, question, { fresh: true }, context);
 }

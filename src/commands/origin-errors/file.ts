@@ -8,7 +8,7 @@ import type { ZoneErrors } from '../../views/origin-errors/overview.ts';
 import type { ZoneQuestion } from '../../views/origin-errors/question.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
 import type { With } from '../define.ts';
-import { createPeriodTest } from './place-entries.ts';
+import { createPeriodTest } from './period.ts';
 
 interface EntryFile {
   readonly path: string;
@@ -66,29 +66,15 @@ export async function writeEntries(
   });
 }
 
-/** The same file from cached rows. Undefined if there are none. */
-export function writeRows(
-  rows: readonly FileRow[],
-  known: Pick<EntryFile, 'skipped' | 'incomplete'>,
-  kind: FileKind,
-  context: With<'tempDirectory'>,
-): Promise<EntryFile | undefined> {
-  return createEntryFile(kind, context, async (write) => {
-    await write(rows.toSorted(compareTime));
-    return { ...known, unsorted: [] };
-  });
-}
-
 /** Entries without a time come last. */
-function compareTime(one: { at?: number | undefined }, other: { at?: number | undefined }): number {
+function compareTime(one: OriginError, other: OriginError): number {
   return (one.at ?? Number.MAX_VALUE) - (other.at ?? Number.MAX_VALUE);
 }
 
 /** An entry as the file shows it: nothing that may be secret. */
-export type FileRow = ReturnType<typeof toFileRow>;
-type Entry = OriginError | FileRow;
+type FileRow = ReturnType<typeof toFileRow>;
 
-export function toFileRow(entry: OriginError) {
+function toFileRow(entry: OriginError) {
   const { at, errorCode, statusCode, serverZone, id } = entry;
   const { requestUrl, message } = entry.details() ?? {};
   return { at, errorCode, statusCode, serverZone, url: requestUrl, message, logId: id };
@@ -98,23 +84,24 @@ export function toFileRow(entry: OriginError) {
 async function createEntryFile(
   kind: FileKind,
   context: With<'tempDirectory'>,
-  fill: (write: (all: readonly Entry[]) => Promise<void>) => Promise<Omit<EntryFile, 'path' | 'entries'>>,
+  fill: (
+    write: (all: readonly OriginError[]) => Promise<void>,
+  ) => Promise<Omit<EntryFile, 'path' | 'entries'>>,
 ): Promise<EntryFile | undefined> {
   const { header, lines } = formats[kind];
   return writeTempFile(context.tempDirectory, async (writeText) => {
     await writeText(header);
     let entries = 0;
     let written = Promise.resolve();
-    const writeAfter = async (earlier: Promise<void>, all: readonly Entry[]): Promise<void> => {
+    const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
       await earlier;
       for (let at = 0; at < all.length; at += linesAtOnce) {
-        const rows = all.slice(at, at + linesAtOnce).map((one) => ('details' in one ? toFileRow(one) : one));
-        await writeText(lines(rows));
+        await writeText(lines(all.slice(at, at + linesAtOnce).map(toFileRow)));
         await yieldToEventLoop();
       }
     };
     /** Later batches are written after earlier ones. */
-    const write = (all: readonly Entry[]): Promise<void> => {
+    const write = (all: readonly OriginError[]): Promise<void> => {
       entries += all.length;
       written = writeAfter(written, all);
       // The next await reports a full disk; if reading failed meanwhile, none follows.
@@ -166,6 +153,7 @@ const zoneFormats = createFormats<ZoneErrors>([
   { name: 'zone', cell: ({ zone }) => zone.name },
   { name: 'lastHour', cell: ({ recent }) => recent },
   { name: 'errors', cell: ({ total }) => total },
+  { name: 'withoutTime', cell: ({ undated }) => undated },
   { name: 'mostlyCode', cell: ({ mostly }) => mostly?.errorCode },
   { name: 'mostlyStatus', cell: ({ mostly }) => mostly?.statusCode },
   { name: 'last', cell: ({ last }) => (last === undefined ? undefined : new Date(last).toISOString()) },

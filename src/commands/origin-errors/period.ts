@@ -1,5 +1,6 @@
+import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
 import { UserError } from '../../errors.ts';
-import { dayMs, hourMs, toUtcDay } from '../../lib/time.ts';
+import { dayMs, hourMs, listDays } from '../../lib/time.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { createPeriod, openPeriod, type Period, rollBack } from '../../views/origin-errors/period.ts';
@@ -11,7 +12,7 @@ import type { Words } from '../words.ts';
 export const maxDays = 7;
 
 /**
- * Parses `shop last 3 days`, `shop 90m`, `shop 10:00..11:00`; today by default. Times are those of the reader's zone.
+ * Parses `shop last 3 days`, `shop 90m`, `shop 10:00..11:00`; the last 24 hours by default. Times are those of the reader's zone.
  *
  * @throws UserError for a time that is too long or in the future, and for words behind a zone that are not a time.
  */
@@ -28,7 +29,12 @@ export function readRequestedPeriod(
   const isQuoted = words.quoted?.includes(true) ?? false;
   if (!isQuoted && (rest.length > 0 || /\d:\d\d/u.test(first)))
     throw createPeriodError(rest.join(' ') || first, clock, rest.length > 0 ? first : '');
-  return { zone, period: { days: { first: toUtcDay(now), count: 1 } } };
+  return { zone, period: lastDay(now) };
+}
+
+/** What is shown where no time is asked for. */
+export function lastDay(now: Date): Period {
+  return rollBack(24 * 60, now);
 }
 
 /** The time that was typed, as the logs are read. @throws UserError if it is too long */
@@ -51,4 +57,11 @@ export function toPeriod(typed: TypedPeriod, { now, instead }: PeriodClock, zone
 
 function createInstead(period: string, zone: string) {
   return { label: capitalize(period), types: `errors ${quoteWord(zone)} ${period}` };
+}
+
+/** A test of the entries of a day's log. One without a time is of its day, and of no part of it. */
+export function createPeriodTest({ days, span }: Period): (entry: OriginError, day: string) => boolean {
+  if (span) return ({ at }) => at !== undefined && at >= span.from && at < span.to;
+  const all = new Set(listDays(days));
+  return (_, day) => all.has(day);
 }

@@ -6,7 +6,7 @@ import { describeErrors } from '../../views/steps.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { With } from '../define.ts';
 import { toPeriod } from '../origin-errors/period.ts';
-import { createReport } from '../origin-errors/report.ts';
+import { createReport, type ReportServices } from '../origin-errors/read.ts';
 import { findPeriod } from '../periods.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 import { defineStep } from './step.ts';
@@ -35,7 +35,7 @@ export const originErrorsStep = defineStep({
     },
     summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
   },
-  async run({ zone: typed, days: typedDays = 'today' }, context: With<'zoneCache'>) {
+  async run({ zone: typed, days: typedDays = 'today' }, context: With<ReportServices>) {
     const clock = { now: context.now(), timeZone: 'UTC' };
     const typedPeriod = findPeriod(typedDays, clock);
     if (!typedPeriod)

@@ -10,6 +10,8 @@ export interface Clock {
   readonly day: (at: number) => string;
   /** `11:38` */
   readonly time: (at: number) => string;
+  /** `11:38`, or `20 Nov 11:38` where that is not the day of the answer. */
+  readonly moment: (at: number, asOf: Date) => string;
   /** `11`, or `11:30` where the clock is not a whole number of hours from UTC. */
   readonly hour: (at: number) => string;
 }
@@ -41,10 +43,12 @@ function makeClock(zone: string): Clock {
   // `21 Nov, 11:38`; newer systems write `Sept`.
   const split = (at: number): string[] => format.format(at).replace('Sept', 'Sep').split(', ');
   const time = (at: number): string => split(at)[1] ?? '';
+  const day = (at: number): string => split(at)[0] ?? '';
   return {
     zone,
+    moment: (at, asOf) => (day(at) === day(asOf.getTime()) ? time(at) : `${day(at)} ${time(at)}`),
     date: (at) => toLocalTime(zone, new Date(at)).day,
-    day: (at) => split(at)[0] ?? '',
+    day,
     time,
     hour: (at) => time(at).replace(/:00$/u, ''),
   };

@@ -10,7 +10,7 @@ const title = 'Origin errors';
 /** Shown while the origin errors of a link are counted. */
 export function renderLinkLoading(host?: string): ModalView {
   const where = host === undefined ? '' : ` of ${formatCode(host, 100)}`;
-  return modal({ title }, [section(`Reading today’s origin errors${where}…`)]);
+  return modal({ title }, [section(`Reading the origin errors${where}…`)]);
 }
 
 export function renderLinkChoice(hosts: readonly string[]): ModalView {

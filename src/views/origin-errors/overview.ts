@@ -38,7 +38,7 @@ export interface ZoneErrors {
   readonly total: number;
   /** With those that the filters leave out. */
   readonly all: number;
-  /** Of the last hour; undefined if it is not in that time, or all of it. */
+  /** Of the last hour; undefined if it is not a part of that time. */
   readonly recent: number | undefined;
   /** Its most frequent kind. */
   readonly mostly:
@@ -48,6 +48,8 @@ export interface ZoneErrors {
   readonly last: number | undefined;
   /** The CDN has more entries than it sent. */
   readonly hasMore: boolean;
+  /** Entries without a readable time, which may be of that time or not. */
+  readonly undated: number;
 }
 
 interface OverviewView {
@@ -61,7 +63,7 @@ const maxOffered = 25;
 
 /** Which zones fail: how many, how much, and each of them. */
 export function renderOverview(overview: Overview, view: OverviewView): Message {
-  const { zones, unread, asked, of, filters, takenAt } = overview;
+  const { zones, unread, asked, filters, takenAt } = overview;
   const clock = createClock(view.timeZone);
   const failing = zones.filter(hasErrors);
   const lines = describeOverview(overview, view);
@@ -96,11 +98,10 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
         button('Without filters', 'origin-errors:zones:all', encodeQuestion({ ...overview, filters: {} })),
     ],
     notes: [
-      asked < of && `the ${formatInteger(asked)} busiest of ${pluralize(of, 'zone')}`,
       unread.length === 0 &&
         zones.length < asked &&
         `${pluralize(asked - zones.length, 'zone')} still to read`,
-      clock.zone === 'UTC' ? 'Times are UTC' : `Days are UTC, hours ${clock.zone}`,
+      `Times are ${clock.zone}`,
       `as of ${clock.time(takenAt.getTime())}`,
     ],
   });
@@ -118,40 +119,66 @@ export function renderReading(overview: Overview, view: OverviewView): Message {
   return say(`${unbold(sentence)} so far, ${formatInteger(asked - done)} still to read…`);
 }
 
-function hasErrors({ total, recent = 0 }: ZoneErrors): boolean {
-  return total > 0 || recent > 0;
+function hasErrors({ total, undated }: ZoneErrors): boolean {
+  return total > 0 || undated > 0;
 }
 
 /** The number first; then how much in all, and where most. */
 function describeOverview(overview: Overview, view: OverviewView): string[] {
-  const { zones, period, filters } = overview;
+  const { zones, period, filters, asked, of } = overview;
   const when = describePeriod(period, view.today, createClock(view.timeZone));
   const failing = zones.filter(hasErrors);
   const total = sum(zones.map((zone) => zone.total));
   const filtered = describeFilters(filters);
   const ofAll = filtered && ` (of ${formatInteger(sum(zones.map(({ all }) => all)))})`;
   const least = zones.some(({ hasMore }) => hasMore) ? 'at least ' : '';
-  const errors = `${least}${pluralize(total, 'origin error')}${ofAll}`;
+  const undated = sum(zones.map((zone) => zone.undated));
+  const isUnknown = total === 0 && undated > 0;
+  const errors = isUnknown ? '' : `${least}${pluralize(total, 'origin error')}${ofAll}`;
   const [most] = failing.toSorted((a, b) => b.total - a.total);
   const where =
     most &&
     failing.length > 1 &&
     `most in ${escapeMrkdwn(most.zone.name, 60) || most.zone.id}: ${formatInteger(most.total)}`;
+  const unknown = undated > 0 && `${pluralize(undated, 'error')} at an unknown time`;
+  const unchecked = asked < of && `*${formatInteger(of - asked)} of ${pluralize(of, 'zone')} not checked*`;
   const recents = zones.flatMap(({ recent }) => (recent === undefined ? [] : [recent]));
   if (recents.length === 0)
     return [
-      `*${countZones(failing.length, zones.length)} failed* ${when}${filtered} · ${errors}`,
+      join(
+        [
+          `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`,
+          errors,
+          unknown,
+          unchecked,
+        ],
+        ' · ',
+      ),
       where ? capitalize(where) : '',
     ].filter(Boolean);
   const now = recents.filter((recent) => recent > 0);
   const last = now.length > 0 ? ` · ${pluralize(sum(now), 'error')} in the last hour` : '';
   return [
-    `*${countZones(now.length, zones.length)} ${now.length === 1 || now.length === 0 ? 'fails' : 'fail'} now*${filtered}${last}`,
     join(
-      [`${capitalize(errors)} ${when}${total > 0 ? ` in ${pluralize(failing.length, 'zone')}` : ''}`, where],
+      [
+        // Entries without a time may be of the last hour.
+        now.length === 0 && undated > 0
+          ? `*Which of ${pluralize(zones.length, 'zone')} fail now is unknown*${filtered}`
+          : `*${countZones(now.length, zones.length)} ${now.length < 2 ? 'fails' : 'fail'} now*${filtered}${last}`,
+        unknown,
+        unchecked,
+      ],
       ' · ',
     ),
-  ];
+    join(
+      [
+        errors &&
+          `${capitalize(errors)} ${when}${total > 0 ? ` in ${pluralize(failing.length, 'zone')}` : ''}`,
+        where,
+      ],
+      ' · ',
+    ),
+  ].filter(Boolean);
 }
 
 /** `3 of 25 zones`, `None of 25 zones` */
@@ -167,31 +194,23 @@ function toCell(number: number): Cell {
   return { number, text: formatInteger(number) };
 }
 
-function renderZones({ zones, period, takenAt }: Overview, view: OverviewView) {
+function renderZones({ zones, takenAt }: Overview, { timeZone }: OverviewView) {
+  const clock = createClock(timeZone);
   const failing = zones.filter(hasErrors);
   const hasRecent = failing.some(({ recent }) => recent !== undefined);
-  const isToday = !period.span && period.days.count === 1 && period.days.first === view.today;
   return renderTable({
-    caption: hasRecent ? 'Those that fail now first' : 'Most errors first',
-    columns: ['Zone', ...(hasRecent ? ['Last hour'] : []), isToday ? 'Today' : 'Errors', 'Mostly', 'Last'],
-    rows: failing.map(({ zone, total, recent = 0, mostly, last }) => [
+    caption: hasRecent ? 'Failing now first' : 'Most errors first',
+    columns: ['Zone', ...(hasRecent ? ['Last hour'] : []), 'Errors', 'Mostly', 'Last'],
+    rows: failing.map(({ zone, total, recent = 0, mostly, last, undated }) => [
       zone.name || `zone ${zone.id}`,
       ...(hasRecent ? [toCell(recent)] : []),
-      toCell(total),
-      mostly ? formatKind(mostly) : 'of yesterday',
+      total > 0 ? toCell(total) : { number: undated, text: `${formatInteger(undated)} without a time` },
+      mostly ? formatKind(mostly) : 'not known',
       last === undefined
         ? { number: -1, text: 'not reported' }
-        : { number: last, text: formatLast(last, takenAt, view) },
+        : { number: last, text: clock.moment(last, takenAt) },
     ]),
   });
-}
-
-/** With its day where that is not the day of the answer. */
-function formatLast(last: number, takenAt: Date, { timeZone }: OverviewView): string {
-  const clock = createClock(timeZone);
-  return clock.day(last) === clock.day(takenAt.getTime())
-    ? clock.time(last)
-    : `${clock.day(last)} ${clock.time(last)}`;
 }
 
 function renderWarnings({ zones, unread }: Overview): Maybe<string>[] {

@@ -43,11 +43,22 @@ export function boundsOf({ days, span }: Period): Span {
   return span ?? { from: start, to: start + days.count * dayMs };
 }
 
-/** As long a time before it, a day at most, for comparison. Of whole days it is the day before. */
-export function findBefore(period: Period): Span {
-  const { from, to, last } = boundsOf(period);
-  const length = last === undefined ? to - from : last * minuteMs;
-  return { from: from - (period.span ? Math.min(dayMs, length) : dayMs), to: from };
+/** As long a time before it, for comparison; undefined for more than a day. `name`: `hour before`, `day before`. */
+export function findBefore(
+  period: Period,
+  now: Date,
+):
+  | { readonly from: number; readonly to: number; readonly name: string; readonly isWholeDay: boolean }
+  | undefined {
+  const { from, to, last, isOpen } = boundsOf(period);
+  const end = period.span ? to : Math.min(to, Math.ceil(now.getTime() / minuteMs) * minuteMs);
+  const length = last === undefined ? end - from : last * minuteMs;
+  // A day on which clocks are put back is longer.
+  if (length > dayMs + hourMs) return undefined;
+  if (isOpen || end < to)
+    return { from: from - dayMs, to: end - dayMs, name: 'same time the day before', isWholeDay: false };
+  const name = length < dayMs - hourMs || last ? describeMinutes(length / minuteMs) : 'day';
+  return { from: from - length, to: from, name: `${name} before`, isWholeDay: !period.span };
 }
 
 /**
@@ -102,11 +113,11 @@ function describeEnds({ from, to }: Span, clock: Clock): [string, string] {
   return [clock.time(from), clock.time(to)];
 }
 
-/** `hour`, `24 hours`, `90 minutes` */
+/** `hour`, `24 hours`, `90 minutes`, `2.5 hours`, `3 days` */
 export function describeMinutes(minutes: number): string {
   if (minutes === 60) return 'hour';
   if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / (24 * 60)} days`;
-  if (minutes % 60 === 0) return `${minutes / 60} hours`;
+  if (minutes >= 120) return `${Number((minutes / 60).toFixed(minutes < 600 ? 1 : 0))} hours`;
   return minutes === 1 ? 'minute' : `${minutes} minutes`;
 }
 

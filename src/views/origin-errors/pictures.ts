@@ -6,13 +6,13 @@ import { type Cell, renderTable } from '../blocks/table.ts';
 import { join } from '../blocks/text.ts';
 import type { Clock } from './clock.ts';
 import { chooseParts, type Period } from './period.ts';
-import type { Report } from './report.ts';
+import { type Report, rankKinds } from './report.ts';
 
 /** The ways to look at a report: each is one chart or one table. */
 export const pictures = {
   kinds: 'What fails',
   hours: 'Hour by hour',
-  addresses: 'Addresses',
+  addresses: 'Paths',
   samples: 'Samples',
 } as const;
 export type Picture = keyof typeof pictures;
@@ -30,33 +30,43 @@ export function renderPicture(
 
 const maxKinds = 30;
 
-function renderKinds({ counts: { groups, ungrouped }, period }: Report, clock: Clock) {
-  const rows = groups.slice(0, maxKinds).map((group): Cell[] => [
-    // Without its status, which a phone would cut off.
-    formatCodeName(group.errorCode),
-    { number: group.count, text: formatInteger(group.count) },
-    `${formatStatus(group.statusCode)}, ${group.serverZone ?? 'not reported'}`,
-    renderTime(group.last, clock, hasDays(period, clock)),
-  ]);
+function renderKinds({ counts: { groups, ungrouped }, takenAt }: Report, clock: Clock) {
+  const kinds = rankKinds(groups);
+  const rows = kinds
+    .slice(0, maxKinds)
+    .map((kind): Cell[] => [
+      formatKind(kind),
+      { number: kind.count, text: formatInteger(kind.count) },
+      listPlaces(kind.places),
+      renderTime(kind.first, clock, takenAt),
+    ]);
   const others: Cell[] = [
-    'other kinds',
+    'other errors',
     { number: ungrouped, text: formatInteger(ungrouped) },
     'several',
-    renderTime(undefined, clock),
+    renderTime(undefined, clock, takenAt),
   ];
   return renderTable({
-    caption: 'Kinds of error, the most frequent first',
-    columns: ['Error', 'Count', 'Status, where', 'Last'],
+    caption: 'Most frequent errors',
+    columns: ['Error', 'Count', 'Where', 'Since'],
     rows: ungrouped > 0 ? [...rows, others] : rows,
-    total: groups.length + (ungrouped > 0 ? 1 : 0),
+    total: kinds.length + (ungrouped > 0 ? 1 : 0),
   });
+}
+
+/** `DE 65, NY 31, +3` */
+function listPlaces(places: readonly (readonly [name: string, count: number])[]): string {
+  const [only] = places;
+  if (places.length === 1 && only) return only[0];
+  const shown = places.slice(0, 2).map(([name, count]) => `${name} ${formatInteger(count)}`);
+  return join([...shown, places.length > 2 && `+${places.length - 2}`], ', ');
 }
 
 function renderAddresses({ counts: { prefixes, prefixesMissed } }: Report) {
   const least = prefixesMissed > 0 ? 'at least ' : '';
   return renderTable({
-    caption: 'Beginnings of addresses, the most frequent first',
-    columns: ['Address', 'Count'],
+    caption: 'Paths with most errors',
+    columns: ['Path', 'Count'],
     rows: prefixes
       .slice(0, 100)
       .map(([prefix, count]) => [prefix, { number: count, text: `${least}${formatInteger(count)}` }]),
@@ -64,22 +74,23 @@ function renderAddresses({ counts: { prefixes, prefixesMissed } }: Report) {
   });
 }
 
-function renderSamples({ counts: { samples }, period }: Report, clock: Clock) {
+function renderSamples({ counts: { samples }, takenAt }: Report, clock: Clock) {
   return renderTable({
-    caption: 'The newest error of each kind',
+    caption: 'Newest of each error',
     columns: ['Address', 'What', 'When'],
     rows: samples.map((entry) => [
       entry.requestUrl ?? 'not readable',
       join([join([formatKind(entry), entry.serverZone], ', '), entry.message], ': '),
-      renderTime(entry.at, clock, hasDays(period, clock)),
+      renderTime(entry.at, clock, takenAt),
     ]),
   });
 }
 
 /** Sorts by the moment. */
-function renderTime(at: number | undefined, clock: Clock, hasDay = false): Cell {
-  if (at === undefined) return { number: -1, text: 'not reported' };
-  return { number: at, text: hasDay ? `${clock.day(at)} ${clock.time(at)}` : clock.time(at) };
+function renderTime(at: number | undefined, clock: Clock, asOf: Date): Cell {
+  return at === undefined
+    ? { number: -1, text: 'not reported' }
+    : { number: at, text: clock.moment(at, asOf) };
 }
 
 /** `dns_lookup 502`, as plain text. */
@@ -102,7 +113,7 @@ function formatStatus(statusCode: number | undefined): string {
 }
 
 /** Whether a time of the period needs its day beside it. */
-export function hasDays({ days, span }: Period, clock: Clock): boolean {
+function hasDays({ days, span }: Period, clock: Clock): boolean {
   return span ? clock.day(span.from) !== clock.day(span.to - 1) : days.count > 1;
 }
 

@@ -1,4 +1,4 @@
-import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
+import type { Group, OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import type { FilterKind } from '../../api/origin-errors/filters.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
@@ -16,7 +16,7 @@ export interface Report extends ZoneQuestion {
   readonly all: number;
   /** Values there are of the kinds that are filtered by, some of them. */
   readonly values: Readonly<Partial<Record<FilterKind, ReadonlySet<string>>>>;
-  /** Entries of the last hour, also of the day before; undefined if it is not in that time, or all of it, or not read. */
+  /** Entries of the last hour; undefined if it is not a part of that time. */
   readonly recent: number | undefined;
   /** Repeated entries, which are counted once. */
   readonly repeated: number;
@@ -24,19 +24,48 @@ export interface Report extends ZoneQuestion {
   /** Days of which the CDN has more entries than it sent. */
   readonly incomplete: readonly string[];
   readonly unread: readonly { readonly day: string; readonly why: Failure }[];
-  /** Entries without a time, which are in no part of a day. */
+  /** Entries without a readable time, which may be of that time or not. */
   readonly undated: number;
-  /** The time before, for comparison; undefined if it could not be read. */
+  /** An equal time before, for comparison; undefined where the period is too long for one. */
   readonly before: Before | undefined;
+  /** The host that the zone fetches from, where it is known. */
+  readonly origin: string | undefined;
+  /** A setting that changed shortly before the first error, as plain text. */
+  readonly change: { readonly at: number; readonly text: string } | undefined;
 }
 
 export interface Before {
-  /** `2026-11-20`: the last of its days. */
-  readonly day: string;
-  readonly total: number;
+  /** `hour before` */
+  readonly name: string;
+  /** Undefined: it could not be read. */
+  readonly total?: number;
   /** `''` stands for entries without a code. */
-  readonly codes: ReadonlySet<string>;
-  readonly incomplete: boolean;
+  readonly codes?: ReadonlySet<string>;
+  readonly incomplete?: boolean;
+}
+
+export interface Kind extends Pick<Group, 'errorCode' | 'statusCode' | 'count' | 'first' | 'last'> {
+  /** Server zones, the most frequent first. */
+  readonly places: readonly (readonly [name: string, count: number])[];
+}
+
+/** Entries by code and status, the most frequent first. */
+export function rankKinds(groups: readonly Group[]): Kind[] {
+  const kinds = Map.groupBy(groups, ({ errorCode, statusCode }) => `${errorCode} ${statusCode}`);
+  return [...kinds.values()]
+    .map((of): Kind => {
+      const [{ errorCode, statusCode } = {}] = of;
+      const times = of.flatMap(({ first, last }) => [first, last]).filter((at) => at !== undefined);
+      return {
+        errorCode,
+        statusCode,
+        count: of.reduce((sum, { count }) => sum + count, 0),
+        first: times.length > 0 ? Math.min(...times) : undefined,
+        last: times.length > 0 ? Math.max(...times) : undefined,
+        places: of.map(({ serverZone, count }) => [serverZone ?? 'not reported', count] as const),
+      };
+    })
+    .toSorted((a, b) => b.count - a.count);
 }
 
 /** Formats of the file with every entry. */

@@ -65,7 +65,7 @@ test('an answer counts what the filters leave, says of how many, and every way o
   );
   expect(ways.map(([label]) => label)).toEqual([
     'Hour by hour',
-    'Addresses',
+    'Paths',
     'Samples',
     'Today',
     'Last hour',

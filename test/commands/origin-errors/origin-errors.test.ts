@@ -1,6 +1,8 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
+import { zone } from '../../../simulator/cdn/zones.ts';
+import type { StoredChange } from '../../../src/commands/zones/history/history.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, isTable } from '../../../src/views/blocks/native.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
@@ -43,35 +45,36 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
   expect(more).toEqual([]);
   expect(answer?.text).toMatchSnapshot('in short');
   expect(readText(answer)).toMatchInlineSnapshot(`
-    "*3 origin errors today in shop*, none in the last hour
-    Mostly \`dns_lookup\` 502: 2 · worst hour 09–10: 2 · yesterday 1
-    :new: *New since 2026-11-20*: \`http_timeout\` (1)
+    "*3 origin errors in the last 24 hours in shop*, none in the last hour
+    The CDN cannot resolve the origin (\`dns_lookup\` 502): 2 of 3 errors, since 09:10
+    Worst hour 09–10: 2 · 24 hours before 1
+    :new: *Not in the 24 hours before*: \`http_timeout\` (1)
     Error
     Count
-    Status, where
-    Last
-    dns_lookup
+    Where
+    Since
+    dns_lookup 502
     2
-    502, DE
-    09:20
-    http_timeout
+    DE
+    09:10
+    http_timeout 504
     1
-    504, SG
+    SG
     10:00
     What fails
     What fails
     Hour by hour
-    Addresses
+    Paths
     Samples
     What fails
-    Today
+    Last 24 hours
     Today
     Last hour
     Last 24 hours
     Yesterday
     Last 3 days
     Last 7 days
-    Today
+    Last 24 hours
     All zones
     Share
     Refresh
@@ -93,7 +96,7 @@ test('one press shows the same errors by hour, by address or as samples', async 
   });
   const person = harness.person();
   const [answer] = await person.run('errors shop');
-  for (const label of ['Hour by hour', 'Addresses', 'Samples']) {
+  for (const label of ['Hour by hour', 'Paths', 'Samples']) {
     const [other] = await person.press(...(buttons(answer).get(label) ?? ['', '']));
     expect(readText(other)).toMatchSnapshot(label);
     const [again] = await person.press(...(buttons(other).get('Refresh') ?? ['', '']));
@@ -132,7 +135,7 @@ test('where the day before was not read, nothing is said of an hour that is part
   harness.advance((12 * 60 + 5) * 60_000);
   harness.cdn.faults.add({ match: { path: /11-21-2026$/u }, status: 500, times: 20 });
   const [answer] = await harness.person().run('errors shop');
-  expect(answer?.text).not.toContain('hour');
+  expect(answer?.text).not.toContain('last hour');
 });
 
 test('no errors is good news in one line, with other days to look at', async () => {
@@ -199,8 +202,8 @@ test.each([
   ['today', ['11-20-2026', '11-21-2026']],
   ['yesterday', ['11-19-2026', '11-20-2026']],
   ['2026-11-03', ['11-02-2026', '11-03-2026']],
-  ['2026-11-19..21', ['11-18-2026', '11-19-2026', '11-20-2026', '11-21-2026']],
-])('%s asks for its UTC days and the one before', async (typed, days) => {
+  ['2026-11-19..21', ['11-19-2026', '11-20-2026', '11-21-2026']],
+])('%s asks for its UTC days, and for the day before one day', async (typed, days) => {
   await using harness = await shop({});
   await harness.person().run(`errors shop ${typed}`);
   expect(logRequests(harness.cdn.requests).toSorted()).toEqual(days);
@@ -293,7 +296,7 @@ test('buttons act on what was counted; refresh, a new command and another person
   await using harness = await shop({ '2026-11-21': [entry({})] });
   const person = harness.person();
   const count = () => logRequests(harness.cdn.requests).length;
-  const [answer] = await person.run('errors shop');
+  const [answer] = await person.run('errors shop today');
   const [yesterday] = await person.press(...(buttons(answer).get('Yesterday') ?? ['', '']));
   expect(count()).toBe(4);
   const [today] = await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
@@ -322,7 +325,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
     ],
   });
   const person = harness.person();
-  const [answer] = await person.run('errors shop');
+  const [answer] = await person.run('errors shop today');
   const [csv] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
   expect(csv?.text).toMatchSnapshot('file');
   const file = await fileOf(csv);
@@ -390,7 +393,7 @@ test('a file holds what the answer counted; what came after it only where nothin
   const first = [entry({ at: `${day}T11:00:00Z` }), entry({ at: `${day}T11:59:00Z` })];
   await using harness = await shop({ [day]: first });
   const person = harness.person();
-  const [answer] = await person.run('errors shop');
+  const [answer] = await person.run('errors shop today');
   expect(readText(answer)).toContain('2 origin errors');
   const value = `zone=1&name=shop&first=${day}&days=1&as=csv`;
   harness.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
@@ -400,31 +403,6 @@ test('a file holds what the answer counted; what came after it only where nothin
   };
   expect(await rows(person)).toHaveLength(2);
   expect(await rows(harness.person(bob))).toHaveLength(3);
-});
-
-test('a file of few entries asks the CDN nothing more; one of many reads them again, up to what was counted', async () => {
-  const day = '2026-11-21';
-  const many = Array.from({ length: 2_100 }, (_, n) =>
-    entry({ at: `${day}T${String(8 + (n % 3)).padStart(2, '0')}:00:00Z` }),
-  );
-  for (const [entries, reads] of [
-    [many.slice(0, 3), 0],
-    [many, 1],
-  ] as const) {
-    await using harness = await shop({ [day]: [...entries] });
-    const person = harness.person();
-    await person.run('errors shop');
-    const before = logRequests(harness.cdn.requests).length;
-    for (const as of ['csv', 'ndjson']) {
-      const [file] = await person.press(
-        'origin-errors:file',
-        `zone=1&name=shop&first=${day}&days=1&as=${as}`,
-      );
-      const { text } = await fileOf(file);
-      expect(text.trim().split(/\r?\n/u)).toHaveLength(entries.length + (as === 'csv' ? 1 : 0));
-    }
-    expect(logRequests(harness.cdn.requests)).toHaveLength(before + 2 * reads);
-  }
 });
 
 test('no file is made of nothing', async () => {
@@ -451,4 +429,42 @@ test.each([
 ])('a button that says %j is refused in words', async (value) => {
   await using harness = await shop({});
   await expect(harness.person().press('origin-errors:day', value)).rejects.toThrowErrorMatchingSnapshot();
+});
+
+const change = (id: number, at: string): StoredChange => ({
+  id,
+  at: new Date(at),
+  zoneId: '1',
+  zoneName: 'shop',
+  path: 'OriginUrl',
+  before: 'https://origin-1.example.com',
+  after: `https://origin-${id}.example.com`,
+});
+
+test('a setting that changed shortly before the first error is named beside the cause', async () => {
+  const changes = [
+    change(4, '2026-11-21T11:00:00Z'),
+    change(3, '2026-11-21T08:16:00Z'),
+    change(2, '2026-11-21T04:00:00Z'),
+  ];
+  await using harness = await createCommandHarness({
+    changes,
+    data: { zones: [zone({ Id: 1, Name: 'shop', OriginUrl: 'https://origin-3.example.com' })] },
+  });
+  harness.cdn.data.originErrors.count = 0;
+  harness.cdn.data.originErrors.entries.set('1/2026-11-21', [
+    entry({ at: '2026-11-21T08:30:00Z' }),
+    entry({}),
+  ]);
+  const person = harness.person();
+  await person.run('zones');
+  const [answer] = await person.run('errors shop');
+  expect(readText(answer).split('\n').slice(0, 4)).toMatchInlineSnapshot(`
+    [
+      "*2 origin errors in the last 24 hours in shop*, none in the last hour",
+      "The CDN cannot resolve \`origin-3.example.com\` (\`dns_lookup\` 502): all 2, since 08:30",
+      ":wrench: Origin https://origin-1.example.com → https://origin-3.example.com, found 14 minutes before the first error (08:16)",
+      "Worst hour 08–09: 1 · 24 hours before none",
+    ]
+  `);
 });

