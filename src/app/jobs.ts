@@ -10,11 +10,11 @@ import { executeOperationJob, type OperationPorts } from '../commands/operations
 import { operationClockJob } from '../commands/operations/expiry.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
+import { alertMessages } from '../commands/reports/alerts/messages.ts';
 import { digestMessages } from '../commands/reports/digests/messages.ts';
 import { reconcileReportsJob, reportJobs } from '../commands/reports/jobs.ts';
 import type { ReportPorts } from '../commands/reports/model.ts';
 import { pauseMessages } from '../commands/reports/pauses.ts';
-import { alertMessages } from '../commands/reports/watches/messages.ts';
 import { dayMs, hourMs, toUtcDay } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';

@@ -14,8 +14,8 @@ import type { ShareOutcome } from '../views/share.ts';
 import type { ExportService } from './exports/service.ts';
 import type { Ledger } from './operations/transitions.ts';
 import type { Accounts } from './reports/accounts/reads.ts';
+import type { AlertService } from './reports/alerts/service.ts';
 import type { DigestService } from './reports/digests/service.ts';
-import type { AlertService } from './reports/watches/service.ts';
 import type { SettingsHistory } from './zones/history/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 

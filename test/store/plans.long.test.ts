@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
 import { jobs } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
+import { createAlertService } from '../../src/commands/reports/alerts/service.ts';
 import { createDigestService } from '../../src/commands/reports/digests/service.ts';
 import { enqueueNext } from '../../src/commands/reports/queue.ts';
-import { createAlertService } from '../../src/commands/reports/watches/service.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';

@@ -5,7 +5,7 @@ import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { Card } from '../../views/reports/card.ts';
-import { describePause, formatPlace } from '../../views/reports/schedules/words.ts';
+import { describePause, formatPlace } from '../../views/reports/words.ts';
 import type { Action, Context, With } from '../define.ts';
 import type { Service } from '../services.ts';
 import { type Life, undoMinutes } from './life.ts';

@@ -7,12 +7,12 @@ import type { JobContext } from '../../store/queue/define-job.ts';
 import type { Enqueue } from '../../store/queue/queue.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { Accounts } from './accounts/reads.ts';
+import type { ConditionSettings, Evidence, Part } from './alerts/conditions/condition.ts';
+import type { ConditionName } from './alerts/conditions/list.ts';
+import type { WeekHours } from './alerts/hours.ts';
 import type { Targets } from './digests/kinds/kind.ts';
 import type { DigestKindName, FiguresByKind } from './digests/kinds/list.ts';
-import type { Schedule } from './schedules/schedule.ts';
-import type { ConditionSettings, Evidence, Part } from './watches/conditions/condition.ts';
-import type { ConditionName } from './watches/conditions/list.ts';
-import type { WeekHours } from './watches/hours.ts';
+import type { Schedule } from './schedule.ts';
 
 export type Report = Digest | Alert;
 export type ReportKind = Report['kind'];

@@ -3,21 +3,21 @@ import { createErrorBudget } from '../../api/http/retry.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Db } from '../../store/schema.ts';
-import { describeBudgetSpent } from '../../views/reports/watches/incident.ts';
+import { describeBudgetSpent } from '../../views/reports/alerts/incident.ts';
 import { BudgetSpent } from './accounts/budget.ts';
 import type { AccountReads } from './accounts/reads.ts';
+import type { Observation } from './alerts/conditions/condition.ts';
+import { findCondition } from './alerts/conditions/list.ts';
+import { isWithin } from './alerts/hours.ts';
+import { editOpenIncidents } from './alerts/messages.ts';
+import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
 import { insertRuns } from './digests/runs.ts';
 import { classifyCdnFailure, findRefusal } from './failures.ts';
 import type { Alert, Digest, PauseReason, Report, ReportContext } from './model.ts';
 import { pauseReports } from './pauses.ts';
 import { type dueData, enqueueNext, enqueueRun, startOf } from './queue.ts';
-import { findNextRun } from './schedules/schedule.ts';
+import { findNextRun } from './schedule.ts';
 import { isAlert, isDigest, readReport } from './table.ts';
-import type { Observation } from './watches/conditions/condition.ts';
-import { findCondition } from './watches/conditions/list.ts';
-import { isWithin } from './watches/hours.ts';
-import { editOpenIncidents } from './watches/messages.ts';
-import { skipCheck, writeObservation, writeUnreadable } from './watches/write.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;

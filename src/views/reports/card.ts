@@ -11,10 +11,10 @@ import { button, commandButton, confirmation, connectButton } from '../blocks/bu
 import { pluralize } from '../blocks/format.ts';
 import { overflow } from '../blocks/menu-of-buttons.ts';
 import { formatCode, type Maybe } from '../blocks/text.ts';
+import { describeCondition, describeEvery, describeSubject } from './alerts/words.ts';
 import { describeNextRuns, describeSchedule, formatRunTime } from './digests/schedule.ts';
 import { describeKinds, describeOrder } from './digests/words.ts';
-import { describePause, formatPlace } from './schedules/words.ts';
-import { describeCondition, describeEvery, describeSubject } from './watches/words.ts';
+import { describePause, formatPlace } from './words.ts';
 
 /** The words in which digests and alerts differ. */
 interface Wording<Item extends Scheduled> {

@@ -1,13 +1,13 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
-import { targetTypes } from '../../commands/reports/digests/kinds/kind.ts';
-import { type DigestKindName, digestKinds } from '../../commands/reports/digests/kinds/list.ts';
-import type { Alert, AlertSubject, Digest, DigestOrder } from '../../commands/reports/model.ts';
-import type { Observation } from '../../commands/reports/watches/conditions/condition.ts';
+import type { Observation } from '../../commands/reports/alerts/conditions/condition.ts';
 import {
   type ConditionName,
   conditions,
   findCondition,
-} from '../../commands/reports/watches/conditions/list.ts';
+} from '../../commands/reports/alerts/conditions/list.ts';
+import { targetTypes } from '../../commands/reports/digests/kinds/kind.ts';
+import { type DigestKindName, digestKinds } from '../../commands/reports/digests/kinds/list.ts';
+import type { Alert, AlertSubject, Digest, DigestOrder } from '../../commands/reports/model.ts';
 import { actions, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';
@@ -27,12 +27,12 @@ import {
 } from '../blocks/inputs.ts';
 import { replaceNativeBlocks } from '../blocks/native.ts';
 import { capitalize, escapeMrkdwn, formatCode, type Maybe } from '../blocks/text.ts';
+import { listParts } from './alerts/incident.ts';
+import { describeEvery, describeSubject } from './alerts/words.ts';
 import type { RenderedDigest } from './digests/post.ts';
 import { describeNextRuns, formatRunTime } from './digests/schedule.ts';
 import { describeOrder, describeTroubles } from './digests/words.ts';
-import { formatPlace } from './schedules/words.ts';
-import { listParts } from './watches/incident.ts';
-import { describeEvery, describeSubject } from './watches/words.ts';
+import { formatPlace } from './words.ts';
 
 /** Opens at once; its content follows. */
 export function reportSkeleton(

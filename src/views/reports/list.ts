@@ -6,7 +6,7 @@ import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { overflow, selectOf } from '../blocks/menu-of-buttons.ts';
 import { formatCode, join, type Maybe, plainText } from '../blocks/text.ts';
 import { formatReaders } from './card.ts';
-import { describeBudget } from './schedules/words.ts';
+import { describeBudget } from './words.ts';
 
 /** A digest or an alert as a list and the Home tab show it. */
 export interface Listed {

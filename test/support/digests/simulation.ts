@@ -9,7 +9,7 @@ import { digestMessages } from '../../../src/commands/reports/digests/messages.t
 import { createDigestService } from '../../../src/commands/reports/digests/service.ts';
 import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/jobs.ts';
 import type { ReportPorts } from '../../../src/commands/reports/model.ts';
-import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedules/schedule.ts';
+import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedule.ts';
 import { insertReport, isDigest, readReport } from '../../../src/commands/reports/table.ts';
 import type { DeliverPorts } from '../../../src/outbox/deliver.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';

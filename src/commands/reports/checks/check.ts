@@ -5,7 +5,7 @@ import { runConcurrently } from '../../../lib/concurrency.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
-import type { Condition, Evidence, LookInput, Observation } from '../watches/conditions/condition.ts';
+import type { Condition, Evidence, LookInput, Observation } from '../alerts/conditions/condition.ts';
 
 /** What a condition is judged by, beside the facts that were read. */
 export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account'>;

@@ -6,8 +6,8 @@ import { truncate } from '../../../views/blocks/text.ts';
 import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
 import { type ErrorCounts, otherCodes, rememberedDays } from '../accounts/error-days.ts';
 import type { AccountReads } from '../accounts/reads.ts';
-import { measureBaseline } from '../schedules/baseline.ts';
-import type { Evidence, LookInput, Observation, Part } from '../watches/conditions/condition.ts';
+import type { Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
+import { measureBaseline } from '../baseline.ts';
 import {
   createNoneThereError,
   defineCondition,

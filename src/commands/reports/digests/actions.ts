@@ -4,7 +4,7 @@ import type { Message } from '../../../views/blocks/blocks.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
 import { digestCard } from '../../../views/reports/card.ts';
 import { renderPostedAgain, renderRunning } from '../../../views/reports/digests/list.ts';
-import { describePause } from '../../../views/reports/schedules/words.ts';
+import { describePause } from '../../../views/reports/words.ts';
 import type { Action, With } from '../../define.ts';
 import { beside, createManagement } from '../manage.ts';
 import type { Digest } from '../model.ts';

@@ -7,7 +7,7 @@ import { classifyCdnFailure, findRefusal } from '../failures.ts';
 import type { Digest, PauseReason, ReportContext } from '../model.ts';
 import { pauseReports } from '../pauses.ts';
 import { enqueueRun } from '../queue.ts';
-import { findNextRun, type Schedule } from '../schedules/schedule.ts';
+import { findNextRun, type Schedule } from '../schedule.ts';
 import { countFailure, findDigest } from '../table.ts';
 import { putPost } from './messages.ts';
 import { baselineAfterSilence, prepareDigest, writeFigures } from './prepare.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../views/reports/form.ts';
 import type { Fields } from '../../define.ts';
 import type { DigestOrder } from '../model.ts';
-import type { Schedule } from '../schedules/schedule.ts';
+import type { Schedule } from '../schedule.ts';
 import { type Targets, type TargetType, targetTypes } from './kinds/kind.ts';
 import { digestKindNames, findDigestKind } from './kinds/list.ts';
 

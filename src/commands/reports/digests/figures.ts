@@ -1,5 +1,5 @@
 import { dayMs } from '../../../lib/time.ts';
-import { measureBaseline } from '../schedules/baseline.ts';
+import { measureBaseline } from '../baseline.ts';
 
 /** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;

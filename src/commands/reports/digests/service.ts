@@ -3,7 +3,7 @@ import type { Trx } from '../../../store/schema.ts';
 import { createLife, type LifeOptions } from '../life.ts';
 import type { Digest, DigestOrder, DigestPast } from '../model.ts';
 import { enqueueRun } from '../queue.ts';
-import { findNextRun } from '../schedules/schedule.ts';
+import { findNextRun } from '../schedule.ts';
 import { isDigest, listReports } from '../table.ts';
 import { cancelPosts } from './messages.ts';
 import { deletePlannedRuns, loadPast, type RunKey, storeManualRun } from './runs.ts';

@@ -4,7 +4,7 @@ import { formatInteger } from '../../blocks/format.ts';
 import { formatCode, join } from '../../blocks/text.ts';
 import { digestCard } from '../card.ts';
 import type { Listed } from '../list.ts';
-import { describePause } from '../schedules/words.ts';
+import { describePause } from '../words.ts';
 import { formatRunTime } from './schedule.ts';
 import { describeKinds, describeOrder } from './words.ts';
 

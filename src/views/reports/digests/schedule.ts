@@ -1,4 +1,4 @@
-import { findNextRuns, type Schedule } from '../../../commands/reports/schedules/schedule.ts';
+import { findNextRuns, type Schedule } from '../../../commands/reports/schedule.ts';
 import { join } from '../../blocks/text.ts';
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

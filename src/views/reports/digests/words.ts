@@ -6,8 +6,8 @@ import {
 import type { DigestOrder, DigestSubject, Threshold } from '../../../commands/reports/model.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
-import { nameTargets } from '../schedules/words.ts';
-import { targetNouns } from '../watches/words.ts';
+import { targetNouns } from '../alerts/words.ts';
+import { nameTargets } from '../words.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */

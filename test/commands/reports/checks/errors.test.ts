@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../../../src/lib/time.ts';
+import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
 import { prepareEngines } from '../../../support/engines.ts';
-import { listEvidence, listParts, startLooks } from '../../../support/watches/looks.ts';
 
 const { embedded } = await prepareEngines();
 const names = ['shop', 'docs', 'blog'].map((Name) => ({ Name }));

@@ -2,7 +2,7 @@ import { findElements } from '../../../../simulator/slack/block-ids.ts';
 import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../../../simulator/slack/views.ts';
 import type { PauseReason } from '../../../../src/commands/reports/model.ts';
-import { describePause } from '../../../../src/views/reports/schedules/words.ts';
+import { describePause } from '../../../../src/views/reports/words.ts';
 import { readStable } from '../../../support/words.ts';
 
 /** How a test recognises a post of a digest, or the notice about one. */

@@ -1,0 +1,42 @@
+import type { Alert, Incident } from '../../../commands/reports/model.ts';
+import { actions, context, type Message, say } from '../../blocks/blocks.ts';
+import { button } from '../../blocks/buttons.ts';
+import { formatCode } from '../../blocks/text.ts';
+import { formatRunTime } from '../digests/schedule.ts';
+import { formatPlace } from '../words.ts';
+import { describeCondition } from './words.ts';
+
+/** For the channel of a new or moved alert. */
+export function renderAnnouncement({ id, subject }: Alert, by: string): Message {
+  return say(
+    `<@${by}> added an alert to this channel: ${describeCondition(subject)}.`,
+    context(`Alert ${formatCode(id)} · uses the key of <@${by}> · \`/cdn alert list\``),
+  );
+}
+
+export function renderChecking({ id, channel }: Alert): Message {
+  return say(
+    `Checking the alert ${formatCode(id)} now. ${formatPlace(channel)} gets a message if something starts, changes or resolves.`,
+    actions(button('Why', 'alerts:why', id)),
+  );
+}
+
+export function renderSnoozed({ id, snoozed, subject }: Alert): Message {
+  if (!snoozed) return say(`The alert ${formatCode(id)} is no longer snoozed.`);
+  const until = formatRunTime(snoozed.until, subject.timeZone);
+  return say(
+    `The alert ${formatCode(id)} is snoozed until ${until}. It keeps checking, and then posts what is still firing.`,
+    actions(button('End snooze', 'alerts:snooze', `${id}|0`)),
+  );
+}
+
+export function renderAcknowledged({ acknowledged }: Incident): Message {
+  return say(`Acknowledged${acknowledged ? '' : ' already'}: the incident shows your name.`);
+}
+
+export function renderNotAcknowledged({ acknowledged, closedAt }: Incident, { subject }: Alert): Message {
+  if (closedAt) return say(`That was resolved at ${formatRunTime(closedAt, subject.timeZone)}.`);
+  if (!acknowledged) return say('Nothing was changed. Open the incident again.');
+  const since = formatRunTime(acknowledged.at, subject.timeZone);
+  return say(`<@${acknowledged.by}> already acknowledged it at ${since}.`);
+}

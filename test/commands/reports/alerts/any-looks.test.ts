@@ -1,0 +1,163 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Observation } from '../../../../src/commands/reports/alerts/conditions/condition.ts';
+import { advance } from '../../../../src/commands/reports/alerts/incidents.ts';
+import type { IncidentFigures } from '../../../../src/commands/reports/model.ts';
+
+interface Look {
+  readonly wrong: readonly string[];
+  readonly unread: readonly string[];
+  readonly value: number | undefined;
+  readonly count: number | undefined;
+  readonly isGap: boolean;
+}
+
+const ids = ['a', 'b', 'c', 'd'] as const;
+const someIds = fc.oneof(fc.constant([]), fc.subarray([...ids]));
+const anyLook: fc.Arbitrary<Look> = fc.record({
+  wrong: someIds,
+  unread: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: someIds }),
+  value: fc.option(fc.nat(1000), { nil: undefined }),
+  count: fc.option(fc.nat(9), { nil: undefined }),
+  isGap: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+});
+const anyDamping = fc
+  .record({ wrong: fc.integer({ min: 1, max: 3 }), more: fc.nat(2), close: fc.integer({ min: 1, max: 4 }) })
+  .map(({ wrong, more, close }) => ({ open: [wrong, wrong + more] as const, close }));
+
+function observe({ wrong, unread, value, count }: Look): Observation {
+  // A part cannot be wrong and unread at once.
+  const known = unread.filter((id) => !wrong.includes(id));
+  const parts = wrong.map((id) => ({ id, name: id, text: 'wrong' }));
+  return { parts, value, count, unread: known, evidence: [] };
+}
+
+/** Runs looks through the machine, and hands each step to `check` with the looks since the last gap, newest last. */
+function run(
+  looks: readonly Look[],
+  about: { readonly damping: { open: readonly [number, number]; close: number }; readonly isEvent: boolean },
+  check: (seen: {
+    readonly step: ReturnType<typeof advance>;
+    readonly before: IncidentFigures | undefined;
+    readonly recent: readonly Look[];
+  }) => void,
+): void {
+  let open: IncidentFigures | undefined;
+  let recent: readonly boolean[] = [];
+  let known: Look[] = [];
+  for (const [nth, look] of looks.entries()) {
+    known = [...(look.isGap ? [] : known), look];
+    const now = new Date(Date.UTC(2026, 10, 23) + nth * 300_000);
+    const step = advance({ recent }, open, observe(look), { now, isGap: look.isGap, ...about });
+    check({ step, before: open, recent: known });
+    ({ recent } = step);
+    open = step.move === 'open' || step.move === 'update' ? step.figures : undefined;
+  }
+}
+
+const anyRun = [
+  fc.array(anyLook, { maxLength: 60 }),
+  fc.record({ damping: anyDamping, isEvent: fc.boolean() }),
+] as const;
+
+test('an incident opens after n wrong looks of m and no earlier, and never beside another', () => {
+  fc.assert(
+    fc.property(...anyRun, (any, about) => {
+      const [wrong, of] = about.damping.open;
+      const looks = any.map((look) => ({ ...look, unread: [] }));
+      run(looks, about, ({ step: { move }, before, recent }) => {
+        const found = recent.slice(-of).filter((look) => look.wrong.length > 0).length;
+        const isDue = (recent.at(-1)?.wrong.length ?? 0) > 0 && found >= wrong;
+        const allowed = before ? ['update', 'close'] : [isDue ? 'open' : 'nothing'];
+        expect(allowed).toContain(move);
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('an incident closes after k looks without anything wrong, whether or not they could see all of it', () => {
+  fc.assert(
+    fc.property(...anyRun, (looks, about) => {
+      run(looks, about, ({ step, before, recent }) => {
+        if (!before) return;
+        const { close } = about.damping;
+        const calm = recent.length - 1 - recent.findLastIndex(({ wrong }) => wrong.length > 0);
+        const seen = recent.slice(-close).filter(({ unread }) => unread.length === 0).length;
+        const mayClose = calm >= close;
+        expect(step.move === 'close' && !mayClose).toBe(false);
+        expect(step.move !== 'close' && mayClose && seen === close).toBe(false);
+        // One that is open always says of something that it is wrong.
+        expect(step.figures?.parts).not.toEqual([]);
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a part joins once until it has left, and leaves once, after k looks in which it was fine', () => {
+  fc.assert(
+    fc.property(...anyRun, (looks, about) => {
+      const inIt = new Set<string>();
+      run(looks, about, ({ step: { move, figures, joined, left }, recent }) => {
+        if (move === 'open') inIt.clear();
+        for (const { id } of move === 'open' ? (figures?.parts ?? []) : joined) {
+          expect(inIt).not.toContain(id);
+          expect(recent.at(-1)?.wrong).toContain(id);
+          inIt.add(id);
+        }
+        for (const { id } of left) {
+          expect(inIt).toContain(id);
+          const read = recent.filter(({ wrong, unread }) => wrong.includes(id) || !unread.includes(id));
+          expect(read.slice(-about.damping.close).filter(({ wrong }) => wrong.includes(id))).toEqual([]);
+          expect(read.length).toBeGreaterThanOrEqual(about.damping.close);
+          inIt.delete(id);
+        }
+        if (move !== 'update') return;
+        expect(new Set(figures?.parts.map(({ id }) => id))).toEqual(inIt);
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('the total is the sum of what was counted, the worst is the highest value, and the chart is bounded', () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyLook, { maxLength: 60 }),
+      fc.integer({ min: 1, max: 12 }),
+      anyRun[1],
+      (looks, times, about) => {
+        let [total, worst]: (number | undefined)[] = [];
+        const long = Array.from({ length: times }, () => looks).flat();
+        run(long, about, ({ step: { move, figures }, recent }) => {
+          if (move === 'nothing') return;
+          if (move === 'open') [total, worst] = [undefined, undefined];
+          const { count, value } = recent.at(-1) as Look;
+          if (count !== undefined) total = (total ?? 0) + count;
+          if (value !== undefined) worst = Math.max(worst ?? 0, value);
+          expect(figures?.total).toBe(total);
+          expect(figures?.series.length).toBeLessThanOrEqual(288);
+          expect(figures?.worst.value).toBe(worst);
+        });
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('of more parts than are kept those that do not fit are not told again at each look', () => {
+  const wrong = Array.from({ length: 70 }, (_, nth) => `zone${nth}`);
+  const look = { wrong, unread: [], value: undefined, count: undefined, isGap: false };
+  const told: number[] = [];
+  run(
+    Array.from({ length: 4 }, () => look),
+    { damping: { open: [1, 1], close: 2 }, isEvent: false },
+    ({ step }) => {
+      told.push(step.joined.length);
+      expect(step.figures?.parts).toHaveLength(50);
+      expect(step.figures?.worst.parts).toBe(70);
+    },
+  );
+  expect(told).toEqual([0, 0, 0, 0]);
+});

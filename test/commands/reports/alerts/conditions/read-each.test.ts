@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { ApiError } from '../../../../../src/api/http/errors.ts';
+import { BudgetSpent } from '../../../../../src/commands/reports/accounts/budget.ts';
+import { readEach } from '../../../../../src/commands/reports/alerts/conditions/read-each.ts';
+
+const failed = (code: ApiError['code']) => new ApiError({ code, operation: 'Get', sent: true });
+const read = (results: readonly unknown[]) =>
+  readEach(results, async (result) => {
+    if (result instanceof Error) throw result;
+    return result;
+  });
+
+test('what could be read is not hidden by what could not', async () => {
+  const spent = new BudgetSpent(new Date());
+  const results = [1, failed('cancelled'), spent, failed('refused'), failed('timeout'), 2];
+  const { read: values, unread } = await read(results);
+  expect(values.map(({ value }) => value)).toEqual([1, 2]);
+  expect(unread.map(({ why }) => why)).toEqual([
+    'not read: the look took too long',
+    'not read: no requests are left in this hour',
+    'not read: the CDN refused',
+    'not read: the CDN did not answer',
+  ]);
+});
+
+test.each([
+  ['every one failed', [failed('timeout'), failed('refused')]],
+  ['the key is refused', [1, failed('key_refused')]],
+  ['the bot has a bug', [1, new TypeError('a bug')]],
+])('%s: the failure is thrown', async (_, results) => {
+  await expect(read(results)).rejects.toBe(results.find((one) => one instanceof Error));
+});

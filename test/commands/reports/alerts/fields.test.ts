@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { readFormValues, writeFields } from '../../../../src/commands/reports/alerts/fields.ts';
+import type { Alert, AlertSubject } from '../../../../src/commands/reports/model.ts';
+
+const order = (subject: Partial<AlertSubject>): Alert =>
+  ({
+    channel: 'C0OPS0000',
+    subject: {
+      condition: 'zone-state',
+      targets: [],
+      every: 5,
+      timeZone: 'UTC',
+      names: [],
+      lifeSign: false,
+      ...subject,
+    },
+  }) as unknown as Alert;
+
+const redrawn = (subject: Partial<AlertSubject>, condition: string): string =>
+  readFormValues({ ...writeFields(order(subject)), condition }).every;
+
+test.each([
+  ['certificate-ending', 1440, 'zone-state', '5'],
+  ['settings', 15, 'errors', '5'],
+  ['settings', 60, 'errors', '60'],
+  ['zone-state', 5, 'settings', '15'],
+  ['zone-state', 10, 'settings', '15'],
+  ['zone-state', 30, 'settings', '30'],
+  ['zone-state', 30, 'zone-state', '30'],
+] as const)('%s every %i minutes, changed to %s: every %s', (condition, every, other, expected) => {
+  expect(redrawn({ condition, every }, other)).toBe(expected);
+});
+
+test('a new form has what its condition has by default', () => {
+  expect(readFormValues({ condition: 'certificate-ending' }).every).toBe('1440');
+  expect(readFormValues({ condition: 'zone-limit' }).every).toBe('5');
+});

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseHours } from '../../../../src/commands/reports/alerts/typed-hours.ts';
+import { describeHours } from '../../../../src/views/reports/alerts/words.ts';
+
+test.each([
+  ['Mon-Fri 08:00-18:00', { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '18:00' }],
+  ['workdays 8:30–17:00', { weekdays: [1, 2, 3, 4, 5], from: '08:30', until: '17:00' }],
+  ['Sat, Sun', { weekdays: [6, 7], from: '00:00', until: '00:00' }],
+  ['Fri-Mon 22:00 - 06:00', { weekdays: [1, 5, 6, 7], from: '22:00', until: '06:00' }],
+  ['09:00-24:00', { weekdays: [1, 2, 3, 4, 5, 6, 7], from: '09:00', until: '00:00' }],
+])('hours as people type them: %s', (text, hours) => {
+  expect(parseHours(text)).toEqual(hours);
+});
+
+test.each(['always', 'Mon-Foo', '8-18', '08:00', '25:00-26:00', '08:00-08:00', 'Mon 08:00', ''])(
+  'what is no hours: %s',
+  (text) => expect(parseHours(text)).toBeUndefined(),
+);
+
+const weekdays = fc
+  .uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1 })
+  .map((days) => days.sort((a, b) => a - b));
+const time = fc
+  .tuple(fc.nat(23), fc.nat(59))
+  .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(':'));
+
+test('hours are read back from the words that describe them', () => {
+  fc.assert(
+    fc.property(weekdays, time, time, (days, from, until) => {
+      fc.pre(from !== until);
+      const hours = { weekdays: days, from, until };
+      expect(parseHours(describeHours({ hours, timeZone: '' }))).toEqual(hours);
+    }),
+  );
+});

@@ -1,0 +1,123 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type {
+  Evidence,
+  Observation,
+  Part,
+} from '../../../../src/commands/reports/alerts/conditions/condition.ts';
+import { conditions, findCondition } from '../../../../src/commands/reports/alerts/conditions/list.ts';
+import { advance } from '../../../../src/commands/reports/alerts/incidents.ts';
+import type {
+  Alert,
+  AlertSubject,
+  Incident,
+  IncidentFigures,
+} from '../../../../src/commands/reports/model.ts';
+import type { Message } from '../../../../src/views/blocks/blocks.ts';
+import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+import {
+  renderChange,
+  renderIncident,
+  renderResolved,
+} from '../../../../src/views/reports/alerts/incident.ts';
+import { renderWhy } from '../../../../src/views/reports/alerts/why.ts';
+import { renderTried } from '../../../../src/views/reports/form.ts';
+import { findChartProblems, findMessageProblems, findViewProblems } from '../../../support/slack-limits.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.constantFrom('', ' ', '<!channel>', '&amp;', '`', '*bold*', 'a\nb', '<'.repeat(200), '😀'.repeat(100)),
+);
+const id = fc.oneof(fc.nat().map(String), fc.constantFrom('1001/a.example', 'origin.example.com'));
+const amount = fc.oneof(fc.nat(), fc.double({ min: 0, max: 1e12, noNaN: true }));
+const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
+const list = <T>(of: fc.Arbitrary<T>, most: number) =>
+  fc.oneof(fc.array(of, { maxLength: 3 }), fc.array(of, { maxLength: most, size: 'max' }));
+
+const part: fc.Arbitrary<Part> = fc.record({ id, name: text, text, value: maybe(amount) });
+const row: fc.Arbitrary<Evidence> = fc.record({
+  name: text,
+  is: text,
+  wrongIf: maybe(text),
+  isWrong: fc.boolean(),
+});
+const observation: fc.Arbitrary<Observation<unknown>> = fc.record({
+  parts: list(part, 60),
+  value: maybe(amount),
+  count: maybe(fc.nat()),
+  evidence: list(row, 30),
+  unread: list(id, 5),
+});
+const subject: fc.Arbitrary<AlertSubject> = fc.record({
+  condition: fc.constantFrom(...conditions.map(({ name }) => name)),
+  targets: list(id, 20),
+  called: maybe(fc.dictionary(id, text)),
+  threshold: maybe(fc.nat({ max: 1_000_000 })),
+  window: maybe(fc.constantFrom(5, 60, 1440)),
+  every: fc.constantFrom(5, 60, 1440),
+  hours: maybe(fc.constant({ weekdays: [1, 3], from: '08:00', until: '18:00' })),
+  timeZone: fc.constantFrom('UTC', 'America/Argentina/ComodRivadavia'),
+  names: fc.subarray(['U0BOB0000', 'S0ONCALL0']),
+  lifeSign: fc.boolean(),
+});
+
+const start = Date.parse('2026-11-20T10:00:00Z');
+
+function toAlert(subject: AlertSubject, seen: Observation<unknown>, checks: number): Alert {
+  const owner = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
+  const row = { id: 'k7f3q', tenant: 'T0ACME000', owner, channel: 'C0OPS0000', subject };
+  const state = { recent: [true], evidence: seen.evidence };
+  const checkedAt = checks === 0 ? undefined : new Date(start);
+  return { kind: 'alert', ...row, checkedAt, state } as unknown as Alert;
+}
+
+function findProblems(message: Message): string[] {
+  const charts = message.blocks?.filter(isChart) ?? [];
+  const inWords = { ...message, blocks: replaceNativeBlocks(message.blocks ?? []) };
+  return [
+    ...findMessageProblems(message),
+    ...charts.flatMap(findChartProblems),
+    ...findMessageProblems(inWords),
+  ];
+}
+
+test('whatever looks find becomes messages that Slack takes', () => {
+  fc.assert(
+    fc.property(subject, fc.array(observation, { minLength: 1, maxLength: 6 }), (subject, looks) => {
+      const { isEvent } = findCondition(subject.condition);
+      const damping = { open: [1, 1], close: 2 } as const;
+      let open: IncidentFigures | undefined;
+      for (const [nth, seen] of looks.entries()) {
+        const at = new Date(start + nth * 300_000);
+        const step = advance({ recent: [] }, open, seen, { now: at, damping, isEvent });
+        open = step.figures ?? open;
+        if (!open) continue;
+        const alert = toAlert(subject, seen, nth);
+        const closedAt = step.move === 'close' ? at : undefined;
+        const incident = { id: 'i', alertId: alert.id, kind: 'firing', openedAt: new Date(start) } as const;
+        const wrong = { ...incident, closedAt, figures: open, replies: 0, message: undefined } as Incident;
+        const blind = {
+          ...wrong,
+          kind: 'unreadable',
+          figures: { ...open, failure: { message: 'No answer.' } },
+        } as const;
+        const left = step.left.map(({ name }) => name);
+        const change = { joined: step.joined, left, remaining: open.parts.length };
+        const messages = [
+          renderIncident(wrong, alert, { now: at, unreadableSince: at }),
+          renderIncident(blind, alert, { now: at }),
+          renderChange(change, at, alert),
+          renderResolved(wrong, alert),
+          renderWhy(alert, [wrong, blind], at),
+        ];
+        // A change without parts is not told.
+        const told = step.joined.length + step.left.length > 0 ? messages : messages.toSpliced(2, 1);
+        expect(told.flatMap(findProblems)).toEqual([]);
+        expect(findViewProblems(renderTried(seen, subject))).toEqual([]);
+        // It is stored with its alert.
+        expect(JSON.stringify(open).length).toBeLessThan(200_000);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
