@@ -16,14 +16,8 @@ interface Limits {
 }
 
 export interface FairQueue {
-  /**
-   * Adds work behind earlier work of the same person. `start` gets a function to call when it has ended. While it waits,
-   * the answer counts the work before it: what runs in its place, and what has an earlier turn.
-   */
-  add(
-    owner: { readonly tenant: string; readonly person?: string },
-    start: (end: () => void) => void,
-  ): () => number;
+  /** Adds work behind earlier work of the same person. `start` gets a function to call when it has ended. */
+  add(owner: { readonly tenant: string; readonly person?: string }, start: (end: () => void) => void): void;
   /** Starts one piece of work; false if nothing may start now. */
   startNext(): boolean;
   waiting(): number;
@@ -53,16 +47,6 @@ export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }:
       own.people.set(person, line);
       line.starts.push(start);
       waiting += 1;
-      return () => {
-        const place = line.starts.indexOf(start);
-        if (line.running >= maxPerPerson) return line.running + place;
-        const ofPeople = [...own.people.values()].map((one) => ({ one, waiting: one.starts.length }));
-        const turns = countEarlier(ofPeople, line, place);
-        const free = max - running;
-        if (manyTenants && free > 0 && own.running >= shareOfFree * free) return own.running + turns;
-        const ofTenants = [...tenants.values()].map((one) => ({ one, waiting: countWaiting(one.people) }));
-        return running + countEarlier(ofTenants, own, turns);
-      };
     },
     startNext() {
       const free = max - running;
@@ -90,28 +74,6 @@ export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }:
     },
     waiting: () => waiting,
   };
-}
-
-function countWaiting(people: ReadonlyMap<string, { readonly starts: readonly unknown[] }>): number {
-  let count = 0;
-  for (const { starts } of people.values()) count += starts.length;
-  return count;
-}
-
-/** The turns before that of the entry's work at `place`, where each entry has one turn a round, in this order. */
-function countEarlier<Entry>(
-  entries: readonly { readonly one: Entry; readonly waiting: number }[],
-  own: Entry,
-  place: number,
-): number {
-  let count = place;
-  let round = place + 1;
-  for (const { one, waiting } of entries) {
-    // Those behind it in the order have had a turn less by then.
-    if (one === own) round = place;
-    else count += Math.min(waiting, round);
-  }
-  return count;
 }
 
 function moveLast<Value>(map: Map<string, Value>, key: string): void {

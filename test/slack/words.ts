@@ -3,8 +3,9 @@ export const says = {
   /** The CDN's own words. */
   noScanning: /Upload Scanning is not available on your plan/,
   working: 'Working on it',
-  full: 'Too many commands wait for their turn.',
-  waiting: (before: number) => `Waiting for its turn: ${before} commands are before it.`,
+  busy: 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.',
+  busyMenu: 'The bot is busy: type again in a moment',
+  waiting: 'Waiting for its turn: other commands are before it.',
   /** To people of another organisation. */
   ownPeopleOnly: /its own organisation only/,
   /** The error of a field with a CDN key in it. */

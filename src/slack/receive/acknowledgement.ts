@@ -19,16 +19,6 @@ export function watchAcknowledgement(
   };
 }
 
-/**
- * Commands, presses and shortcuts are acknowledged with nothing, whatever comes of them: at once, before Bolt finds their
- * listener, which takes as long as all the rest of an acknowledgement.
- */
-export function isAcknowledgedAtOnce({ command, type }: Record<string, unknown>): boolean {
-  return (
-    command !== undefined || type === 'block_actions' || type === 'shortcut' || type === 'message_action'
-  );
-}
-
 /** Slack's own time of a delivery over a socket, in ms since the epoch. A slash command has none there. */
 export function readSentAt({ actions, action_ts: at, event_time: since }: Record<string, unknown>) {
   const [action]: unknown[] = Array.isArray(actions) ? actions : [];

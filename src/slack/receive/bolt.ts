@@ -11,13 +11,13 @@ import {
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withReference } from '../../telemetry/reference.ts';
-import { isAcknowledgedAtOnce } from './acknowledgement.ts';
 import type { SlackDeps } from './authorize.ts';
+import { type Body, createRefusal, readOwner, trim } from './busy.ts';
 import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
 import { runMessage } from './messages.ts';
-import { beginStep, runStep } from './steps.ts';
+import { beginStep, refuseStep, runStep } from './steps.ts';
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
@@ -47,45 +47,66 @@ export function createBolt(
 
   const logFailure = async (error: unknown): Promise<void> =>
     options.log.error({ error }, 'a delivery failed outside its handler');
-  // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
-  const goOn = (work: Promise<unknown>): void => void work.catch(logFailure);
+  const refuse = createRefusal(options);
 
-  /** The most frequent kinds, of which Bolt would only find out which they are. */
-  const runAcknowledged = (body: object): void => {
-    if ('command' in body) return goOn(runCommand(options, body as SlashCommand));
-    if (!('actions' in body)) return goOn(runShortcut(options, body as SlackShortcut));
-    const press = body as BlockAction;
-    const [action] = press.actions;
-    if (action) goOn(runAction(options, press, action));
+  /** The most frequent kinds, of which Bolt would only find out which they are. Their acknowledgement says nothing. */
+  const findAcknowledged = (body: object): (() => Promise<unknown>) | undefined => {
+    if ('command' in body) return () => runCommand(options, body as SlashCommand);
+    if ('actions' in body) {
+      const press = body as BlockAction;
+      return async () => press.actions[0] && runAction(options, press, press.actions[0]);
+    }
+    const { type } = body as Body;
+    const isShortcut = type === 'shortcut' || type === 'message_action';
+    return isShortcut ? () => runShortcut(options, body as SlackShortcut) : undefined;
   };
 
   const processEvent = app.processEvent.bind(app);
-  app.processEvent = async (delivery) => {
-    if (isAcknowledgedAtOnce(delivery.body)) return runAcknowledged(delivery.body);
-    await withReference(() => withSecrets(() => passOn(delivery)));
+  app.processEvent = async ({ body: whole, ...delivery }) => {
+    const bytes = (delivery.customProperties as Partial<Accepted> | undefined)?.bytes ?? 0;
+    const body = trim(whole);
+    const size = body === whole ? bytes : Math.min(bytes, JSON.stringify(body).length);
+    const work = findAcknowledged(body);
+    // Commands and presses open a scope of their own when their turn comes.
+    if (work) return accept({ ...delivery, body }, size, work);
+    await withReference(() => withSecrets(() => accept({ ...delivery, body }, size)));
   };
-  const passOn = async (delivery: ReceiverEvent): Promise<void> => {
-    if (!('event' in delivery.body)) return processEvent(delivery);
-    // Bolt acknowledges an event before its listeners run.
-    await storeEnds(delivery.body, options.ends);
-    const step = await beginStep(options, delivery.body);
-    if (!step) return processEvent(delivery);
-    await delivery.ack();
-    await runStep(options, step);
+  const accept = async (
+    delivery: ReceiverEvent,
+    bytes: number,
+    work?: () => Promise<unknown>,
+  ): Promise<void> => {
+    const { ack, body } = delivery;
+    // What must not be lost is stored before it is acknowledged, also in a flood.
+    if ('event' in body) await storeEnds(body, options.ends);
+    const step = 'event' in body ? await beginStep(options, body) : undefined;
+    const end = options.inFlight.admit(readOwner(body), bytes);
+    if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack as Acknowledge);
+    // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
+    const works: Promise<unknown>[] = [];
+    const goOn = (started: Promise<unknown>): void => void works.push(started.catch(logFailure));
+    try {
+      if (!work && !step) return await processEvent({ ...delivery, customProperties: { goOn } });
+      await ack();
+      goOn(step ? runStep(options, step) : (work?.() ?? Promise.resolve()));
+    } finally {
+      void Promise.allSettled(works).then(end);
+    }
   };
 
-  app.view(/[\s\S]*/, async ({ ack, body, view }) => {
+  app.view(/[\s\S]*/, async ({ ack, body, view, context }) => {
     const { form, values, reply } = readForm(view, options.now());
     // No value satisfies Bolt's intersection type for this acknowledgement.
     await ack(reply as never);
-    if (form && body.type === 'view_submission') goOn(runForm(options, form, values, body));
+    if (form && body.type === 'view_submission') accepted(context).goOn(runForm(options, form, values, body));
   });
 
   app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
     await ack({ options: 'action_id' in payload ? [...(await runPicker(options, body, payload))] : [] });
   });
 
-  app.event(/[\s\S]*/, async ({ event, body }) => {
+  app.event(/[\s\S]*/, async ({ event, body, context }) => {
+    const { goOn } = accepted(context);
     // `message` is the manifest's `message.im`.
     if (event.type === 'app_mention' || event.type === 'message') goOn(runMessage(options, body));
     else if (event.type === 'app_home_opened' && event.tab === 'home') goOn(runHome(options, body));
@@ -93,6 +114,18 @@ export function createBolt(
 
   app.error(logFailure);
   return app;
+}
+
+/** What an accepted delivery hands to its listener. */
+interface Accepted {
+  readonly bytes: number;
+  /** Work that goes on after the acknowledgement: the delivery ends with it. */
+  readonly goOn: (work: Promise<unknown>) => void;
+}
+type Acknowledge = (reply?: unknown) => Promise<void>;
+
+function accepted(context: object): Accepted {
+  return context as Accepted;
 }
 
 /**

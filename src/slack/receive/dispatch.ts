@@ -16,7 +16,7 @@ import { createSharing, withShare } from '../send/sharing.ts';
 import { createUploads } from '../send/uploads.ts';
 import { readSender, type Sender, tenantIdOfWorkspace } from '../sender.ts';
 import { type AuthorizeRequest, authorize, createSetup, type SlackDeps } from './authorize.ts';
-import { explainFailure, renderWait, sayTooMany } from './failures.ts';
+import { explainFailure } from './failures.ts';
 
 /** One acknowledged delivery from Slack. */
 interface Delivery extends Omit<AuthorizeRequest, 'channelId' | 'threadTs'> {
@@ -72,7 +72,7 @@ export type ReadFacts = () => Promise<PersonFacts | undefined>;
 
 /**
  * The same for what is found in its turn: nothing but the sender is read before, so that other acknowledgements go first.
- * With `route` a long wait for the turn is told there, and the answer replaces that; where too many wait, nothing is read.
+ * With `route` a long wait for the turn is told there, and the answer replaces that.
  */
 export async function performFound(
   deps: SlackDeps,
@@ -85,19 +85,18 @@ export async function performFound(
     deps.log.warn({ kind }, 'a delivery names no user and workspace');
     return 'failed';
   }
-  if (route && deps.inFlight.isFull()) {
-    await sayTooMany(createReplies(deps, sender, route, undefined).plain, kind, deps.log);
-    deps.metrics.delivered(kind, 'unread', 'refused', 0);
-    return 'refused';
-  }
   let task: Task | undefined;
   let early: Replies | undefined;
   // A retry repeats what can be repeated.
   const createOwn = (to: Delivery['route']) => createReplies(deps, sender, to, () => task?.delivery.retry);
-  const tellWait = (before: number): void => {
-    if (!route) return;
+  const { userId } = sender.person;
+  const tellWait = (): void => {
+    if (!route || waiting.has(userId)) return;
+    waiting.add(userId);
     early = createOwn(route);
-    void early.plain.send(renderWait(before), 'progress').catch(() => undefined);
+    void early.plain
+      .send({ text: 'Waiting for its turn: other commands are before it.' }, 'progress')
+      .catch(() => undefined);
   };
   const work = async (signal: AbortSignal) => {
     // Before the key is known: nothing is kept that a revoked one has read.
@@ -125,8 +124,12 @@ export async function performFound(
   };
   const workInScope = (signal: AbortSignal) => withReference(() => withSecrets(() => work(signal)));
   const end = await deps.inFlight.run(workInScope, sender.person, tellWait);
+  if (early) waiting.delete(userId);
   return end();
 }
+
+/** People who were told that a command of theirs waits: one notice a person at a time. */
+const waiting = new Set<string>();
 
 interface Replies {
   readonly client: () => Promise<WebClient>;
@@ -134,7 +137,7 @@ interface Replies {
   readonly plain: Responder;
 }
 
-function createReplies(
+export function createReplies(
   { access, clients, postToResponseUrl, log, sendNativeBlocks }: SlackDeps,
   { person, workspace }: Sender,
   { inConversation, ...route }: Delivery['route'],

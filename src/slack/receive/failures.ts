@@ -7,13 +7,11 @@ import { describeLift, readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
-import type { Message } from '../../views/blocks/blocks.ts';
-import { describeFields, type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { describeFields, type Failure } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { readSlackError } from '../installations.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
-import type { Responder } from '../send/responder.ts';
 
 export interface FailedDelivery {
   readonly kind: string;
@@ -22,21 +20,6 @@ export interface FailedDelivery {
   readonly retry?: Failure['retry'];
   /** The command for the button `Why?`. */
   readonly requested?: string | undefined;
-}
-
-/** Shown in place of an answer that waits for its turn: how much work is before it. */
-export function renderWait(before: number): Message {
-  const count = pluralize(before, 'command');
-  return { text: `Waiting for its turn: ${count} ${before === 1 ? 'is' : 'are'} before it.` };
-}
-
-/** Answers what comes while too much waits. Never throws. */
-export async function sayTooMany(responder: Responder, kind: string, log: Log): Promise<void> {
-  const busy = new UserError('Too many commands wait for their turn.', 'Type it again in a few minutes.');
-  const answer = renderFailure(explainFailure(busy, { kind, feature: 'unread' }, log));
-  await responder.send(answer, 'failure').catch((error: unknown) => {
-    log.error({ error, kind }, 'cannot say that too many commands wait');
-  });
 }
 
 /**
@@ -109,7 +92,8 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
         message: `Slack does not accept the bot’s token (${code}).`,
         hint: 'Ask whoever runs this bot to install it again.',
       };
-    default:
+    case 'absent':
+    case 'refused':
       return undefined;
   }
 }

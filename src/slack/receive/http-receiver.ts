@@ -6,7 +6,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import type { Egress } from '../send/egress.ts';
 import { markVerified, readBody } from '../web/limits.ts';
-import { isAcknowledgedAtOnce, type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
+import { type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
 import { oncePerMinute } from './authorize.ts';
 
 // Bolt's own limit. A modal is at most 250 kB, an event far less.
@@ -51,7 +51,7 @@ export function createHttpReceiver(options: {
   };
 
   const deliver = async (
-    body: Record<string, unknown>,
+    { body, bytes }: { body: Record<string, unknown>; bytes: number },
     response: ServerResponse,
     acknowledged: () => void,
   ): Promise<void> => {
@@ -60,8 +60,8 @@ export function createHttpReceiver(options: {
       acknowledged();
     };
     try {
-      if (isAcknowledgedAtOnce(body)) await ack();
-      await withSpan('delivery', { transport: 'http' }, async () => app?.processEvent({ body, ack }));
+      const delivery = { body, ack, customProperties: { bytes } };
+      await withSpan('delivery', { transport: 'http' }, async () => app?.processEvent(delivery));
     } catch (error) {
       // Slack sends events again.
       log.error({ error }, 'a delivery failed outside its listener');
@@ -109,7 +109,7 @@ export function createHttpReceiver(options: {
         return answer(response, 200);
       }
       const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
-      await deliver(body, response, () => acknowledged(sentAt));
+      await deliver({ body, bytes: read.length }, response, () => acknowledged(sentAt));
     },
   };
 }

@@ -2,105 +2,79 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { createFairQueue, tenantScope } from '../../lib/fair-queue.ts';
 
-/** Counts the work that continues after its acknowledgement, so that a stop can wait for it. */
+/** Whom a delivery is from, as it says itself. */
+export interface Owner {
+  readonly tenant: string;
+  readonly person: string;
+}
+
+/** The work that continues after its acknowledgement: how much of it is accepted, and when it begins. */
 export interface InFlight {
   /**
-   * Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. `person` is whom it
-   * is for: workspaces, and people within one, have a share of the turns. `onWait` is called once if it waits for long,
-   * with how much work is before it.
+   * Accepts a delivery of so many bytes, and returns what to call when it has ended. Undefined where too much is under
+   * way already, of everybody, of its tenant or of its person: then its acknowledgement refuses it.
    */
-  run<T>(
-    work: (signal: AbortSignal) => Promise<T>,
-    person: Person,
-    onWait?: (before: number) => void,
-  ): Promise<T>;
+  admit(owner: Owner, bytes: number): (() => void) | undefined;
+  /**
+   * Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. People take turns.
+   * `onWait` is called once if that takes long.
+   */
+  run<T>(work: (signal: AbortSignal) => Promise<T>, person: Person, onWait?: () => void): Promise<T>;
+  /** Deliveries that were accepted and have not ended, and other work that runs. */
   count(): number;
-  /** So much waits for its turn that people are asked to come back later. */
-  isFull(): boolean;
   /** Waits until nothing runs. After `graceMs` the rest is aborted. */
   drain(graceMs: number): Promise<void>;
 }
 
-/** What waits takes 3 kB each, some more once its person was told: with many more the heap's limit would end them all. */
-const mostInFlight = 20_000;
-
+/** What was accepted and has not ended, in this process. */
+const most = { deliveries: 1_000, bytes: 32 * 1024 * 1024 };
+/** What a delivery takes beside its body: its closures, context and answer. */
+const overheadBytes = 8 * 1024;
+/** A person may have as much as is left free, a tenant three times as much: there is always room for the next. */
+const sharesOfFree = { person: 1, tenant: 3 };
+/** Most of the work waits for the CDN. */
+const mostAtOnce = { max: 256, maxPerPerson: 32 };
+/** Started at once while no new delivery arrives. */
+const batchSize = 4;
+/** Interval of starts while deliveries keep arriving: work costs twenty times as much as an acknowledgement. */
+const startIntervalMs = 5;
+/** Work that has waited so long is told to its person. */
+const longWaitMs = 3_000;
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;
 
-/** `manyTenants`: no workspace takes all turns. */
+/** `manyTenants`: no workspace takes all there is. */
 export function createInFlight({ manyTenants }: { readonly manyTenants: boolean }): InFlight {
   const ending = new AbortController();
-  const queue = createAckFirstQueue(manyTenants);
-  let count = 0;
+  const queue = createFairQueue({ ...mostAtOnce, manyTenants });
+  const accepted = { deliveries: 0, bytes: 0 };
+  const countOf = new Map<string, number>();
+  let running = 0;
   let whenIdle: (() => void) | undefined;
-
-  const waitUntilIdle = async (limitMs: number): Promise<void> => {
-    if (count === 0) return;
-    const idle = new Promise<void>((resolve) => {
-      whenIdle = resolve;
-    });
-    await Promise.race([idle, pause(limitMs, undefined, { ref: false })]);
-  };
-
-  return {
-    async run(work, person, onWait) {
-      const tenant = tenantId(person);
-      count += 1;
-      const end = await queue.take({ tenant, person: person.userId }, onWait);
-      try {
-        return await tenantScope.run(tenant, () => work(ending.signal));
-      } finally {
-        end();
-        count -= 1;
-        if (count === 0) whenIdle?.();
-      }
-    },
-    count: () => count,
-    isFull: () => count >= mostInFlight,
-    async drain(graceMs) {
-      await waitUntilIdle(graceMs);
-      if (count === 0) return;
-      ending.abort();
-      await waitUntilIdle(replyMs);
-    },
-  };
-}
-
-/** Started at once while no new delivery arrives. */
-const batchSize = 4;
-/** Interval of starts while deliveries keep arriving. */
-const startIntervalMs = 5;
-/** So many deliveries in so many milliseconds are a flood. Their acknowledgements take all the time there is. */
-const flood = { deliveries: 20, withinMs: 10 };
-/** Interval of batches in a flood: half as many starts, and far fewer looks. */
-const floodIntervalMs = 2 * batchSize * startIntervalMs;
-/**
- * Work that has waited so long is told to its person. What opens a form has lost its trigger by then (three seconds), so
- * that a message follows in any case and takes the notice's place.
- */
-const longWaitMs = 3_000;
-/** Most of the work waits for the CDN. */
-const limits = { max: 256, maxPerPerson: 32 };
-
-/**
- * Lets acknowledgements go before work. Work costs twenty times as much in the same thread: if each piece started on
- * arrival, a burst would delay the acknowledgements behind it (`npm run bench`). `take` resolves when work may start, with
- * a function to call when it has ended; `onWait` is called once, if that takes long.
- */
-export function createAckFirstQueue(manyTenants = true) {
-  const queue = createFairQueue({ ...limits, manyTenants });
   let hasArrivals = false;
   let isScheduled = false;
   let startedAt = 0;
-  const floodWatch = createFloodWatch();
 
+  const add = (key: string, by: number): void => {
+    const count = (countOf.get(key) ?? 0) + by;
+    if (count > 0) countOf.set(key, count);
+    else countOf.delete(key);
+  };
+  const isIdle = (): boolean => accepted.deliveries + running + queue.waiting() === 0;
+  const tellIdle = (): void => {
+    if (isIdle()) whenIdle?.();
+  };
+  const waitUntilIdle = async (limitMs: number): Promise<void> => {
+    if (isIdle()) return;
+    const idle = new Promise<void>((resolve) => (whenIdle = resolve));
+    await Promise.race([idle, pause(limitMs, undefined, { ref: false })]);
+  };
+
+  /** Starts what waits, so that acknowledgements go before work. */
   const pump = (): void => {
     isScheduled = false;
     const now = performance.now();
-    const isFlood = floodWatch.isFlood(now);
-    const restMs = isFlood ? startedAt + floodIntervalMs - now : 0;
-    if (restMs > 0) return schedule(restMs);
-    const count = hasArrivals && !isFlood ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
+    const count = hasArrivals ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
     hasArrivals = false;
     if (count > 0) startedAt = now;
     let started = 0;
@@ -108,51 +82,63 @@ export function createAckFirstQueue(manyTenants = true) {
     // Otherwise everybody who waits has their share, and the next end of work goes on.
     if (started === count) schedule();
   };
-
-  const schedule = (afterMs?: number): void => {
+  const schedule = (): void => {
     if (isScheduled || queue.waiting() === 0) return;
     isScheduled = true;
-    if (afterMs === undefined) setImmediate(pump);
-    else setTimeout(pump, afterMs);
+    setImmediate(pump);
   };
-
-  return {
-    take: (
-      owner: { readonly tenant: string; readonly person: string },
-      onWait: (before: number) => void = () => undefined,
-    ): Promise<() => void> =>
-      new Promise((resolve) => {
-        hasArrivals = true;
-        floodWatch.arrived();
-        const countBefore = queue.add(owner, (end) => {
-          clearTimeout(longWait);
-          resolve(() => {
-            end();
-            schedule();
-          });
+  const waitForTurn = (owner: Owner, onWait: () => void): Promise<() => void> =>
+    new Promise((resolve) => {
+      hasArrivals = true;
+      const longWait = setTimeout(() => tenantScope.run(owner.tenant, onWait), longWaitMs);
+      queue.add(owner, (end) => {
+        clearTimeout(longWait);
+        resolve(() => {
+          end();
+          schedule();
         });
-        const tell = (): void => tenantScope.run(owner.tenant, () => onWait(countBefore()));
-        const longWait = setTimeout(tell, longWaitMs);
-        schedule();
-      }),
-  };
-}
+      });
+      schedule();
+    });
 
-/** Whether deliveries come as a flood, by how many came lately. */
-function createFloodWatch() {
-  let count = 0;
-  let since = 0;
-  let isOn = false;
   return {
-    arrived(): void {
-      count += 1;
+    admit({ tenant, person }, bodyBytes) {
+      const bytes = bodyBytes + overheadBytes;
+      const free = most.deliveries - accepted.deliveries;
+      const [ofTenant, ofPerson] = [`${tenant}/`, `${tenant}/${person}`];
+      if (free <= 0 || accepted.bytes + bytes > most.bytes) return undefined;
+      if ((countOf.get(ofPerson) ?? 0) >= sharesOfFree.person * free) return undefined;
+      if (manyTenants && (countOf.get(ofTenant) ?? 0) >= sharesOfFree.tenant * free) return undefined;
+      const change = (by: 1 | -1): void => {
+        accepted.deliveries += by;
+        accepted.bytes += by * bytes;
+        add(ofTenant, by);
+        add(ofPerson, by);
+      };
+      change(1);
+      return () => {
+        change(-1);
+        tellIdle();
+      };
     },
-    isFlood(now: number): boolean {
-      if (count < flood.deliveries && now - since < flood.withinMs) return isOn;
-      isOn = count >= flood.deliveries;
-      count = 0;
-      since = now;
-      return isOn;
+    async run(work, person, onWait = () => undefined) {
+      const tenant = tenantId(person);
+      const end = await waitForTurn({ tenant, person: person.userId }, onWait);
+      running += 1;
+      try {
+        return await tenantScope.run(tenant, () => work(ending.signal));
+      } finally {
+        end();
+        running -= 1;
+        tellIdle();
+      }
+    },
+    count: () => Math.max(accepted.deliveries, running),
+    async drain(graceMs) {
+      await waitUntilIdle(graceMs);
+      if (isIdle()) return;
+      ending.abort();
+      await waitUntilIdle(replyMs);
     },
   };
 }

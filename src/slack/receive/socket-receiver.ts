@@ -8,12 +8,7 @@ import type { Log } from '../../telemetry/log.ts';
 import { withSpan } from '../../telemetry/spans.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
-import {
-  isAcknowledgedAtOnce,
-  type OnAcknowledged,
-  readSentAt,
-  watchAcknowledgement,
-} from './acknowledgement.ts';
+import { type OnAcknowledged, readSentAt, watchAcknowledgement } from './acknowledgement.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced one at a
 // time lose none. Slack allows ten for each app.
@@ -51,7 +46,7 @@ export function createSocketReceiver(options: {
   const stopping = new AbortController();
   let app: App | undefined;
 
-  const deliver = async ({ body, ack: send }: SlackEvent): Promise<void> => {
+  const deliver = async ({ body, ack: send }: SlackEvent, bytes: number): Promise<void> => {
     const acknowledged = watchAcknowledgement(options.onAcknowledged, 'socket');
     let isAcknowledged = false;
     const ack = async (reply?: unknown): Promise<void> => {
@@ -61,8 +56,8 @@ export function createSocketReceiver(options: {
       acknowledged(readSentAt(body));
     };
     try {
-      if (isAcknowledgedAtOnce(body)) await ack();
-      await withSpan('delivery', { transport: 'socket' }, async () => app?.processEvent({ body, ack }));
+      const delivery = { body, ack, customProperties: { bytes } };
+      await withSpan('delivery', { transport: 'socket' }, async () => app?.processEvent(delivery));
     } catch (error) {
       // Slack sends what is not acknowledged again.
       log.error({ error }, 'a delivery failed outside its listener');
@@ -87,13 +82,14 @@ export function createSocketReceiver(options: {
         ...(options.fetch ? { fetch: options.fetch } : {}),
       },
     });
-    client.on('slack_event', (event: SlackEvent) => void deliver(event));
+    client.on('slack_event', (event: SlackEvent) => void deliver(event, frames.lastBytes));
+    const frames = { lastBytes: 0 };
     const leaving = new Promise<void>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);
         resolve();
       });
-      intercept(client, resolve, log);
+      intercept(client, resolve, log, frames);
     });
     await waitForHello(client);
     const onFrame = (): void => void live.set(client, performance.now());
@@ -157,10 +153,17 @@ interface SlackEvent {
  * disconnect, although commands are still on their way; and it throws unhandled on `app_rate_limited`, which has no
  * inner event.
  */
-function intercept(client: SocketModeClient, onDisconnect: () => void, log: Log): void {
+function intercept(
+  client: SocketModeClient,
+  onDisconnect: () => void,
+  log: Log,
+  frames: { lastBytes: number },
+): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
+    // The library emits a delivery while it reads its frame.
+    if (typeof data === 'string') frames.lastBytes = data.length;
     const frame = typeof data === 'string' ? parseSpecialFrame(data) : undefined;
     if (frame?.type === 'disconnect') return onDisconnect();
     if (frame?.type !== 'app_rate_limited' && frame?.payload?.type !== 'app_rate_limited') {

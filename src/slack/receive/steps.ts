@@ -57,6 +57,17 @@ const nobody =
   'This step works for the person who runs the workflow, and Slack named nobody. Whoever builds the workflow can let ' +
   'it start from a link or button; whoever runs this bot can paste its manifest again.';
 
+/** Ends a step that is not accepted, since too much is under way. */
+export async function refuseStep(
+  { ledger }: Pick<SlackDeps, 'ledger'>,
+  { run, installation }: StepRun,
+  ack: () => Promise<void>,
+): Promise<void> {
+  const error = 'The bot is busy: too many requests are waiting. Run the workflow again in a moment.';
+  await endStepRun(ledger.enqueue, { run, installation }, { error });
+  await ack();
+}
+
 /** Runs a step as the person who runs the workflow, already acknowledged. Every failure becomes the error of the step. */
 export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promise<void> {
   const { callbackId, inputs, body, run, installation } = delivered;

@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
-import { explainFailure, sayTooMany } from '../../../src/slack/receive/failures.ts';
-import type { Responder } from '../../../src/slack/send/responder.ts';
-import type { Message } from '../../../src/views/blocks/blocks.ts';
+import { explainFailure } from '../../../src/slack/receive/failures.ts';
 import { renderFailure } from '../../../src/views/blocks/failure.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { createMemoryLog } from '../../support/engines.ts';
@@ -46,22 +44,4 @@ test.each([
     expect(explainFailure(error, { kind: 'job', feature: 'digest' }, createMemoryLog())).toMatchObject({
       message,
     });
-});
-
-test('what comes while too much waits is answered in a sentence, also where that cannot be sent', async () => {
-  const log = createMemoryLog();
-  const sent: Message[] = [];
-  const responder = {
-    replaces: () => true,
-    async send(...[message]: Parameters<Responder['send']>) {
-      sent.push(message);
-      throw new Error('Slack does not answer');
-    },
-  };
-  await sayTooMany(responder, 'command', log);
-  expect(sent.map((message) => readStable(message))).toMatchSnapshot();
-  expect(log.entries.map(({ message }) => message)).toEqual([
-    'refused a request',
-    'cannot say that too many commands wait',
-  ]);
 });

@@ -1,45 +1,33 @@
 import { expect, test } from 'vitest';
-import { createFairQueue } from '../../../src/lib/fair-queue.ts';
-import { createAckFirstQueue, createInFlight } from '../../../src/slack/receive/in-flight.ts';
+import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 
-const alice = { tenant: 'acme', person: 'alice' };
-const bob = { tenant: 'acme', person: 'bob' };
-
+const alice = { teamId: 'acme', userId: 'alice' };
+const bob = { teamId: 'acme', userId: 'bob' };
 const loop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const never = new Promise<void>(() => undefined);
+const create = (manyTenants = true) => createInFlight({ manyTenants });
 
-test('work begins in the order it came, and all of it does', async () => {
-  const turns = createAckFirstQueue();
+test('work begins in the order it came, after the acknowledgement, and all of it does', async () => {
+  const inFlight = create();
   const begun: number[] = [];
-  await Promise.all(
-    Array.from({ length: 500 }, async (_, nth) => {
-      const done = await turns.take(alice);
+  const all = Array.from({ length: 500 }, (_, nth) =>
+    inFlight.run(async () => {
       begun.push(nth);
       await loop();
-      done();
-    }),
+    }, alice),
   );
+  await Promise.resolve();
+  expect(begun).toEqual([]);
+  await Promise.all(all);
   expect(begun).toEqual(Array.from({ length: 500 }, (_, nth) => nth));
 });
 
-test('work starts after the acknowledgement, never in the same turn of the event loop', async () => {
-  const turns = createAckFirstQueue();
-  let begun = 0;
-  void turns.take(alice).then(() => (begun += 1));
-  await Promise.resolve();
-  expect(begun).toBe(0);
-});
-
 test('while deliveries keep arriving little of their work starts, and all of it when they end', async () => {
-  const turns = createAckFirstQueue();
+  const inFlight = create();
   const arrivals = 2_000;
   let begun = 0;
-  const arrive = async (): Promise<void> => {
-    const end = await turns.take(alice);
-    begun += 1;
-    end();
-  };
   for (let nth = 0; nth < arrivals; nth += 1) {
-    void arrive();
+    void inFlight.run(async () => (begun += 1), alice);
     await loop();
   }
   expect(begun).toBeLessThan(arrivals / 2);
@@ -47,96 +35,91 @@ test('while deliveries keep arriving little of their work starts, and all of it 
 });
 
 test('one person’s slow work leaves the turns of others, and their own later ones follow', async () => {
-  const turns = createAckFirstQueue();
+  const inFlight = create();
   const slow: (() => void)[] = [];
-  for (let nth = 0; nth < 300; nth += 1) void turns.take(alice).then((end) => slow.push(end));
-  for (let nth = 0; nth < 20; nth += 1) (await turns.take(bob))();
-  expect(slow.length).toBeLessThan(50);
+  for (let nth = 0; nth < 300; nth += 1)
+    void inFlight.run(() => new Promise<void>((resolve) => slow.push(resolve)), alice);
+  for (let nth = 0; nth < 20; nth += 1) await inFlight.run(async () => undefined, bob);
+  expect(slow).toHaveLength(32);
   for (let ended = 0; ended < 300; ended += 1) {
     await expect.poll(() => slow.length).toBeGreaterThan(ended);
     slow[ended]?.();
   }
 });
 
-test('people take turns, however many pieces of work one of them brought first', async () => {
-  const turns = createAckFirstQueue();
+test.each([
+  ['people', ['a', 'a', 'a', 'a', 'b', 'b', 'c'], ['a', 'b', 'c', 'a', 'b', 'a', 'a']],
+  ['workspaces', ['x/1', 'x/2', 'x/3', 'y/4', 'y/5'], ['x/1', 'y/4', 'x/2', 'y/5', 'x/3']],
+])('%s take turns, however much one of them brought first', async (_, given, expected) => {
+  const inFlight = create();
   const begun: string[] = [];
-  const take = async (person: string): Promise<void> => {
-    const end = await turns.take({ tenant: 'acme', person });
-    begun.push(person);
-    end();
-  };
-  await Promise.all(['a', 'a', 'a', 'a', 'b', 'b', 'c'].map(take));
-  expect(begun).toEqual(['a', 'b', 'c', 'a', 'b', 'a', 'a']);
+  const run = (name: string): Promise<unknown> =>
+    inFlight.run(async () => begun.push(name), {
+      teamId: name.includes('/') ? name.charAt(0) : 't',
+      userId: name,
+    });
+  await Promise.all(given.map(run));
+  expect(begun).toEqual(expected);
 });
 
-test('a workspace of thousands leaves a quarter to the next, and two leave a seventh', async () => {
-  const turns = createAckFirstQueue();
-  const running = new Map<string, number>();
-  const flood = (tenant: string): void => {
-    for (let nth = 0; nth < 5_000; nth += 1) {
-      const taken = turns.take({ tenant, person: `person ${nth}` });
-      void taken.then(() => running.set(tenant, (running.get(tenant) ?? 0) + 1));
-    }
-  };
-  flood('acme');
-  await expect.poll(() => running.get('acme')).toBe(192);
-  flood('bcorp');
-  await expect.poll(() => running.get('bcorp')).toBe(48);
-  for (let nth = 0; nth < 8; nth += 1) await turns.take({ tenant: 'small', person: 'one' });
-  expect(Object.fromEntries(running)).toEqual({ acme: 192, bcorp: 48 });
+let strangers = 0;
+
+/** How many deliveries of this owner are accepted, one after the other. */
+function fill(inFlight: ReturnType<typeof create>, tenant: string, person = '', bytes = 1_000): number {
+  let count = 0;
+  while (count < 5_000 && inFlight.admit({ tenant, person: person || `${(strangers += 1)}` }, bytes))
+    count += 1;
+  return count;
+}
+
+test('a thousand deliveries are accepted, and the next when one has ended, once', () => {
+  const inFlight = create(false);
+  const first = inFlight.admit({ tenant: 'acme', person: 'first' }, 1);
+  expect(fill(inFlight, 'acme')).toBe(999);
+  expect(inFlight.count()).toBe(1_000);
+  first?.();
+  expect(fill(inFlight, 'acme')).toBe(1);
 });
 
-test('where there is one workspace only it has every turn', async () => {
-  const turns = createAckFirstQueue(false);
-  let running = 0;
-  for (let nth = 0; nth < 1_000; nth += 1)
-    void turns.take({ tenant: 'acme', person: `person ${nth}` }).then(() => (running += 1));
-  await expect.poll(() => running).toBe(256);
+test('a person may have as much as is left free, a workspace three times as much', () => {
+  const inFlight = create();
+  expect(fill(inFlight, 'acme', 'alice')).toBe(500);
+  expect(fill(inFlight, 'acme', 'bob')).toBe(250);
+  expect(fill(inFlight, 'acme')).toBe(0);
+  expect(fill(inFlight, 'beta')).toBeGreaterThan(150);
+  expect(inFlight.admit({ tenant: 'gamma', person: 'carol' }, 1)).toBeDefined();
 });
 
-test('workspaces take turns, however many people one of them has', async () => {
-  const turns = createAckFirstQueue();
-  const begun: string[] = [];
-  const take = async (tenant: string, person: string): Promise<void> => {
-    const end = await turns.take({ tenant, person });
-    begun.push(person);
-    end();
-  };
-  await Promise.all([
-    ...['a1', 'a2', 'a3', 'a4'].map((person) => take('acme', person)),
-    ...['b1', 'b2'].map((person) => take('bcorp', person)),
-  ]);
-  expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
+test('all bodies together have a limit: few large ones fill it', () => {
+  const inFlight = create(false);
+  expect(fill(inFlight, 'acme', '', 1024 * 1024)).toBe(31);
+  expect(fill(inFlight, 'acme', '', 10)).toBeGreaterThan(50);
 });
 
-test('what is before waiting work: its person’s own, or what has earlier turns in all', () => {
-  const limits = { max: 4, maxPerPerson: 2 };
-  const queue = createFairQueue(limits);
-  const count = (tenant: string, person: string) => queue.add({ tenant, person }, () => undefined);
-  // Nothing of these ends: two of alice's run, and one of bob's beside them.
-  const ofAlice = Array.from({ length: 5 }, () => count('acme', 'alice'));
-  count('acme', 'bob');
-  while (queue.startNext());
-  expect(ofAlice.slice(2).map((before) => before())).toEqual([2, 3, 4]);
-  // The tenant has its share: three run.
-  expect([count('acme', 'bob'), count('acme', 'bob')].map((before) => before())).toEqual([3, 5]);
-  // The last place is taken, too.
-  count('beta', 'carol');
-  while (queue.startNext());
-  expect([count('beta', 'carol'), count('beta', 'carol')].map((before) => before())).toEqual([5, 7]);
-  expect(count('gamma', 'dan')()).toBe(6);
-});
-
-test('it is full with twenty thousand that run or wait, and no longer when one has ended', async () => {
-  const inFlight = createInFlight({ manyTenants: false });
+test('a stop waits for what was accepted and what runs, then aborts it', async () => {
+  const inFlight = create();
+  const end = inFlight.admit({ tenant: 'acme', person: 'alice' }, 1);
   const slow = Promise.withResolvers<void>();
-  const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
-  const all = Array.from({ length: 19_999 }, () => inFlight.run(() => slow.promise, person));
-  expect(inFlight.isFull()).toBe(false);
-  all.push(inFlight.run(() => slow.promise, person));
-  expect(inFlight.isFull()).toBe(true);
+  let signal: AbortSignal | undefined;
+  const running = inFlight.run((given) => {
+    signal = given;
+    return slow.promise;
+  }, alice);
+  let isDrained = false;
+  const drained = inFlight.drain(60_000).then(() => (isDrained = true));
+  await expect.poll(() => signal).toBeDefined();
+  end?.();
+  await loop();
+  expect(isDrained).toBe(false);
   slow.resolve();
-  await Promise.all(all);
-  expect(inFlight.isFull()).toBe(false);
+  await Promise.all([running, drained]);
+  expect(signal?.aborted).toBe(false);
+
+  void inFlight.run((given) => {
+    signal = given;
+    return never;
+  }, alice);
+  await expect.poll(() => inFlight.count()).toBe(1);
+  void inFlight.drain(1);
+  await expect.poll(() => signal?.aborted).toBe(true);
 });
