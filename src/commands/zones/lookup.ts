@@ -15,22 +15,12 @@ import { matchesQuery } from './query.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
 import type { CachedZones } from './zone-lists.ts';
 
-/**
- * Every zone of the person, from the cache or the CDN. Several commands may share one load; if the command that started
- * it is cancelled, the others load again.
- */
+/** Every zone of the person, from the cache or the CDN. */
 export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
   const known = findKnownZones(context);
-  if (known) return known;
+  // Before the key is resolved: what is read with a key that is revoked meanwhile is not cached.
   const mine = context.zoneCache.forPerson(context.person);
-  const read = async () => (await context.cdn()).pullZones.all();
-  try {
-    return await mine.load(read);
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'cancelled' && !context.signal.aborted)
-      return mine.load(read);
-    throw error;
-  }
+  return known ?? mine.set(await (await context.cdn()).pullZones.all());
 }
 
 /** The cached list, if any. One that grows old is read again in the background. */

@@ -61,14 +61,13 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
   function forPerson(person: Person) {
     const owner = personKey(person);
     const since = drops;
-    const load = async (read: () => Promise<ZoneList>, fresh = false): Promise<CachedZones> => {
-      const readList = async () => stamp(await read());
-      return since === drops ? lists.load(owner, readList, fresh) : readList();
+    const set = (list: ZoneList): CachedZones => {
+      const cached = stamp(list);
+      if (since === drops) lists.set(owner, cached);
+      return cached;
     };
     return {
       get: () => lists.get(owner),
-      /** The cached list, else the one `read` brings. Concurrent callers share one load. */
-      load: (read: () => Promise<ZoneList>) => load(read),
       /**
        * For callers that cannot wait: the cached list, and a load in the background where there is none or it grows
        * old. After a failed load the same failure for a while. `signal` aborts when the key is dropped or the bot stops.
@@ -80,16 +79,11 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
         const known = lists.get(owner);
         if (known && now().getTime() - known.takenAt.getTime() < refreshMs)
           return { known, coming: undefined };
-        // If a command is reading the list already, its load is shared.
-        const begin = (signal: AbortSignal) => load(() => read(signal), known !== undefined);
+        const begin = async (signal: AbortSignal) => set(await read(signal));
         return { known, coming: loadInBackground(owner, begin, explain) };
       },
-      set(list: ZoneList): CachedZones {
-        const cached = stamp(list);
-        if (since === drops) lists.set(owner, cached);
-        return cached;
-      },
-      /** The next `load` reads a new list. */
+      set,
+      /** The next command reads a new list. */
       expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
       results: <T extends object>(kind: string) => ({

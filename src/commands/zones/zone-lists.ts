@@ -45,11 +45,6 @@ export function createZoneLists({
     sizeOf: ({ zones }) => zones.length,
   });
   const known = createCache<Known>({ now, maxEntries: maxOwners });
-  // Shares loads and keeps nothing: each result is larger than its bound.
-  const loads = createCache<CachedZones>({ now, maxSize: 1, sizeOf: () => 2 });
-  // What was being read at a drop is not kept.
-  let drops = 0;
-
   function get(owner: string, keyVersion?: number): CachedZones | undefined {
     const found = known.get(owner);
     if (!found || (keyVersion !== undefined && found.keyVersion !== keyVersion)) return undefined;
@@ -66,27 +61,10 @@ export function createZoneLists({
     /** `keyVersion`: only what was read with this version of the person's key. */
     get,
     set,
-    /** The known list, else the one `read` brings, shared by those who ask meanwhile. `fresh`: a new one in any case. */
-    load(owner: string, read: () => Promise<CachedZones>, fresh: boolean): Promise<CachedZones> {
-      const list = fresh ? undefined : get(owner);
-      if (list) return Promise.resolve(list);
-      const since = drops;
-      const readAndKeep = async () => {
-        const list = await read();
-        if (since === drops) set(owner, list);
-        return list;
-      };
-      return loads.load(owner, readAndKeep, { fresh });
-    },
     /** The next command of this person reads a new list; others with the same key keep theirs. */
-    expire(owner: string): void {
-      known.drop(owner);
-      loads.drop(owner);
-    },
+    expire: (owner: string): void => known.drop(owner),
     /** Forgets people and what their keys read: others with the same key read it again. */
     drop(isGone: (owner: string) => boolean): void {
-      drops += 1;
-      loads.drop(isGone);
       const gone = new Set<string>();
       known.drop((owner) => {
         if (!isGone(owner)) return false;

@@ -30,8 +30,6 @@ function createExplain() {
   return { explained, explain };
 }
 
-const failTwice = () => Promise.reject(new Error('read twice'));
-
 const rethrow = (error: unknown): never => {
   throw error;
 };
@@ -57,23 +55,20 @@ test('a list expires after its ttl', () => {
   expect(zoneCache.forPerson(alice).get()).toBeUndefined();
 });
 
-test('concurrent commands of one person share one load, and a failed load is not cached', async () => {
-  const zoneCache = createZoneCache({ now: createClock().now });
-  let loads = 0;
-  const load = async () => {
-    loads += 1;
-    if (loads === 1) throw new Error('the CDN is down');
-    return makeList(2);
-  };
-  const mine = () => zoneCache.forPerson(alice).load(load);
-  const failed = await Promise.allSettled([mine(), mine()]);
-  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect(loads).toBe(1);
-  const [one, other] = await Promise.all([mine(), mine()]);
-  expect(one).toBe(other);
-  expect(loads).toBe(2);
-  await zoneCache.forPerson(bob).load(load);
-  expect(loads).toBe(3);
+test('people with the same key have one list, and each forgets it for themselves', () => {
+  const lists = createZoneLists({ now: createClock().now });
+  const zoneCache = createZoneCache({ now: createClock().now, lists });
+  for (const person of [alice, bob]) zoneCache.forPerson(person).set({ ...makeList(3), account: 'one' });
+  zoneCache.forPerson(carol).set({ ...makeList(2), account: 'another' });
+  expect(lists.size()).toBe(2);
+  expect(zoneCache.forPerson(alice).get()).toBe(zoneCache.forPerson(bob).get());
+  zoneCache.forPerson(alice).expire();
+  expect(zoneCache.forPerson(alice).get()).toBeUndefined();
+  expect(zoneCache.forPerson(bob).get()?.zones).toHaveLength(3);
+  // A key that is gone takes its list along.
+  zoneCache.drop(bob);
+  expect(lists.size()).toBe(1);
+  expect(zoneCache.forPerson(carol).get()?.zones).toHaveLength(2);
 });
 
 test('all lists together stay within the bound, and the least recently used is evicted first', () => {
@@ -92,14 +87,9 @@ test('all lists together stay within the bound, and the least recently used is e
 
 test('a list read with a key that is dropped meanwhile is not cached', async () => {
   const zoneCache = createZoneCache({ now: createClock().now });
-  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof makeList>>();
-  const loading = zoneCache.forPerson(alice).load(() => promise);
   const command = zoneCache.forPerson(alice);
   zoneCache.drop(alice);
-  resolve(makeList(2));
-  expect((await loading).zones).toHaveLength(2);
   expect(command.set(makeList(2)).zones).toHaveLength(2);
-  expect((await command.load(async () => makeList(3))).zones).toHaveLength(3);
   command.results('counts').set('today', { total: 7 });
   expect(zoneCache.forPerson(alice).get()).toBeUndefined();
   expect(zoneCache.forPerson(alice).results('counts').get('today')).toBeUndefined();
@@ -127,20 +117,6 @@ test('a list that grows old is read again in the background and answers meanwhil
   expect(await coming).toEqual({ list: zoneCache.forPerson(alice).get() });
   expect(zoneCache.forPerson(alice).get()?.zones).toHaveLength(3);
   expect(loads).toBe(1);
-});
-
-test('a command joins the load in the background, and the background joins a command', async () => {
-  const zoneCache = createZoneCache({ now: createClock().now });
-  const first = Promise.withResolvers<ReturnType<typeof makeList>>();
-  const { coming } = zoneCache.forPerson(alice).prefetch(() => first.promise, rethrow);
-  const waiting = zoneCache.forPerson(alice).load(failTwice);
-  const second = Promise.withResolvers<ReturnType<typeof makeList>>();
-  const command = zoneCache.forPerson(bob).load(() => second.promise);
-  const joined = zoneCache.forPerson(bob).prefetch(failTwice, rethrow).coming;
-  first.resolve(makeList(4));
-  second.resolve(makeList(5));
-  expect(await coming).toEqual({ list: await waiting });
-  expect(await joined).toEqual({ list: await command });
 });
 
 test('concurrent loads in the background are one per person', async () => {
