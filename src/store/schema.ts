@@ -1,7 +1,13 @@
 import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
 import { accessRoundTables, authTables, nameTables, settingsTables } from './schema/auth.ts';
-import { accountTables, errorCountTables, errorDayTables, zoneSettingsTables } from './schema/cdn.ts';
+import {
+  accountTables,
+  errorCountTables,
+  errorDayTables,
+  zoneBaselines,
+  zoneSettingsTables,
+} from './schema/cdn.ts';
 import type { Columns, Rows } from './schema/define-tables.ts';
 import {
   engineTables,
@@ -39,6 +45,7 @@ interface Added {
   keyring_keys: { canary: string | null };
   step_runs: { closed_at: Date | null };
   exports: { deaths: Generated<number> };
+  zone_settings: { baseline_at: Generated<Date> };
 }
 
 /** The tables as queries see them. */
@@ -73,6 +80,7 @@ const migrations: Record<
   '0017-export-deaths': exportDeaths,
   '0018-error-days': errorDayTables,
   '0019-reports': reportTables,
+  '0020-zone-baselines': zoneBaselines,
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

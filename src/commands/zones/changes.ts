@@ -99,7 +99,7 @@ async function* showTyped(
   context: With<Needed>,
 ): AsyncGenerator<Message, void> {
   if (typed === '') {
-    yield say('Comparing the settings of your zones with the last look…');
+    yield say('Comparing your zones with their last settings…');
     return yield await showChanges(period, undefined, context);
   }
   const found = await lookUpZone(typed, context);
@@ -132,5 +132,6 @@ async function showChanges(
       'Type `/cdn zones` for the list as it is now.',
     );
   const name = zone?.name || found.changes[0]?.zoneName || '';
-  return renderChanges({ ...found, look, zone: zone && { id: zone.id, name }, period: words, asOf, panel });
+  const shown = zone && { id: zone.id, name };
+  return renderChanges({ ...found, look, zone: shown, period: words, from, asOf, panel });
 }

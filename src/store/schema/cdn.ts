@@ -82,6 +82,11 @@ export const zoneSettingsTables = defineTables(
   ],
 );
 
+/** From when on changes of a zone are recorded; of those that were stored before: from this migration on. */
+export const zoneBaselines = defineTables({}, [
+  'alter table zone_settings add column baseline_at timestamptz not null default now()',
+]);
+
 /** What jobs have counted in the logs of zones, day by day. */
 export const errorDayTables = defineTables(
   {

@@ -29,34 +29,48 @@ export interface ShownChanges {
   readonly changes: readonly StoredChange[];
   /** Of the period, shown or not. */
   readonly total: number;
-  /** The zones that were compared; `first`: those without a baseline until now. */
-  readonly look: { readonly zones: number; readonly first: number };
+  /** The zones that were compared; `first`: those without a baseline until now; from when on changes are recorded. */
+  readonly look: {
+    readonly zones: number;
+    readonly first: number;
+    readonly since?: Date | undefined;
+    readonly allSince?: Date | undefined;
+  };
   /** Undefined: all zones. */
   readonly zone: { readonly id: string; readonly name: string } | undefined;
   /** `7d` */
   readonly period: string;
+  readonly from: Date;
   readonly asOf: Date;
   readonly panel: PanelPages;
 }
 
 /** What changed in the settings of one zone or of all, after a look. */
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, look, zone, period, asOf, panel } = shown;
+  const { changes, total, look, zone, period, from, asOf, panel } = shown;
   const words = period.replace(/^(\d+)([hdw])$/u, (_, count: string, unit: string) =>
     describePeriod(+count, unit),
   );
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : pluralize(look.zones, 'zone');
   const share = ['changes', zone?.id, period].filter(Boolean).join(' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
+  // What was before the baseline is not known.
+  const isShort = look.since !== undefined && look.since > from;
   const line = isFirst
-    ? `First look at ${where}: from now on changes are kept`
+    ? `*Baseline taken* of ${where}. Changes are recorded from now on`
     : total === 0
-      ? `Nothing changed in ${where} in ${words}`
+      ? `Nothing changed in ${where} ${isShort ? `since ${formatMoment(look.since)}` : `in ${words}`}`
       : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} in ${words}`;
   const someFirst = !isFirst && look.first > 0;
+  const isPartly = !isShort && look.allSince !== undefined && look.allSince > from;
   return renderAnswer({
     text: unbold(line),
-    lines: [line, someFirst && `${pluralize(look.first, 'zone')} looked at for the first time`],
+    lines: [
+      line,
+      someFirst && `Baseline taken of ${pluralize(look.first, 'more zone')}`,
+      isShort && !isFirst && total > 0 && `Recorded since ${formatMoment(look.since)}`,
+      isPartly && !isFirst && !zone && `Of some zones recorded since ${formatMoment(look.allSince)}`,
+    ],
     picture: renderTable({
       caption: `Changed settings, ${words}`,
       columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
@@ -83,14 +97,14 @@ export function renderChanges(shown: ShownChanges): Message {
     ],
     share,
     more: [
-      button('Look again', 'changes:show', `${period} ${zone?.id ?? ''}`.trim()),
+      button('Compare again', 'changes:show', `${period} ${zone?.id ?? ''}`.trim()),
       zone && commandButton('Changes of all zones', 'changes', 2),
       zone && commandButton('Compare with another zone', `compare ${zone.id}`, 3),
       zone && panelButton(panel, 'zone', zone.id),
     ],
     notes: [
-      `looked ${formatMoment(asOf)}`,
-      'a change is found by the look after it',
+      `compared ${formatMoment(asOf)}`,
+      'found at the next comparison after a change',
       'values of keys and tokens are never shown',
     ],
   });

@@ -10,8 +10,8 @@ const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
 const ops = 'C0OPS0000';
 
-describe.each(engines.both)('settings over time on $name', ({ skip, createLocation }) => {
-  describe.skipIf(skip)('in Slack', () => {
+describe.each([engines.embedded])('settings over time on $name', ({ createLocation }) => {
+  describe('in Slack', () => {
     let bot: Bot;
     beforeAll(async () => {
       const { databaseUrl } = await createLocation();

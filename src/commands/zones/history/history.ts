@@ -5,7 +5,7 @@ import { type Person, tenantId } from '../../../auth/identity.ts';
 import type { Sealer } from '../../../auth/keys/sealing.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import type { Db } from '../../../store/schema.ts';
-import { compareSettings, readKnownZones, storeLook } from './look.ts';
+import { readBaseline, readKnownZones, storeLook } from './look.ts';
 import { readSettings, type SettingsReader } from './read.ts';
 
 export interface StoredChange extends SettingChange {
@@ -35,6 +35,9 @@ export interface Look {
   readonly first: number;
   /** Chosen zones that the key does not see. */
   readonly missing: readonly string[];
+  /** From when on changes are recorded, of the first zone and of all; undefined where there is none. */
+  readonly since: Date | undefined;
+  readonly allSince: Date | undefined;
   /** The person's newest change: to read what comes behind it. 0 = none yet. */
   readonly cursor: number;
 }
@@ -93,10 +96,10 @@ export function createSettingsHistory({
       const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
       const narrowed = name ? await readSettings(cdn, { ...options, search: name }) : undefined;
       const found = narrowed?.seen.size === 1 ? narrowed : await readSettings(cdn, options);
-      const compared = await compareSettings(db, person, found, known);
-      const stored = await storeLook(db, person, { ...found, compared, known, at: now() });
+      const stored = await storeLook(db, person, { ...found, known, at: now() });
       const missing = [...(wanted ?? [])].filter((id) => !found.seen.has(id));
-      return { zones: found.seen.size, missing, ...stored };
+      const baseline = await readBaseline(db, person, only?.id);
+      return { zones: found.seen.size, missing, ...baseline, ...stored };
     },
 
     /** What looks found, the newest first, and how many there are in all. */

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { type SettingChange, wholeZone } from '../../../api/zones/settings.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import { yieldToEventLoop } from '../../../lib/time.ts';
@@ -26,44 +25,19 @@ export async function readKnownZones(db: Db, person: Person): Promise<Map<string
   return new Map(rows.map(({ zone_id, hash }) => [zone_id, hash]));
 }
 
-/** Compares what was read with what is stored, some zones at a time. */
-export async function compareSettings(
+/** From when on changes of a zone, or of all, are recorded: the oldest of the baselines, and the youngest. */
+export async function readBaseline(
   db: Db,
   person: Person,
-  { changed, isOtherAccount }: ReadSettings,
-  known: KnownZones,
-): Promise<ComparedZone[]> {
-  const compared: ComparedZone[] = [];
-  for (const zones of inBatches(changed)) {
-    const ids = zones.map(({ id }) => id).filter((id) => known.has(id) && !isOtherAccount);
-    const bodies = ids.length === 0 ? new Map<string, string>() : await readBodies(db, person, ids);
-    for (const zone of zones) {
-      compared.push(compareZone(zone, bodies.get(zone.id)));
-      await yieldToEventLoop();
-    }
-  }
-  return compared;
-}
-
-async function readBodies(db: Db, person: Person, ids: readonly string[]): Promise<Map<string, string>> {
-  const rows = await db
+  zone: string | undefined,
+): Promise<{ readonly since: Date | undefined; readonly allSince: Date | undefined }> {
+  let rows = db
     .selectFrom('zone_settings')
-    .select(['zone_id', 'body'])
-    .where((is) => is.and(ownerOf(person)))
-    .where('zone_id', 'in', ids)
-    .execute();
-  return new Map(rows.map(({ zone_id, body }) => [zone_id, body]));
-}
-
-function compareZone(zone: PackedZone, body: string | undefined): ComparedZone {
-  const before = body === undefined ? undefined : unpackSettings(body);
-  const after = unpackSettings(zone.body);
-  if (!before || !after) return { ...zone, changes: [] };
-  return {
-    ...zone,
-    body: packSettings(mergeSettings(before, after)),
-    changes: diffSettings(before, after),
-  };
+    .select((is) => [is.fn.min('baseline_at').as('since'), is.fn.max('baseline_at').as('allSince')])
+    .where((is) => is.and(ownerOf(person)));
+  if (zone !== undefined) rows = rows.where('zone_id', '=', zone);
+  const { since, allSince } = await rows.executeTakeFirstOrThrow();
+  return { since: since ?? undefined, allSince: allSince ?? undefined };
 }
 
 /** How much a look found. */
@@ -75,41 +49,101 @@ export interface StoredLook {
 }
 
 /**
- * Stores a look in one transaction. A zone that another look stored meanwhile is left to it, so that a change is recorded
- * once; looks of a person are stored one after the other.
+ * Compares what was read with what is stored and stores it, in one transaction. A zone that another look stored meanwhile
+ * is left to it, so that a change is recorded once; looks of a person are stored one after the other.
  */
 export async function storeLook(
   db: Db,
   person: Person,
-  look: ReadSettings & {
-    readonly compared: readonly ComparedZone[];
-    readonly known: KnownZones;
-    readonly at: Date;
-  },
+  look: ReadSettings & { readonly known: KnownZones; readonly at: Date },
 ): Promise<StoredLook> {
   const owner = ownerOf(person);
-  const { compared, known, at, isAll, isOtherAccount } = look;
+  const { known, at, isAll, isOtherAccount } = look;
   return db.transaction().execute(async (trx) => {
     const knowsAll = await lockLooks(trx, owner, at);
     if (knowsAll === undefined) return { first: 0, cursor: 0 };
     if (isOtherAccount) await deleteHistory(trx, owner);
-    const isKnown = ({ id }: PackedZone) => known.has(id) && !isOtherAccount;
-    const { changed, added } = Object.groupBy(compared, (zone) => (isKnown(zone) ? 'changed' : 'added'));
-    const stored = await replaceZones(trx, owner, changed ?? [], known);
-    const first = await insertZones(trx, owner, added ?? []);
-    const gone = await deleteZones(trx, owner, look.gone, known);
     const areNew = knowsAll && isAll && !isOtherAccount;
-    await insertChanges(trx, owner, at, [
-      ...(changed ?? []).filter(({ id }) => stored.has(id)),
-      ...(areNew ? (added ?? []).filter(({ id }) => first.has(id)).map(toAdded) : []),
-      ...gone,
-    ]);
+    let first = 0;
+    for (const batch of inBatches(look.changed)) {
+      const stored = await readStored(trx, owner, batch);
+      const zones = batch.filter(
+        ({ id }) => stored.get(id)?.hash === (isOtherAccount ? undefined : known.get(id)),
+      );
+      const compared: ComparedZone[] = [];
+      for (const zone of zones) {
+        compared.push(compareZone(zone, stored.get(zone.id)?.body, areNew));
+        await yieldToEventLoop();
+      }
+      first += compared.filter(({ id }) => !stored.has(id)).length;
+      await storeZones(trx, owner, at, compared);
+      await insertChanges(trx, owner, at, compared);
+    }
+    await insertChanges(trx, owner, at, await deleteZones(trx, owner, look.gone, known));
     const looks = trx.updateTable('zone_looks').where((is) => is.and(owner));
     if (isAll || isOtherAccount) await looks.set({ whole_at: isAll ? at : null }).execute();
     const newest = trx.selectFrom('zone_changes').select((is) => is.fn.max('id').as('id'));
     const { id } = await newest.where((is) => is.and(owner)).executeTakeFirstOrThrow();
-    return { first: first.size, cursor: id ?? 0 };
+    return { first, cursor: id ?? 0 };
   });
+}
+
+interface Stored {
+  readonly hash: string;
+  readonly body: string;
+}
+
+async function readStored(
+  trx: Trx,
+  owner: Owner,
+  zones: readonly PackedZone[],
+): Promise<Map<string, Stored>> {
+  const rows = await trx
+    .selectFrom('zone_settings')
+    .select(['zone_id', 'hash', 'body'])
+    .where((is) => is.and(owner))
+    .where(
+      'zone_id',
+      'in',
+      zones.map(({ id }) => id),
+    )
+    .execute();
+  return new Map(rows.map(({ zone_id, ...stored }) => [zone_id, stored]));
+}
+
+/** `isNew`: where it was not stored, it is a new zone. */
+function compareZone(zone: PackedZone, body: string | undefined, isNew: boolean): ComparedZone {
+  if (body === undefined)
+    return { ...zone, changes: isNew ? [{ path: wholeZone, before: null, after: zone.name }] : [] };
+  const before = unpackSettings(body);
+  const after = unpackSettings(zone.body);
+  if (!before || !after) return { ...zone, changes: [] };
+  const merged = packSettings(mergeSettings(before, after));
+  return { ...zone, body: merged, changes: diffSettings(before, after) };
+}
+
+async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly PackedZone[]): Promise<void> {
+  if (zones.length === 0) return;
+  await trx
+    .insertInto('zone_settings')
+    .values(
+      zones.map(({ id, name, hash, body }) => ({
+        ...owner,
+        zone_id: id,
+        zone_name: name,
+        hash,
+        body,
+        baseline_at: at,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['tenant', 'user_id', 'zone_id']).doUpdateSet((set) => ({
+        zone_name: set.ref('excluded.zone_name'),
+        hash: set.ref('excluded.hash'),
+        body: set.ref('excluded.body'),
+      })),
+    )
+    .execute();
 }
 
 /**
@@ -139,46 +173,6 @@ async function deleteHistory(trx: Trx, owner: Owner): Promise<void> {
       .execute();
 }
 
-/** The ids of those that were as they were known. */
-async function replaceZones(
-  trx: Trx,
-  { tenant, user_id }: Owner,
-  zones: readonly PackedZone[],
-  known: KnownZones,
-): Promise<Set<string>> {
-  const stored = new Set<string>();
-  for (const batch of inBatches(zones)) {
-    const values = batch.map(
-      ({ id, name, hash, body }) => sql`(${id}, ${known.get(id)}, ${name}, ${hash}, ${body})`,
-    );
-    const { rows } = await sql<{ readonly id: string }>`
-      update zone_settings as zone set zone_name = new.name, hash = new.hash, body = new.body
-        from (values ${sql.join(values)}) as new (id, known, name, hash, body)
-       where zone.tenant = ${tenant} and zone.user_id = ${user_id}
-         and zone.zone_id = new.id and zone.hash = new.known
-      returning new.id as id`.execute(trx);
-    for (const { id } of rows) stored.add(id);
-  }
-  return stored;
-}
-
-/** The ids of those that were not stored yet. */
-async function insertZones(trx: Trx, owner: Owner, zones: readonly PackedZone[]): Promise<Set<string>> {
-  const stored = new Set<string>();
-  for (const batch of inBatches(zones)) {
-    const rows = await trx
-      .insertInto('zone_settings')
-      .values(
-        batch.map(({ id, name, hash, body }) => ({ ...owner, zone_id: id, zone_name: name, hash, body })),
-      )
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('zone_id')
-      .execute();
-    for (const { zone_id } of rows) stored.add(zone_id);
-  }
-  return stored;
-}
-
 type ZoneChanges = Pick<ComparedZone, 'id' | 'name' | 'changes'>;
 
 /** Deletes what is stored of zones that are gone, and returns that as their change. */
@@ -205,10 +199,6 @@ async function deleteZones(
       deleted.push({ id, name, changes: [{ path: wholeZone, before: name, after: null }] });
   }
   return deleted;
-}
-
-function toAdded({ id, name }: ComparedZone): ZoneChanges {
-  return { id, name, changes: [{ path: wholeZone, before: null, after: name }] };
 }
 
 async function insertChanges(trx: Trx, owner: Owner, at: Date, zones: readonly ZoneChanges[]): Promise<void> {
