@@ -1,5 +1,4 @@
 import { type Decision, decide, type Right, rights } from '../auth/policy/policy.ts';
-import { createCache } from '../lib/cache.ts';
 import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
@@ -88,38 +87,26 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const decisions = Object.fromEntries(
     rights.map((needs) => [needs, decide(policy, actor, channelId, needs)]),
   ) as Decisions;
-  if (wanted === '') return findMenu(features, decisions, linked);
-  if (wanted === 'all') return views.renderAllCommands(judge(listCommands(features), decisions));
-  const found = features.flatMap(({ name, commands }) =>
+  const all = judge(listCommands(features), decisions);
+  if (wanted === '') {
+    const [mine, others] = divide(all);
+    return views.renderMenu(mine, linked, others.length);
+  }
+  if (wanted === 'all') return views.renderAllCommands(all);
+  const matching = features.flatMap(({ name, commands }) =>
     commands.filter((command) => matches(command, name, wanted)),
   );
-  const [mine, others] = divide(judge(found, decisions));
-  // A command asked for by name is shown even if the person may not run it.
-  const isNamed = ({ command: { name, aliases = [] } }: views.JudgedCommand): boolean =>
-    [name, ...aliases].includes(wanted);
-  const named = others.filter(isNamed);
-  if (named.length > 0) return views.renderRefusedCommands(named);
-  const exact = mine.filter(isNamed);
-  if (mine.length > 0) return views.renderFound(wanted, exact.length > 0 ? exact : mine, linked);
-  if (others.length > 0) return views.renderRefusedCommands(others);
+  const found = judge(matching, decisions);
+  // A command asked for by name is shown alone, even if the person may not run it.
+  const named = found.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
+  const [mine, others] = divide(named.length > 0 ? named : found);
+  const shown = mine.length > 0 ? mine : others;
+  if (shown.length > 0) return views.renderFound(wanted, shown, linked);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
   return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
 }
 
 type Decisions = Readonly<Record<Right, Decision>>;
-
-/** Menus by what their readers may run. Most people have one of a few, and drawing it is a tenth of an answer. */
-const menus = createCache<Message>({ now: () => new Date(), maxEntries: 100 });
-
-function findMenu(features: readonly views.HelpGroup[], decisions: Decisions, linked: boolean): Message {
-  const key = [linked, ...Object.values(decisions).map(({ allowed, reason }) => allowed || reason)].join(' ');
-  const known = menus.get(key);
-  if (known) return known;
-  const [mine, others] = divide(judge(listCommands(features), decisions));
-  const menu = views.renderMenu(mine, linked, others.length);
-  menus.set(key, menu);
-  return menu;
-}
 
 function listCommands(features: readonly views.HelpGroup[]): views.CommandSummary[] {
   return features.flatMap(({ commands }) => commands);

@@ -1,6 +1,5 @@
 import type { HomeView } from '@slack/types';
 import { computeRights, decide } from '../auth/policy/policy.ts';
-import { taskOf } from '../views/help.ts';
 import * as views from '../views/home.ts';
 import type { Feature, With } from './define.ts';
 import type { Service } from './services.ts';
@@ -17,8 +16,8 @@ export const homeTab: Feature<'features'> = {
       needs: 'none',
       modal: () => views.menuSkeleton,
       load: async (_, context) => {
-        const { linked, groups } = await findAllowed(context);
-        return views.renderMenu(groups, linked);
+        const { linked, commands } = await findAllowed(context);
+        return views.renderMenu(commands, linked);
       },
     },
   ],
@@ -30,12 +29,12 @@ export async function loadHome(
   features: readonly Feature<Service>[],
 ): Promise<HomeView> {
   const { authorizer, now, person } = context;
-  const [linked, { groups, rights }, sections] = await Promise.all([
+  const [linked, { commands, rights }, sections] = await Promise.all([
     authorizer.linked(),
     findAllowed(context),
     loadSections(context, features),
   ]);
-  return views.renderHome({ userId: person.userId, linked, rights, groups, sections, asOf: now() });
+  return views.renderHome({ userId: person.userId, linked, rights, commands, sections, asOf: now() });
 }
 
 /** Shown with the key itself; of the name of an id, which its answers offer; and of a channel, which Home is not. */
@@ -44,12 +43,11 @@ const shownElsewhere = new Set(['connect', 'disconnect', 'name', 'here']);
 /** The person's rights, and the commands that they may run, by their effect. */
 async function findAllowed({ authorizer, channelId, features }: With<'features'>) {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
-  const allowed = features
+  const commands = features
     .flatMap(({ commands }) => commands)
     .filter(({ name }) => !shownElsewhere.has(name))
     .filter((command) => decide(policy, actor, channelId, command.needs).allowed);
-  const groups = [...Map.groupBy(allowed, taskOf)].map(([title, commands]) => ({ title, commands }));
-  return { linked: actor.linked, rights: computeRights(policy, actor, undefined), groups };
+  return { linked: actor.linked, rights: computeRights(policy, actor, undefined), commands };
 }
 
 /** Features whose section tells what waits for the person; they come first. */

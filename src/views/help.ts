@@ -1,17 +1,17 @@
-import type { Button } from '@slack/types';
+import type { ActionsBlock, Button, SectionBlock } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
 import { version } from '../lib/version.ts';
-import { actions, context, type Message, type MessageBlock, message, section } from './blocks/blocks.ts';
+import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
 import { selectOf } from './blocks/menu-of-buttons.ts';
-import { renderTable } from './blocks/table.ts';
 import {
   capitalize,
   escapeMarkup,
   escapeMrkdwn,
   formatCode,
   join,
+  type Maybe,
   truncate,
   truncateLines,
   unbold,
@@ -51,34 +51,46 @@ export interface JudgedCommand {
   readonly decision: Decision;
 }
 
-/** The first two are buttons; everything else is in a menu. */
-const firstCommands = ['zones', 'zone'];
+/** Buttons; everything else is in a menu. */
+const firstCommands = ['zones', 'errors', 'zone', 'approvals'];
+
+/** The commands that a person may run: the first four as buttons, the others in a menu by task. */
+export function commandRow(commands: readonly CommandSummary[], hasPrimary = false): ActionsBlock {
+  const first = firstCommands.flatMap((name) => commands.filter((command) => command.name === name));
+  const others = commands.filter((command) => !first.includes(command));
+  return actions(
+    ...first.map((command, nth) => runButton(command, nth, hasPrimary && nth === 0)),
+    selectOf(
+      'Anything else…',
+      tasks.map((label) => ({
+        label,
+        buttons: others
+          .filter((command) => taskOf(command) === label)
+          .map((command, nth) => runButton(command, nth + first.length)),
+      })),
+    ),
+  );
+}
 
 /** Everything that the reader may run, by task. `others`: the number of commands that they may not run. */
 export function renderMenu(found: readonly JudgedCommand[], linked: boolean, others: number): Message {
   const commands = found.map(({ command }) => command).filter(({ name }) => name !== 'help');
-  const runnable = commands.filter((command) => !isLocked(command, linked));
-  const isFirst = ({ name }: CommandSummary): boolean => firstCommands.includes(name);
-  const first = firstCommands.flatMap((name) => runnable.filter((command) => command.name === name));
   const text = linked
     ? '*What do you want to do?* Answers are private to you.'
-    : ':key: *Connect your CDN key first*: it takes a minute. Then your zones are here.';
+    : ':key: *Connect your CDN key first*: it takes a minute. Your zones appear here once connected.';
   return message(unbold(text), [
     section(text),
-    actions(
-      !linked && connectButton(),
-      ...first.map((command, nth) => runButton(command, nth, linked && nth === 0)),
-      selectOf(
-        'Anything else…',
-        tasks.map((label) => ({
-          label,
-          buttons: runnable
-            .filter((command) => taskOf(command) === label && !isFirst(command))
-            .map((command, nth) => runButton(command, nth + first.length)),
-        })),
+    !linked && actions(connectButton()),
+    commandRow(
+      commands.filter((command) => !isLocked(command, linked)),
+      linked,
+    ),
+    ...tasks.map((task) =>
+      renderLines(
+        found.filter(({ command }) => taskOf(command) === task),
+        task,
       ),
     ),
-    ...renderCommands(found, !linked),
     context([
       '`/cdn help bandwidth` finds commands by what they do',
       others > 0 && `\`/cdn help all\` shows ${pluralize(others, 'more command')}`,
@@ -92,11 +104,11 @@ export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   const refused = all.filter(({ decision }) => !decision.allowed);
   const text =
     refused.length === 0
-      ? 'You may run every command there is.'
-      : `*${capitalize(pluralize(refused.length, 'command'))}* of ${all.length} you may not run.`;
+      ? `You can run all ${all.length} commands.`
+      : `You can run *${all.length - refused.length} of ${all.length} commands*.`;
   return message(unbold(text), [
     section(text),
-    ...renderCommands(all, true),
+    renderLines(all),
     actions(
       selectOf(
         'Why not…',
@@ -108,49 +120,49 @@ export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   ]);
 }
 
-function renderCommands(found: readonly JudgedCommand[], withRights: boolean): MessageBlock[] {
-  return renderTable({
-    caption: 'Commands to type',
-    columns: ['/cdn …', 'What it does', ...(withRights ? ['You'] : [])],
-    rows: found.map(({ command: { name, examples, summary }, decision }) => [
-      examples[0] ?? name,
-      summary.split(':', 1)[0] ?? summary,
-      ...(withRights ? [describeRight(decision)] : []),
-    ]),
-  });
+/** A line each: what to type, and what it does. */
+function renderLines(found: readonly JudgedCommand[], title?: string): Maybe<SectionBlock> {
+  const lines = found.map(
+    ({ command: { name, summary }, decision }) =>
+      `\`/cdn ${name}\` ${escapeMrkdwn(summary.split(':', 1)[0] ?? summary, 200)}${describeRight(decision)}`,
+  );
+  return lines.length > 0 && section(truncateLines([title && `*${title}*`, ...lines], 2800));
 }
 
-/** `yes`, `connect first`, `no: not an operator` */
+/** Nothing where the reader may run it. */
 function describeRight({ allowed, reason, trace }: Decision): string {
-  if (allowed) return 'yes';
-  if (reason === 'no-key') return 'connect first';
-  return `no: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
+  if (allowed) return '';
+  if (reason === 'no-key') return ' :key: connect first';
+  return ` :no_entry: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
 }
 
-// More commands than these are read as a table.
+// Of more commands only the line is shown.
 const mostDescribed = 4;
 
-/** The commands that a search found, with their grammar. */
+/** The commands that a search found: with their grammar where they are few. */
 export function renderFound(search: string, found: readonly JudgedCommand[], linked: boolean): Message {
-  const commands = found.map(({ command }) => command);
-  const text = `${capitalize(pluralize(commands.length, 'command'))} for ${formatCode(search, 60)}`;
-  const isShort = commands.length <= mostDescribed;
-  const runnable = commands.filter((command) => !isLocked(command, linked) && command.name !== 'help');
-  return message(`${text}: ${commands.map(({ name }) => `/cdn ${name}`).join(', ')}`, [
+  const isRefused = found.every(({ decision }) => !decision.allowed && decision.reason !== 'no-key');
+  const count = capitalize(pluralize(found.length, 'command'));
+  const text = isRefused ? `${count} you cannot run yet` : `${count} for ${formatCode(search, 60)}`;
+  const isShort = found.length <= mostDescribed;
+  const few = found.slice(0, mostDescribed).map(({ command }) => command);
+  return message(`${text}: ${found.map(({ command }) => `/cdn ${command.name}`).join(', ')}`, [
     section(
-      [`*${text}*`, !linked && ':key: Some need your CDN key: connect it first.'],
-      !linked && connectButton(),
+      [`*${text}*`, !linked && !isRefused && ':key: Some need your CDN key: connect it first.'],
+      !linked && !isRefused && connectButton(),
     ),
-    isShort &&
-      section(
-        truncateLines(
-          commands.map((command) => describe(command, linked)),
-          2800,
-          '\n\n',
+    isShort ? section(truncateLines(found.map(describe), 2800, '\n\n')) : renderLines(found),
+    isRefused
+      ? actions(
+          ...few.map(({ name }, nth) => commandButton(`Why not ${name}?`, `why ${name}`, nth)),
+          commandButton('My permissions', 'whoami', 8),
+        )
+      : actions(
+          ...few
+            .filter((command) => !isLocked(command, linked) && command.name !== 'help')
+            .map((command, nth) => runButton(command, nth)),
+          allCommands,
         ),
-      ),
-    ...(isShort ? [] : renderCommands(found, !linked)),
-    actions(...runnable.slice(0, mostDescribed).map((command, nth) => runButton(command, nth)), allCommands),
   ]);
 }
 
@@ -158,23 +170,6 @@ const allCommands = commandButton('All commands', 'help', 9);
 
 function runButton({ name, label }: CommandSummary, nth: number, isPrimary = false): Button {
   return commandButton(label ?? capitalize(name), name, nth, isPrimary ? { style: 'primary' } : {});
-}
-
-/** Commands that were asked for and that the person may not run, each with the rule that refuses. */
-export function renderRefusedCommands(found: readonly JudgedCommand[]): Message {
-  const text = `${capitalize(pluralize(found.length, 'command'))} you may not run`;
-  const described = found.map(({ command, decision }) => {
-    const failed = decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
-    return `${describeUsage(command)}\n${escapeMrkdwn(command.summary, 200)}\n:no_entry: ${failed.join('; ')}`;
-  });
-  const whys = found
-    .slice(0, 3)
-    .map(({ command: { name } }, nth) => commandButton(`Why not ${name}?`, `why ${name}`, nth));
-  return message(text, [
-    section(`*${text}*`),
-    section(truncateLines(described, 2800)),
-    actions(...whys, commandButton('My permissions', 'whoami', 8)),
-  ]);
 }
 
 /** Nothing matches the search. */
@@ -210,22 +205,18 @@ export function renderUnknownCommand(unknown: {
   ]);
 }
 
-function describeUsage({ usage }: CommandSummary): string {
-  return `\`/cdn ${escapeMarkup(usage)}\``;
-}
-
-/** Its grammar, examples and aliases. */
-function describe(command: CommandSummary, linked: boolean): string {
-  const { aliases = [], examples, summary } = command;
-  const locked = isLocked(command, linked) ? ' :key: connect first' : '';
+/** Its grammar, examples and aliases, and what refuses it. */
+function describe({ command, decision }: JudgedCommand): string {
+  const { aliases = [], examples, summary, usage } = command;
   const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
   const others = aliases.map((alias) => formatCode(alias)).join(', ');
+  const usable = decision.allowed || decision.reason === 'no-key';
   return join(
     [
-      `${describeUsage(command)}${locked}`,
+      `\`/cdn ${escapeMarkup(usage)}\`${describeRight(decision)}`,
       escapeMrkdwn(summary, 200),
-      `For example ${typed}`,
-      others && `Also: ${others}`,
+      usable && `For example ${typed}`,
+      usable && others && `Also: ${others}`,
     ],
     '\n',
   );

@@ -1,34 +1,29 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
-import { commandButton, connectButton } from './blocks/buttons.ts';
+import { connectButton } from './blocks/buttons.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
 import { formatMoment } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { replaceNativeBlocks } from './blocks/native.ts';
-import { capitalize, escapeMrkdwn, formatCode } from './blocks/text.ts';
+import { escapeMrkdwn, formatCode } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';
-import type { CommandSummary } from './help.ts';
+import { type CommandSummary, commandRow } from './help.ts';
 import { rightsLine } from './settings/why.ts';
 
 /** The part of one feature in the tab. */
 export type HomeSection = { readonly name: string; readonly blocks: readonly KnownBlock[] };
 
-export interface CommandGroup {
-  readonly title: string;
-  readonly commands: readonly CommandSummary[];
-}
-
-/** The Home tab: what waits, the other sections of features, a button for each allowed command, then key and rights. */
+/** The Home tab: what waits and runs, four buttons and a menu of the other commands, then key and rights. */
 export function renderHome(shown: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
   readonly rights: Rights;
-  readonly groups: readonly CommandGroup[];
+  readonly commands: readonly CommandSummary[];
   readonly sections: readonly HomeSection[];
   readonly asOf: Date;
 }): HomeView {
-  const { userId, linked, rights, groups, sections, asOf } = shown;
+  const { userId, linked, rights, commands, sections, asOf } = shown;
   const top = compact<KnownBlock>([
     header('Your content delivery, from Slack'),
     !linked &&
@@ -39,7 +34,7 @@ export function renderHome(shown: {
     !linked && actions(connectButton()),
   ]);
   const bottom = compact<KnownBlock>([
-    ...commandButtons(groups),
+    commandRow(commands),
     linked && section('*Your key*'),
     linked && actions(...keyButtons()),
     linked &&
@@ -53,12 +48,12 @@ export function renderHome(shown: {
   return { type: 'home', blocks: [...top, ...truncateSections(sections, room), ...bottom] };
 }
 
-/** The same buttons as a modal, for Slack's ⚡ menu. */
-export function renderMenu(groups: readonly CommandGroup[], linked: boolean): ModalView {
+/** The same commands as a modal, for Slack's ⚡ menu. */
+export function renderMenu(commands: readonly CommandSummary[], linked: boolean): ModalView {
   return modal({ title: 'CDN' }, [
     !linked && section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
     !linked && actions(connectButton()),
-    ...commandButtons(groups),
+    commandRow(commands),
   ]);
 }
 
@@ -68,17 +63,6 @@ export const menuSkeleton = modal({ title: 'CDN' }, [section('Looking up what yo
 /** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
   return [section(`*${titleOf(name)}*`), ...replaceNativeBlocks(renderFailure(failed).blocks ?? [])];
-}
-
-function commandButtons(groups: readonly CommandGroup[]): KnownBlock[] {
-  return groups.flatMap(({ title, commands }) => [
-    section(`*${title}*`),
-    actions(
-      ...commands
-        .slice(0, limits.actions)
-        .map(({ name, label }, index) => commandButton(label ?? capitalize(name), name, index)),
-    ),
-  ]);
 }
 
 /** Every section gets an equal share of the blocks; a longer one ends with a note. */

@@ -98,8 +98,8 @@ export function renderSharedCopy(answer: Message, by: string): Message {
   const notes = last?.type === 'context' ? shown.pop() : undefined;
   return message(answer.text, [
     ...shown,
-    actions(commandButton('Look for myself', words)),
-    context([`<@${by}> showed this`, ...(notes?.type === 'context' ? readNotes(notes) : [])]),
+    actions(commandButton('Open with my key', words)),
+    context([`Shared by <@${by}>`, ...(notes?.type === 'context' ? readNotes(notes) : [])]),
   ]);
 }
 
@@ -111,13 +111,13 @@ export function renderShown(answer: Message, channel: string, lacksFile: boolean
   }));
   return addNote(
     rest,
-    `Shown in <#${channel}>${lacksFile ? ', without the file: Slack did not take it' : ''}`,
+    `Shared in <#${channel}>${lacksFile ? ', without the file: Slack did not take it' : ''}`,
   );
 }
 
 /** An answer that cannot be shown to all, such as a choice of zones. */
 export function renderNotShown(answer: Message, channel: string): Message {
-  return addNote(answer, `Not shown in <#${channel}>: nothing to share yet`);
+  return addNote(answer, `Not shared in <#${channel}>: nothing to share yet`);
 }
 
 function addNote(answer: Message, note: string): Message {
@@ -159,7 +159,7 @@ const maxId = 255;
 const maxOptionValue = 150;
 
 function confirmShare(where: string): ConfirmationDialog {
-  const text = `Show this in ${where}? Everybody there sees what your key can read.`;
+  const text = `Share this in ${where}? Everybody there sees what your key can read.`;
   return {
     title: plain('Share'),
     text: { type: 'mrkdwn', text: truncate(text, 300) },

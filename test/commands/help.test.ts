@@ -15,16 +15,16 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
   expect(readOffers(answer)).toMatchInlineSnapshot(`
     [
       "zones",
+      "errors",
       "zone",
+      "approvals",
       "changes",
       "compare",
-      "errors",
       "here",
       "app",
       "scanning",
       "name",
       "keys",
-      "approvals",
       "digest",
       "alert",
       "connect",

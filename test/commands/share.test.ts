@@ -141,7 +141,7 @@ test.each(['keys', 'audit', 'whoami'])(
   },
 );
 
-test('Look for myself answers its presser privately, with their own key', async () => {
+test('Open with my key answers its presser privately, with their own key', async () => {
   const person = bot.slack.as(bob, ops);
   const { ts } = posts(ops).at(-1) ?? {};
   await person.press('help:run:0', ts === undefined ? {} : { ts });

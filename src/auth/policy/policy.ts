@@ -173,11 +173,13 @@ export function step(rule: Step['rule'], ok: boolean, says: string, refuses: Rea
 
 function homeStep({ deleted, unread }: Actor): JudgedStep {
   if (unread?.includes('person')) return unknown('organisation', 'whose person this is');
-  const says = deleted ? 'deactivated in Slack' : 'of this organisation';
+  const says = deleted ? 'deactivated in Slack' : 'a member';
   return step('organisation', !deleted, says, 'deactivated');
 }
 
-const deniedForeign = judge('foreign', [step('organisation', false, 'of another organisation', 'foreign')]);
+const deniedForeign = judge('foreign', [
+  step('organisation', false, 'a member of another organisation', 'foreign'),
+]);
 
 const unknown = (rule: Step['rule'], what: string): JudgedStep =>
   step(rule, false, `Slack does not say right now ${what}`, 'unknown');
@@ -194,7 +196,7 @@ export function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
 
 function adminStep({ admin, unread }: Actor): JudgedStep {
   if (unread?.includes('admin')) return unknown('role', 'who is an admin');
-  return step('role', admin, admin ? 'an admin' : 'not an admin', 'not-admin');
+  return step('role', admin, admin ? 'an admin' : 'needs an admin', 'not-admin');
 }
 
 const keyStep = ({ linked }: Actor): JudgedStep =>
@@ -213,13 +215,18 @@ function roleStep(
   const unreadGroup = groups.find((id) => unread?.includes(id));
   if (unreadGroup !== undefined) return unknown('role', `who is in ${mentionGroup(unreadGroup)}`);
   const isNobody = role === 'operator' && users.length + groups.length === 0;
-  return step('role', false, `not an ${role}${isNobody ? ': nobody is one yet' : ''}`, `not-${role}`);
+  return step(
+    'role',
+    false,
+    `needs the ${role} role${isNobody ? ', which nobody has yet' : ''}`,
+    `not-${role}`,
+  );
 }
 
 function capStep(policy: Policy, channelId: string | undefined, needs: Right): JudgedStep {
   const cap = channelCap(policy, channelId);
   const capped = cap === 'none' ? 'nothing of the CDN is allowed' : `nothing above *${cap}* is allowed`;
-  const says = cap === 'admin' ? 'no cap here' : `in <#${channelId ?? ''}> ${capped}`;
+  const says = cap === 'admin' ? 'no restrictions' : `in <#${channelId ?? ''}> ${capped}`;
   return step('channel', rights.indexOf(cap) >= rights.indexOf(needs), says, 'channel-cap');
 }
 
@@ -227,10 +234,9 @@ function capStep(policy: Policy, channelId: string | undefined, needs: Right): J
 function approvalSteps(policy: Policy, needs: Right): JudgedStep[] {
   if (needs === 'export') return [];
   const needed = countRequiredApprovals(policy, needs);
-  const others = needed === 1 ? '1 other person has' : `${needed} other people have`;
   const says =
     needed === 0
       ? 'runs without an approval'
-      : `then ${others} to approve within ${policy.expiryMinutes} min`;
+      : `needs ${needed === 1 ? '1 approval' : `${needed} approvals`} within ${policy.expiryMinutes} min`;
   return [step('approval', true, says, 'not-approver')];
 }

@@ -210,10 +210,10 @@ export const approvals: Feature<'ledger' | 'policies' | 'zoneCache'> = {
   ],
   forms: [denyForm, checkForm],
   async homeSection(context) {
-    const { waiting, isApprover, requested } = await loadLists(context);
+    const { waiting, requested } = await loadLists(context);
     const open = requested.filter(({ state }) =>
       ['proposed', 'approved', 'executing', 'unknown'].includes(state),
     );
-    return isApprover || open.length > 0 ? lists.renderHomeSection(waiting, open) : [];
+    return waiting.length + open.length > 0 ? lists.renderHomeSection(waiting, open.length) : [];
   },
 };

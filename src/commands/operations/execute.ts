@@ -149,8 +149,8 @@ const failures: Partial<Record<ApiError['code'], string>> = {
 /** Whether the CDN did what was asked, as far as its error says. */
 function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
   const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
-  // A 401 says that the key is refused; our sentence already says so, so the service's text is dropped.
-  const says = status === 401 ? undefined : serviceMessage?.slice(0, 300);
+  // Our sentence already says that the key is refused.
+  const says = status === 401 && code === 'key_refused' ? undefined : serviceMessage?.slice(0, 300);
   const end = (state: Settlement['state'], word: string): Settlement => ({
     state,
     outcome: { word, status, requestId, fields: [...fieldErrors], facts: { says } },

@@ -3,9 +3,10 @@ import type { Actor, Decision, Policy } from '../../auth/policy/policy.ts';
 import type { Json } from '../../lib/canonical-json.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { RequestWords } from '../../views/operations/describe.ts';
+import type { ShownAnswer } from '../../views/operations/answers.ts';
+import type { ShownOperation } from '../../views/operations/describe.ts';
 import type { Kind } from './kinds/kind.ts';
-import type { OperationOutcome, VoidReason } from './rows.ts';
+import type { OperationOutcome } from './rows.ts';
 
 /** The states, and those that each leads to. */
 const transitions = {
@@ -28,45 +29,26 @@ export const transitionsFrom: Readonly<Record<OperationState, readonly Operation
 
 export type Approval = { readonly by: string; readonly at: Date };
 
-export interface Operation {
-  /** Sixteen random letters and digits; may stand in a button. */
-  readonly id: string;
+export interface Operation extends ShownOperation {
   readonly tenant: string;
   /** The name of its kind. */
   readonly kind: string;
-  readonly state: OperationState;
   readonly requester: Person;
   /** The channel it was proposed in; undefined = in the Home tab. */
   readonly channelId: string | undefined;
   /** As its kind reads it; undefined for a row that cannot be read any more, which the next press voids. */
   readonly request: unknown;
-  /** What it asks for, would do and did, in the words of its kind. */
-  readonly words: RequestWords;
   /** Whether a secret value goes with it: it can be undone while an earlier value is kept. */
   readonly setsValue: boolean;
-  /** Typed by a person: escape it. */
-  readonly reason: string | undefined;
   /** The consequences as the requester saw them. */
   readonly snapshot: Json;
-  /** Tells the requester's CDN key from others. */
-  readonly keyFingerprint: string | undefined;
   readonly policyVersion: number;
-  readonly approvalsNeeded: number;
   /** Oldest first. */
   readonly approvals: readonly Approval[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  /** SHA-256 over everything above that people decide by, hexadecimal. */
-  readonly seal: string;
-  /** The user who caused its state, and the time; `system` = a job or the clock. */
-  readonly movedBy: string;
-  readonly movedAt: Date;
   readonly outcome: OperationOutcome | undefined;
   /** User ids of those who could approve it when it was proposed: named in the card, and written to without a channel. */
   readonly approvers: readonly string[];
   readonly attemptOf: string | undefined;
-  /** The operation that retries this one. */
-  readonly triedAgainAs: string | undefined;
 }
 
 export interface Proposal
@@ -94,33 +76,8 @@ export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }
 
-type About<Kind extends string, Facts = unknown> = Facts & {
-  readonly kind: Kind;
-  readonly operation: Operation;
-};
-
 /** The answer to a press, with the operation as it is after it. */
-export type Answer =
-  | About<'approved' | 'denied' | 'cancelled' | 'confirmed' | 'proposed'>
-  /** No such operation in this organisation or workspace. */
-  | { readonly kind: 'not-found' }
-  /** Another press came first. */
-  | About<'already'>
-  /** The settings changed after the context was read: read it again. */
-  | About<'outdated'>
-  | About<'expired'>
-  /** This press voided it. */
-  | About<'void', { readonly why: VoidReason }>
-  | About<'not-allowed', { readonly decision: Decision }>
-  /** Requesters do not decide on their own requests, admins neither. */
-  | About<'own-request', { readonly press: 'approve' | 'deny' }>
-  | About<'not-requester', { readonly press: 'cancel' | 'retry' }>
-  /** This approval was counted before. */
-  | About<'twice'>
-  /** With the operation that retries it. */
-  | About<'already-retried'>
-  /** Wrong state for a retry, or its value is no longer kept. */
-  | About<'not-now', { readonly why: 'state' | 'value-gone' }>;
+export type Answer = ShownAnswer<Operation, Decision>;
 
 const undoMs = 30 * minuteMs;
 

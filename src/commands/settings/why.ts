@@ -13,7 +13,7 @@ const whyCommand: Command<'features' | 'policies'> = {
   aliases: ['may', 'can'],
   usage: 'why <command…>',
   summary: 'Whether you may run a command here, and each step of that decision',
-  label: 'May I?',
+  label: 'Check a permission',
   examples: ['why zones', 'why volume delete', 'why export @somebody'],
   needs: 'none',
   // The command asked about may be pasted with its ids behind it.

@@ -50,7 +50,7 @@ export function renderFailure(failed: Failure): Message {
 
 function renderButtons({ offer, why, retry }: Failure): Button[] {
   if (offer === 'connect') return [connectButton()];
-  if (offer === 'why') return why ? [commandButton('Why?', `why ${why}`)] : [];
+  if (offer === 'why') return why ? [commandButton('Why, and who can change it', `why ${why}`)] : [];
   // With an offer, a retry would fail again.
   if (offer === undefined) return retry ? [button('Try again', retry.actionId, retry.value)] : [];
   return offer.slice(0, maxAlternatives).map(({ label, types }, index) => commandButton(label, types, index));
@@ -79,8 +79,8 @@ interface Refusal {
 export function renderRefusal({ trace, reason }: Decision, missing: readonly MissingScope[]): Refusal {
   const says = trace.find(({ ok }) => !ok)?.says;
   const refusal = explainReason(reason, says) ?? {
-    message: `You may not do this: you are ${says ?? 'not allowed to'}.`,
-    hint: 'An admin can change that with `/cdn settings`.',
+    message: `Not allowed yet: this ${says ?? 'is not for you'}.`,
+    hint: 'An admin can change that in `/cdn settings`.',
     offer: 'why',
   };
   // If the look-up behind a refusal failed, the refusal may be wrong.
@@ -98,7 +98,7 @@ const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
 function explainReason(reason: Reason, says: string | undefined): Refusal | undefined {
   const explanations: Readonly<Partial<Record<Reason, Refusal>>> = {
     deactivated: {
-      message: 'Deactivated people may do nothing here.',
+      message: 'Your Slack account is deactivated.',
       hint: 'An admin of the workspace can change that in Slack.',
     },
     foreign: {
@@ -111,18 +111,18 @@ function explainReason(reason: Reason, says: string | undefined): Refusal | unde
       offer: 'connect',
     },
     'not-admin': {
-      message: 'Only admins may do this, and you are not one.',
-      hint: 'Admins are the workspace’s admins and people named by the operator of this bot.',
+      message: 'Not allowed yet: only admins can do this.',
+      hint: 'Admins are the workspace’s admins and the people whom the bot’s configuration names.',
       offer: 'why',
     },
     'channel-cap': {
-      message: `This is not allowed here: ${says ?? 'the channel is capped'}.`,
-      hint: 'Try it in another channel, or with the buttons of the bot’s Home tab.',
+      message: `Not allowed here: ${says ?? 'this channel is restricted'}.`,
+      hint: 'Use another channel, or the buttons of the bot’s Home tab.',
       offer: 'why',
     },
     'other-channel': {
-      message: `That is not the place for it: ${says ?? 'only some channels are'}.`,
-      hint: 'Choose another channel. An admin can change that with `/cdn settings`.',
+      message: `Not allowed there: ${says ?? 'only some channels are named for it'}.`,
+      hint: 'Choose another channel. An admin can change that in `/cdn settings`.',
     },
   };
   return explanations[reason];

@@ -27,9 +27,12 @@ export function selectOf(
   const given = entries.filter((entry) => !!entry);
   const groups = given
     .filter((entry) => 'buttons' in entry)
-    .map(({ label, buttons }) => ({ label: plain(label), options: makeOptions(buttons) }))
+    .map(({ label, buttons }) => ({
+      label: plain(label),
+      options: makeOptions(buttons).slice(0, maxOptions),
+    }))
     .filter(({ options }) => options.length > 0);
-  const options = makeOptions(given.filter((entry) => 'type' in entry));
+  const options = makeOptions(given.filter((entry) => 'type' in entry)).slice(0, maxOptions);
   const all = [...options, ...groups.flatMap((group) => group.options)];
   const initial = all.find(({ text }) => text.text === chosen);
   if (all.length === 0) return undefined;
@@ -54,6 +57,8 @@ export function readChoice(
 
 /** Slack's limit: https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element */
 const maxOverflow = 5;
+/** Slack's limit: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
+const maxOptions = 100;
 /** Slack's limit: https://docs.slack.dev/reference/block-kit/composition-objects/option-object */
 const maxValue = 150;
 

@@ -13,31 +13,37 @@ import {
   undoButton,
 } from './describe.ts';
 
-type About<Kind extends string, Facts = unknown> = Facts & {
-  readonly kind: Kind;
-  readonly operation: ShownOperation;
-};
-
 /** What a press led to, with the operation as it is after it. */
-export type ShownAnswer =
+export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: readonly TraceStep[] }> =
+  /** No such operation in this organisation or workspace. */
   | { readonly kind: 'not-found' }
-  | About<
-      | 'approved'
-      | 'denied'
-      | 'cancelled'
-      | 'confirmed'
-      | 'proposed'
-      | 'already'
-      | 'outdated'
-      | 'expired'
-      | 'twice'
-      | 'already-retried'
-    >
-  | About<'void', { readonly why: string }>
-  | About<'not-allowed', { readonly decision: { readonly trace: readonly TraceStep[] } }>
-  | About<'own-request', { readonly press: 'approve' | 'deny' }>
-  | About<'not-requester', { readonly press: 'cancel' | 'retry' }>
-  | About<'not-now', { readonly why: 'state' | 'value-gone' }>;
+  | ({ readonly operation: Shown } & (
+      | {
+          readonly kind:
+            | 'approved'
+            | 'denied'
+            | 'cancelled'
+            | 'confirmed'
+            | 'proposed'
+            | 'expired'
+            /** Another press came first. */
+            | 'already'
+            /** The settings changed after the context was read: read it again. */
+            | 'outdated'
+            /** This approval was counted before. */
+            | 'twice'
+            /** With the operation that retries it. */
+            | 'already-retried';
+        }
+      /** This press voided it. */
+      | { readonly kind: 'void'; readonly why: string }
+      | { readonly kind: 'not-allowed'; readonly decision: Refusal }
+      /** Requesters do not decide on their own requests, admins neither. */
+      | { readonly kind: 'own-request'; readonly press: 'approve' | 'deny' }
+      | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'retry' }
+      /** Wrong state for a retry, or its value is no longer kept. */
+      | { readonly kind: 'not-now'; readonly why: 'state' | 'value-gone' }
+    ));
 
 type TraceStep = { readonly ok: boolean; readonly says: string };
 

@@ -3,8 +3,8 @@ import { actions, context, type Message, message, section } from '../blocks/bloc
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
-import { capitalize, truncateLines } from '../blocks/text.ts';
-import { canCancel, checkButton, decisionButtons } from './approvals.ts';
+import { capitalize, join, truncateLines } from '../blocks/text.ts';
+import { canCancel, decisionButtons } from './approvals.ts';
 import { describeMissing, nameInPlainText, renderState, type ShownOperation } from './describe.ts';
 
 export interface ApprovalLists {
@@ -54,16 +54,15 @@ function renderChoice(operation: ShownOperation): Button[] {
     : [];
 }
 
-/** For the Home tab: only what can be acted on. */
-export function renderHomeSection(
-  waiting: readonly ShownOperation[],
-  open: readonly ShownOperation[],
-): KnownBlock[] {
-  const yours = `${pluralize(open.length, 'request')} of yours ${open.length === 1 ? 'is' : 'are'} open`;
+/** For the Home tab: what waits for the person, and how many of their own requests are open. */
+export function renderHomeSection(waiting: readonly ShownOperation[], open: number): KnownBlock[] {
+  const yours = open > 0 && `${pluralize(open, 'request')} of yours ${open === 1 ? 'is' : 'are'} open`;
   return [
-    section(`*${countWaiting(waiting)}*, ${yours}`, commandButton('All approvals', 'approvals')),
+    section(
+      join([waiting.length > 0 && `*${countWaiting(waiting)}*`, yours], ' · '),
+      commandButton('Approvals', 'approvals'),
+    ),
     ...renderWaiting(waiting, false),
-    ...renderRequested(open),
   ];
 }
 
@@ -83,15 +82,4 @@ function renderOpen(operation: ShownOperation, isListed = false): KnownBlock[] {
     ),
     actions(...decisionButtons(operation, isListed)),
   ];
-}
-
-function renderRequested(requested: readonly ShownOperation[]): KnownBlock[] {
-  const blocks = requested.slice(0, mostListed).map((operation) => {
-    const { id, state } = operation;
-    const text = renderLine(operation);
-    if (canCancel(operation)) return section(text, button('Cancel', 'approvals:cancel', id));
-    return section(text, state === 'unknown' ? checkButton(id) : undefined);
-  });
-  const more = requested.length - mostListed;
-  return more > 0 ? [...blocks, context(`and ${more} more`)] : blocks;
 }

@@ -9,6 +9,7 @@ import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../bl
 
 /** An operation as it is drawn. */
 export interface ShownOperation {
+  /** Sixteen random letters and digits; may stand in a button. */
   readonly id: string;
   readonly state: State;
   readonly requester: { readonly userId: string };
@@ -17,14 +18,17 @@ export interface ShownOperation {
   readonly words: RequestWords;
   readonly approvalsNeeded: number;
   readonly approvals: readonly { readonly by: string }[];
+  /** Tells the requester's CDN key from others. */
   readonly keyFingerprint: string | undefined;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** SHA-256 over all that people decide by, hexadecimal. */
   readonly seal: string;
-  /** A user id, or `system`. */
+  /** The user who caused its state; `system` = a job or the clock. */
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: Outcome | undefined;
+  /** The operation that retries this one. */
   readonly triedAgainAs: string | undefined;
 }
 

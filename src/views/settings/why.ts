@@ -39,8 +39,8 @@ export function renderWhy(asked: {
     actions(
       own && decision.reason === 'no-key' && connectButton(),
       decision.allowed && own && needs === 'read' && commandButton(`/cdn ${name}`, name),
-      commandButton('What I may', 'whoami', 8),
-      !own && commandButton('Settings', 'settings', 9),
+      commandButton('My permissions', 'whoami', 8),
+      (!own || admins.includes(reader)) && commandButton('Open settings', 'settings', 9),
     ),
   ]);
 }
@@ -52,10 +52,10 @@ function renderStep({ rule, says, ok }: Decision['trace'][number]): string {
 const mostNamed = 3;
 
 function nameAdmins(admins: readonly string[], reader: string): string {
-  if (admins.includes(reader)) return 'You are an admin and can change that: `/cdn settings`.';
+  if (admins.includes(reader)) return 'You are an admin and can change that.';
   const names = admins.slice(0, mostNamed).map((id) => `<@${id}>`);
   if (names.length === 0) return '';
-  return `${names.join(', ')} ${names.length === 1 ? 'is an admin' : 'are admins'} and can change that.`;
+  return `Ask an admin: ${names.join(', ')} can change that.`;
 }
 
 export function renderWhichCommand(): Message {
@@ -77,7 +77,7 @@ export function renderUnknownCommand(typed: string, near: readonly string[]): Me
 }
 
 const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {
-  organisation: 'Organisation',
+  organisation: 'Workspace',
   role: 'Role',
   key: 'Key',
   channel: 'Channel',

@@ -159,12 +159,12 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
       {
         "ok": true,
         "rule": "organisation",
-        "says": "of this organisation",
+        "says": "a member",
       },
       {
         "ok": false,
         "rule": "role",
-        "says": "not an operator: nobody is one yet",
+        "says": "needs the operator role, which nobody has yet",
       },
       {
         "ok": false,
@@ -179,7 +179,7 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
       {
         "ok": true,
         "rule": "approval",
-        "says": "then 2 other people have to approve within 30 min",
+        "says": "needs 2 approvals within 30 min",
       },
     ]
   `);
@@ -193,7 +193,7 @@ test('people of other organisations are told nothing of the policy', () => {
   );
   expect([...traces]).toMatchInlineSnapshot(`
     [
-      "[{"rule":"organisation","says":"of another organisation","ok":false}]",
+      "[{"rule":"organisation","says":"a member of another organisation","ok":false}]",
     ]
   `);
 });

@@ -29,7 +29,7 @@ test('in the conversation with the bot the zones are counted, and any of them is
   const copy = await bot.slack
     .as('U0BOB0000', 'C0OPS0000')
     .waitForMessage(({ ephemeral, text }) => !ephemeral && text.includes('12 zones'));
-  const words = buttons(copy).get('Look for myself')?.[1];
+  const words = buttons(copy).get('Open with my key')?.[1];
   expect(words).toMatch(/^errors all \S+T\d\d:\d\d\.\.\S+Z status:5xx$/u);
   expect(bot.slack.problems).toEqual([]);
 });

@@ -155,7 +155,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.choose('menu:more', 'zones:page:off sort=attention&only=off');
     await person.waitForModal(/or suspended/);
     await person.closeModal();
-    await person.press('help:run:1');
+    await person.press('help:run:2');
     await person.waitForModal('zones:submit');
     await person.suggest('zones:pick', nameOf(6));
     await person.choose('zones:pick', String(bot.cdn.data.zones[6]?.Id));
