@@ -26,7 +26,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
     *alerts*
     :warning: Something went wrong on our side, and nothing was changed.
     Try again. If it keeps happening, tell whoever runs this bot the reference below.
-    Reference AZQJA8Q2
+    Reference RPHENFCF
     Zones
     Origin errors
     Find a zone
@@ -48,9 +48,9 @@ test('the Home tab shows person, commands and key in this order', async () => {
     *Your key*
     Replace key
     Forget my key
-    Forget your CDN key?
-    You can connect one again at any time.
-    Forget it
+    Disconnect your API key?
+    Your digests and alerts pause, and requests that wait are cancelled.
+    Disconnect
     Keep it
     Fingerprint \`f1a9c0de\` · connected since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
     rights: read
