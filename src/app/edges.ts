@@ -10,12 +10,13 @@ import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createDirectMessenger } from '../slack/send/job-ports.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
-import { createReadiness } from '../slack/web/readiness.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createBacklogReader } from '../store/backlog.ts';
 import { createClaims, createReleases } from '../store/deliveries.ts';
 import type { GaugeSources } from '../telemetry/metrics.ts';
 import type { Role } from './config.ts';
+import { createReadiness, runChecks } from './doctor/checks.ts';
+import type { Subject } from './doctor/subject.ts';
 import type { Features } from './features.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
@@ -78,6 +79,22 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     panel: config.panel,
   });
 
+  let asking: Promise<string | undefined> | undefined;
+  const subject: Subject = {
+    ...base,
+    ...services,
+    database,
+    running: {
+      verifyToken: () => access.verify(),
+      // A question that is still unanswered is not asked again: it would only make a slow database slower.
+      findStoreProblem: () =>
+        (asking ??= findStoreProblem(stores).finally(() => {
+          asking = undefined;
+        })),
+      slackConnections,
+      findSkew: async () => (role === 'worker' ? undefined : clock.refresh()),
+    },
+  };
   const web = createWeb({
     ...config.web,
     isPublic: publicUrl !== undefined,
@@ -87,17 +104,14 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     events: http?.handle,
     install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,
-    unready: createReadiness({
-      findStoreProblem: async () => {
-        const failure = await database.ping().catch((error: unknown) => ({ error }));
-        if (failure && isReadOnly(failure.error)) return 'the database takes no writes';
-        return stores.keyring.findProblem();
-      },
-      slackConnections,
-      clock: role === 'worker' ? undefined : clock,
-    }),
+    unready: createReadiness(subject),
   });
   return {
+    /** Throws the reason why the bot cannot work. */
+    check: async (): Promise<void> => {
+      for (const { state, says, fix } of await runChecks('start', subject))
+        if (state === 'failed') throw new UserError(`The bot cannot start: ${says}.`, fix);
+    },
     receiver,
     bolt,
     web,
@@ -105,4 +119,13 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     /** False over Socket Mode without pages: the endpoints need not be reachable, so a second bot on one machine works. */
     endpointsNeeded: Boolean(http ?? access.installer ?? connectPage),
   };
+}
+
+async function findStoreProblem({ database, keyring }: Stores): Promise<string | undefined> {
+  try {
+    await database.ping();
+    return await keyring.findProblem();
+  } catch (error) {
+    return isReadOnly(error) ? 'the database takes no writes' : 'the database does not answer';
+  }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { tenantId } from '../auth/identity.ts';
 import { createOffboarding } from '../auth/offboarding.ts';
 import { createExportService } from '../commands/exports/service.ts';
 import { exportLimits } from '../commands/exports/worker/gather.ts';
@@ -11,8 +12,11 @@ import { createAccountReads } from '../commands/reports/accounts/reads.ts';
 import { createAlertService } from '../commands/reports/alerts/service.ts';
 import { createDigestService } from '../commands/reports/digests/service.ts';
 import { createPauseHook } from '../commands/reports/pauses.ts';
+import type { Doctor } from '../commands/services.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
-import { createDoctor } from './doctor/service.ts';
+import { workspaceOf } from '../slack/sender.ts';
+import { runChecks } from './doctor/checks.ts';
+import { findChannels } from './doctor/stores.ts';
 import type { Services } from './services.ts';
 import type { Base, Stores } from './stores.ts';
 
@@ -21,7 +25,7 @@ export type Features = ReturnType<typeof createFeatures>;
 /** Third stage: the engines, and the ports that their jobs reach Slack and the CDN with. */
 export function createFeatures(base: Base, stores: Stores, services: Services) {
   const { config, log, now } = base;
-  const { audit, installations, keyStore, links, names, outbox, policies, sealer } = stores;
+  const { audit, installations, keyStore, links, names, outbox, sealer } = stores;
   const { metrics, onAttempt, zoneCache } = services;
   const { db } = stores.database;
   const { enqueue } = stores.queue;
@@ -75,7 +79,22 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
       async (ended) => void (await cancelUnbegun(ledger, ended)),
     ],
   });
-  const doctor = createDoctor(base, stores, services);
+  const doctor: Doctor = {
+    retryNativeBlocks: (person) => stores.nativeSupport.forget(tenantId(person)),
+    async examine(person) {
+      const token = await services.access.token(workspaceOf(person));
+      const channels = await findChannels(stores.database, tenantId(person));
+      return runChecks('command', {
+        ...base,
+        ...services,
+        database: stores.database,
+        findWorkspaces: async () => ({ found: [], workspaces: [{ token, channels }] }),
+        support: stores.nativeSupport,
+        probe: person.userId,
+        key: (await keyStore.reveal(person))?.key,
+      });
+    },
+  };
   return {
     tempDirectory,
     doctor,

@@ -29,9 +29,9 @@ export function createLifecycle(
   release: () => Promise<void>,
 ): ChatApp {
   const { database, queue, keyring } = stages.stores;
-  const { access, inFlight, zoneCache } = stages.services;
+  const { inFlight, zoneCache } = stages.services;
   const { ports } = stages.features;
-  const { bolt, receiver, web, transport, endpointsNeeded } = stages.edges;
+  const { bolt, check, receiver, web, transport, endpointsNeeded } = stages.edges;
   let port: number | undefined;
   let stopping: Promise<void> | undefined;
   const answersSlack = role !== 'worker';
@@ -58,7 +58,7 @@ export function createLifecycle(
     async start() {
       keyring.start();
       if (answersSlack) {
-        await access.verify();
+        await check();
         await bolt.init();
       }
       const open = async (): Promise<void> => {

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCdn } from '../api/cdn.ts';
 import type { Config } from '../app/config.ts';
-import { type AskedFor, checkDeployment } from '../app/doctor/deployment.ts';
-import { checkKey } from '../app/doctor/network.ts';
-import { checkRoom, checkStores } from '../app/doctor/stores.ts';
+import { runChecks } from '../app/doctor/checks.ts';
+import { describeRefusal } from '../app/doctor/stores.ts';
+import type { Subject } from '../app/doctor/subject.ts';
+import { findWorkspaces } from '../app/doctor/workspaces.ts';
 import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
-import { type Database, openDatabase } from '../store/database.ts';
+import { findSchemaState, openDatabase } from '../store/database.ts';
+import { createNativeSupport } from '../store/native-support.ts';
 import type { Log } from '../telemetry/log.ts';
+import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
 import { readKeyFile } from './key-file.ts';
 import { parseWords } from './words.ts';
@@ -39,25 +41,39 @@ export async function doctorCommand(words: readonly string[], options: Options):
     probe: { type: 'string' },
     team: { type: 'string' },
   }).values;
-  const { config, fetch, print } = options;
+  const { config, now, print } = options;
+  const isOAuth = config.slack.installing.kind === 'oauth';
+  if (!isOAuth && team !== undefined)
+    throw new UserError('--team is for a bot that serves many workspaces.', 'Leave it out.');
+  if (isOAuth && probe !== undefined && team === undefined)
+    throw new UserError('--probe needs the workspace of that person.', 'Add --team <workspace id>.');
   const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
-  const findings = await examine(options, { probe, team });
-  // The key stays in this process.
-  if (key) findings.push(await checkKey(createCdn({ ...config.cdn, fetch }), key));
-  if (json) print(JSON.stringify(findings, undefined, 2));
-  else for (const finding of findings) printFinding(finding, print);
-  return findings.some(({ state }) => state === 'failed') ? 'ill' : 'healthy';
-}
-
-async function examine(options: Options, about: AskedFor): Promise<Finding[]> {
-  const { config, fetch, now } = options;
-  const { database, found } = await openStores(options);
+  const opened = await openStore(options);
+  const { database } = opened;
   try {
-    const isReadable = database && !found.some(({ state }) => state === 'failed');
-    const isOAuth = config.slack.installing.kind === 'oauth';
-    const installations = isReadable && isOAuth ? await openInstallations(database, config, now) : undefined;
-    const deployment = { config, fetch, slackFetch: fetch, now, database, installations };
-    return [...found, ...(await checkDeployment(deployment, about))];
+    // Tables of another version are not read.
+    const current =
+      database && (await findSchemaState(database.db).catch(() => 'newer')) === 'current'
+        ? database
+        : undefined;
+    const installations =
+      current && isOAuth ? await openInstallations(current, config, now).catch(() => undefined) : undefined;
+    const findings = await runChecks('terminal', {
+      ...options,
+      ...opened,
+      slackFetch: options.fetch,
+      findWorkspaces: () => findWorkspaces({ config, now, database: current, installations, team }),
+      support: current && createNativeSupport({ db: current.db, now }),
+      probe,
+      key,
+    });
+    if (json) print(JSON.stringify(findings, undefined, 2));
+    else {
+      for (const finding of findings) printFinding(finding, print);
+      const failed = findings.filter(({ state }) => state === 'failed').length;
+      print(`${pluralize(findings.length, 'check')}, ${failed} failed.`);
+    }
+    return findings.some(({ state }) => state === 'failed') ? 'ill' : 'healthy';
   } finally {
     await database?.close();
   }
@@ -68,35 +84,21 @@ function printFinding({ check, state, says, fix }: Finding, print: Options['prin
   if (fix !== undefined && state !== 'ok') print(`         → ${fix}`);
 }
 
-/** Database, keyring and room, as far as they can be opened; a current database stays open. */
-async function openStores({ config, log }: Options): Promise<{ database?: Database; found: Finding[] }> {
+/** The database, or why there is none. */
+async function openStore({ config, log }: Options): Promise<Pick<Subject, 'database' | 'closed'>> {
   const { databaseUrl, dataDir } = config.store;
-  const room: Finding[] = databaseUrl ? [] : [await checkRoom(dataDir)];
+  const check = 'database';
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
     const says = `none in ${dataDir} yet; the first start makes it`;
-    return { found: [...room, { check: 'database', state: 'ok', says }] };
+    return { database: undefined, closed: { check, state: 'ok', says } };
   }
-  let database: Database | undefined;
   try {
-    database = await openDatabase({ ...config.store, log });
-    const found = await checkStores(database, config);
-    // Tables of another version are not read.
-    if (found.every(({ check, state }) => check !== 'database' || state === 'ok')) return { database, found };
-    await database.close();
-    return { found };
+    return { database: await openDatabase({ ...config.store, log }) };
   } catch (error) {
-    await database?.close();
     if (!(error instanceof UserError)) throw error;
-    const says = error.message;
+    if (databaseUrl) return { database: undefined, closed: describeRefusal(check, error) };
     // The embedded database serves one process.
-    const finding: Finding = databaseUrl
-      ? { check: 'database', state: 'failed', says, ...(error.hint ? { fix: error.hint } : {}) }
-      : {
-          check: 'database',
-          state: 'skipped',
-          says,
-          fix: 'Ask /cdn doctor in Slack, or stop the bot first.',
-        };
-    return { found: [...room, finding] };
+    const fix = 'Ask /cdn doctor in Slack, or stop the bot first.';
+    return { database: undefined, closed: { check, state: 'skipped', says: error.message, fix } };
   }
 }

@@ -40,6 +40,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
   try {
     const pool = create(maxConnections, {
       // Not as parameters of the start: PgBouncer knows none of them.
+      // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, its types do not say so
       onConnect: async (client) =>
         void (await client.query(
           `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000`,
@@ -75,7 +76,7 @@ async function checkServer(pool: Pool, address: string): Promise<void> {
   const { rows } = await pool.query<{ encoding: string; readOnly: string }>(
     `select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as "readOnly"`,
   );
-  const [{ encoding = '', readOnly = '' } = {}] = rows;
+  const { encoding, readOnly } = rows[0] ?? { encoding: '', readOnly: '' };
   if (encoding !== 'UTF8')
     throw new UserError(
       `The database at ${address} stores text as ${encoding}, which cannot hold what people type.`,

@@ -88,7 +88,7 @@ test('of many workspaces each token is looked at', async () => {
 });
 
 test.skipIf(typeof postgres === 'string')(
-  'on PostgreSQL the server’s version and the size are told, and that free room is not',
+  'on PostgreSQL version and size are told, that free room is not, and how an empty database is set up',
   async () => {
     if (typeof postgres === 'string') throw new Error(postgres);
     const server = await postgres.start();
@@ -96,10 +96,16 @@ test.skipIf(typeof postgres === 'string')(
     await bot.stop();
     const DATABASE_URL = (await server.createDatabase()).reveal();
     bot = await startBot({ env: { DATABASE_URL, ENCRYPTION_KEYS: generateKeys('k1') } });
-    const found = (await doctorFindings()).filter(({ check }) => /^(bot|room|database)$/u.test(check));
-    expect(found.map(({ check, state, says }) => `${state} ${check}: ${stabilize(says)}`)).toMatchSnapshot(
-      'postgres',
-    );
+    const tell = async (): Promise<string[]> =>
+      (await doctorFindings({ env: bot.env }))
+        .filter(({ check }) => /^(disk space|database|keyring)$/u.test(check))
+        .map(
+          ({ check, state, says, fix }) => `${state} ${check}: ${stabilize(says)}${fix ? ` → ${fix}` : ''}`,
+        );
+    expect(await tell()).toMatchSnapshot('postgres');
+    const empty = (await server.createDatabase({ empty: true })).reveal();
+    Object.assign(bot.env, { DATABASE_URL: empty });
+    expect(await tell()).toMatchSnapshot('an empty database');
   },
 );
 

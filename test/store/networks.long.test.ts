@@ -183,7 +183,7 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
         return rows;
       });
     };
-    const [first = [], second = []] = [
+    const [first, second] = [
       await readNames('select 1', 'select 2'),
       await readNames('select 2', 'select 1'),
     ];
@@ -221,12 +221,12 @@ test.skipIf(skipsClusters)(
     await queue.start({ jobs: [job], ports: {} });
     onTestFinished(() => queue.stop());
 
-    let isEnded = false;
+    const ending = new AbortController();
     let written = 0;
     const failures: unknown[] = [];
     /** A person who types without a pause. */
     const write = async (): Promise<void> => {
-      while (!isEnded) {
+      while (!ending.signal.aborted) {
         const row = { id: `delivery ${Math.random()}`, seen_at: new Date() };
         await database.db
           .insertInto('deliveries')
@@ -252,7 +252,7 @@ test.skipIf(skipsClusters)(
     await expect.poll(() => written, { timeout: 10_000 }).toBeGreaterThan(before + 100);
     await queue.enqueue(job, { n: 2 });
     await expect.poll(() => ran, { timeout: 10_000 }).toContain(2);
-    isEnded = true;
+    ending.abort();
     await Promise.all(writing);
   },
 );

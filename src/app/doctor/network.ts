@@ -1,19 +1,15 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import { describeNetworkCause, findNetworkCause } from '../../lib/network-cause.ts';
+import { findProxy } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Finding } from '../../views/doctor.ts';
-import type { Config } from '../config.ts';
-
-interface Options {
-  readonly config: Pick<Config, 'cdn' | 'slack' | 'web'>;
-  readonly fetch: typeof globalThis.fetch;
-}
+import type { Subject } from './subject.ts';
 
 const timeoutMs = 5_000;
 
 /** Whether PUBLIC_URL leads to a bot that runs and, over signed HTTP, takes what Slack delivers. */
-export async function checkAddresses({ config, fetch }: Options): Promise<Finding[]> {
+export async function checkAddresses({ config, fetch }: Subject): Promise<Finding[]> {
   const check = 'public address';
   const { slack, web } = config;
   if (web.publicUrl === undefined) return [{ check, state: 'skipped', says: 'PUBLIC_URL is not set' }];
@@ -29,7 +25,7 @@ export async function checkAddresses({ config, fetch }: Options): Promise<Findin
 }
 
 /** Slack's one address for commands, events and interactivity: a delivery without a signature is refused there. */
-async function checkEventAddress(url: string, fetch: Options['fetch']): Promise<Finding> {
+async function checkEventAddress(url: string, fetch: Subject['fetch']): Promise<Finding> {
   const check = 'event address';
   const status = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) }).then(
     (response) => `HTTP ${response.status}`,
@@ -43,26 +39,43 @@ async function checkEventAddress(url: string, fetch: Options['fetch']): Promise<
   return { check, state: 'failed', says: `does not take Slack’s deliveries (${status})`, fix };
 }
 
-/** Whether the CDN's hosts are reached. */
-export async function checkHosts({
-  config,
-  fetch,
-}: Pick<Options, 'fetch'> & { readonly config: Pick<Config, 'cdn'> }) {
-  const hosts = { CDN_API_URL: config.cdn.apiUrl, CDN_ORIGIN_LOGGING_URL: config.cdn.originLoggingUrl };
+/** Whether Slack and the CDN's hosts are reached, and by which way. */
+export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]> {
+  const hosts = [
+    ['slack', 'SLACK_API_URL', config.slack.apiUrl],
+    ['cdn', 'CDN_API_URL', config.cdn.apiUrl],
+    ['cdn', 'CDN_ORIGIN_LOGGING_URL', config.cdn.originLoggingUrl],
+  ] as const;
   return Promise.all(
-    Object.entries(hosts).map(async ([variable, url]): Promise<Finding> => {
-      const check = `cdn ${new URL(url).host}`;
-      // Without a key any answer will do.
-      const failure = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).then(
-        () => undefined,
-        (error: unknown) =>
-          findNetworkCause(error) ?? ({ kind: 'timeout', code: 'no answer in 5 s' } as const),
-      );
-      if (failure === undefined) return { check, state: 'ok', says: 'answers' };
-      const { message, hint } = describeNetworkCause(failure, new URL(url).host);
-      return { check, state: 'failed', says: message, fix: `${hint} It is set by ${variable}.` };
+    hosts.map(async ([whose, variable, url]): Promise<Finding> => {
+      const check = `${whose} ${new URL(url).host}`;
+      const proxy = findProxy(url);
+      const way = proxy === undefined ? 'directly' : `by the proxy ${proxy}`;
+      try {
+        // Without a key any answer will do.
+        await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+        return { check, state: 'ok', says: `answers, ${way}` };
+      } catch (error) {
+        const { says, fix } = describeUnreached(error, url);
+        return {
+          check,
+          state: 'failed',
+          says: `${says} It is asked ${way}.`,
+          fix: `${fix} It is set by ${variable}.`,
+        };
+      }
     }),
   );
+}
+
+/** Why there was no answer of an address. */
+export function describeUnreached(
+  error: unknown,
+  url: string,
+): Pick<Finding, 'says'> & { readonly fix: string } {
+  const cause = findNetworkCause(error) ?? ({ kind: 'timeout', code: 'no answer in 5 s' } as const);
+  const { message, hint } = describeNetworkCause(cause, new URL(url).host);
+  return { says: message, fix: hint };
 }
 
 const copyKey = 'Copy the key from the control panel again; resetting it there disables the old one.';

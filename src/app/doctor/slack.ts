@@ -1,58 +1,41 @@
 import { type Logger, LogLevel, WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { readSlackError } from '../../slack/installations.ts';
 import { type Scope, scopes } from '../../slack/scopes.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
+import { describeUnreached } from './network.ts';
+import { type Subject, tokenCheck, type Workspace } from './subject.ts';
 
-interface Options {
-  readonly apiUrl: string;
-  readonly appToken: Secret | undefined;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => Date;
-}
-
-interface InWorkspace {
-  readonly token: Secret;
-  /** Channels that digests and watches post to. */
-  readonly channels: readonly string[];
-  /** A person who gets charts and tables, which are taken back at once. */
-  readonly probe: string | undefined;
-  /** Where the outcome of the probe is kept for the bot; undefined = the database is not open. */
-  readonly support: Pick<NativeSupport, 'list' | 'record'> | undefined;
-}
-
-/** Asks Slack for what the whole bot needs of it: clock and connection. */
-export async function checkConnection(options: Options): Promise<Finding[]> {
-  const clock = await checkClock(options);
-  const { appToken } = options;
-  return appToken ? [clock, await checkSocket(createClient(appToken, options))] : [clock];
-}
+type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
 /** Asks Slack for what the bot needs in one workspace: token, scopes, channels, native blocks. */
 export async function checkWorkspace(
-  { token, channels, probe, support }: InWorkspace,
-  options: Pick<Options, 'apiUrl' | 'fetch'>,
+  { token, channels, prefix = '', isBrief = false }: Workspace,
+  { probe, support, ...options }: Subject,
 ): Promise<Finding[]> {
   const client = createClient(token, options);
-  const { tenant, found } = await checkToken(client);
+  const { tenant, found } = await checkToken(client, options);
   const findings = [...found];
-  if (tenant === undefined) return findings;
-  for (const channel of channels) findings.push(await checkChannel(client, channel));
-  const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe);
-  if (probed) await support?.record(tenant, probed.seen);
-  const seen = support ? await support.list(tenant) : probed?.seen;
-  return [...findings, ...describeSupport(seen ?? []), ...(probed?.found ?? [])];
+  if (tenant !== undefined) {
+    for (const channel of channels) findings.push(await checkChannel(client, channel));
+    const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe);
+    if (probed) await support?.record(tenant, probed.seen);
+    const seen = support ? await support.list(tenant) : probed?.seen;
+    findings.push(...describeSupport(seen ?? []), ...(probed?.found ?? []));
+  }
+  return findings
+    .filter(({ check, state }) => !isBrief || state !== 'ok' || check === tokenCheck)
+    .map((finding) => ({ ...finding, check: `${prefix}${finding.check}` }));
 }
 
-function createClient(token: Secret, { apiUrl, fetch }: Pick<Options, 'apiUrl' | 'fetch'>): WebClient {
+function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
   return new WebClient(token.reveal(), {
-    slackApiUrl: apiUrl,
+    slackApiUrl: config.slack.apiUrl,
     allowAbsoluteUrls: false,
-    fetch,
+    fetch: slackFetch,
     timeout: 5_000,
     retryConfig: { retries: 1 },
     logger: silent,
@@ -72,8 +55,11 @@ export const silent: Logger = {
 };
 
 /** `tenant` is undefined where the token is not accepted. */
-async function checkToken(client: WebClient): Promise<{ tenant?: string; found: Finding[] }> {
-  const check = 'slack token';
+async function checkToken(
+  client: WebClient,
+  options: Options,
+): Promise<{ tenant?: string; found: Finding[] }> {
+  const check = tokenCheck;
   try {
     const answer = await client.auth.test();
     const given = z.array(z.string()).catch([]).parse(answer.response_metadata?.scopes);
@@ -84,7 +70,7 @@ async function checkToken(client: WebClient): Promise<{ tenant?: string; found: 
     };
   } catch (error) {
     const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
-    return { found: [{ check, state: 'failed', says: describe(error), fix }] };
+    return { found: [{ check, state: 'failed', ...describeFailure(error, options, fix) }] };
   }
 }
 
@@ -100,36 +86,55 @@ function findLackingScopes(given: readonly string[]): Finding[] {
   }));
 }
 
-async function checkSocket(client: WebClient): Promise<Finding> {
+/** Over Socket Mode, whether the app token opens connections. */
+export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   const check = 'socket mode';
+  const { appToken } = subject.config.slack;
+  if (!appToken) return [];
   try {
-    await client.apps.connections.open();
-    return { check, state: 'ok', says: 'the app token opens connections' };
+    await createClient(appToken, subject).apps.connections.open();
+    return [{ check, state: 'ok', says: 'the app token opens connections' }];
   } catch (error) {
     const fix = 'SLACK_APP_TOKEN needs the scope connections:write, and the app Socket Mode enabled.';
-    return { check, state: 'failed', says: describe(error), fix };
+    return [{ check, state: 'failed', ...describeFailure(error, subject, fix) }];
   }
 }
 
-// Slack refuses nothing by its clock, but the bot refuses signed deliveries that are older than five minutes.
-const maxSkewMs = minuteMs;
+/** Whether the running bot hears Slack over one of its connections. */
+export function checkConnections({ running }: Subject): Finding[] {
+  const check = 'connections';
+  const count = running?.slackConnections();
+  if (count === undefined) return [];
+  const says = 'no connection to Slack has brought a frame for 15 s';
+  return [count === 0 ? { check, state: 'failed', says } : { check, state: 'ok', says: `${count} open` }];
+}
 
-async function checkClock({ apiUrl, fetch, now }: Options): Promise<Finding> {
+/** Below Slack's own limit of five minutes for the age of a delivery. */
+const maxSkewSeconds = 240;
+
+/** Compares this machine's clock with the one in Slack's answers. */
+export async function checkClock(subject: Subject): Promise<Finding[]> {
   const check = 'clock';
-  const answer = await fetch(`${apiUrl}api.test`, {
-    method: 'POST',
-    signal: AbortSignal.timeout(5_000),
-  }).catch(() => undefined);
-  if (!answer) {
-    const fix = `Allow https to ${new URL(apiUrl).host}, or check SLACK_API_URL.`;
-    return { check, state: 'failed', says: 'Slack does not answer', fix };
+  const skew = await (subject.running?.findSkew() ?? askSkew(subject));
+  if (typeof skew === 'object') return [{ check, state: 'failed', ...skew }];
+  // Whether Slack can be reached is another question for a running bot.
+  if (skew === undefined) return [{ check, state: 'skipped', says: 'Slack’s answer has no time' }];
+  const seconds = Math.round(skew);
+  if (Math.abs(seconds) <= maxSkewSeconds) return [{ check, state: 'ok', says: `${seconds} s from Slack’s` }];
+  const where = seconds > 0 ? 'ahead of' : 'behind';
+  const says = `this machine’s clock is ${Math.abs(seconds)} s ${where} Slack’s: set it by NTP, since deliveries that seem older than five minutes are refused`;
+  return [{ check, state: 'failed', says, fix: 'Set the clock by NTP.' }];
+}
+
+async function askSkew({ config, slackFetch, now }: Subject) {
+  const url = `${config.slack.apiUrl}api.test`;
+  try {
+    const answer = await slackFetch(url, { method: 'POST', signal: AbortSignal.timeout(5_000) });
+    const theirs = Date.parse(answer.headers.get('date') ?? '');
+    return Number.isNaN(theirs) ? undefined : (now().getTime() - theirs) / 1000;
+  } catch (error) {
+    return describeUnreached(error, url);
   }
-  const theirs = Date.parse(answer.headers.get('date') ?? '');
-  if (Number.isNaN(theirs)) return { check, state: 'skipped', says: 'Slack’s answer has no time' };
-  const skew = Math.round((now().getTime() - theirs) / 1000);
-  if (Math.abs(skew) * 1000 <= maxSkewMs) return { check, state: 'ok', says: `${skew} s from Slack’s` };
-  const fix = 'Set the clock by NTP: a delivery that seems older than five minutes is refused.';
-  return { check, state: 'failed', says: `${skew} s from Slack’s`, fix };
 }
 
 /** `conversations.info` says whether the bot is a member; without its scope, reading says it too. */
@@ -217,6 +222,14 @@ function describeSupport(seen: Awaited<ReturnType<NativeSupport['list']>>): Find
     const says = `take no ${refused}; words come in their place`;
     return [{ check, state: 'limited', says, fix: 'Slack’s plan of this workspace may not have them.' }];
   });
+}
+
+/** Slack's own word, or why it did not answer: a network error is never about the token. */
+function describeFailure(error: unknown, { config }: Options, fix: string): { says: string; fix: string } {
+  const code = readSlackError(error);
+  return code === undefined
+    ? describeUnreached(error, config.slack.apiUrl)
+    : { says: `Slack says ${code}`, fix };
 }
 
 function describe(error: unknown): string {

@@ -2,40 +2,38 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { readKeyring } from '../../auth/keyring/keyring.ts';
-import { checkKeyring, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
+import { checkKeyring as checkOpens, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
 import { isReadOnly, UserError } from '../../errors.ts';
 import { type Database, findSchemaState } from '../../store/database.ts';
 import { checkRights } from '../../store/rights.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
-import type { Config } from '../config.ts';
 import { keyringSource, sealedTables } from '../keyring-service.ts';
+import type { Subject } from './subject.ts';
 
-/** Database, room and keyring. */
-export async function checkStores(database: Database, config: Config): Promise<Finding[]> {
-  const unusable = await checkUse(database);
-  if (unusable) return [unusable];
-  const [schema, { version, bytes }] = [await findSchemaState(database.db), await measure(database)];
-  const room = database.engine === 'embedded' ? await checkRoom(config.store.dataDir) : describeRoom(bytes);
-  const found = [room, describeSchema(schema, `${version}, ${formatBytes(bytes)}`)];
-  return schema === 'current' ? [...found, await checkKeys(database, config)] : found;
-}
-
-/** Whether the database takes writes, and this user's. */
-async function checkUse(database: Database): Promise<Finding | undefined> {
+/** Whether the database is open, takes writes and this user's, and has the tables of this version. */
+export async function checkDatabase({ database, closed }: Subject): Promise<Finding[]> {
   const check = 'database';
+  if (!database) return closed ? [closed] : [];
   try {
     await database.ping();
     if (database.engine === 'postgres') await checkRights(database.db);
-    return undefined;
   } catch (error) {
-    if (isReadOnly(error)) {
-      const fix = 'Set DATABASE_URL to the address of the primary, or wait until a failover is over.';
-      return { check, state: 'failed', says: 'it takes no writes', fix };
-    }
-    if (!(error instanceof UserError)) throw error;
-    return { check, state: 'failed', says: error.message, ...(error.hint ? { fix: error.hint } : {}) };
+    if (!(error instanceof UserError) && !isReadOnly(error)) throw error;
+    return [describeRefusal(check, error instanceof UserError ? error : readOnly)];
   }
+  const [schema, { version, bytes }] = [await findSchemaState(database.db), await measure(database)];
+  return [describeSchema(schema, `${version}, ${formatBytes(bytes)}`)];
+}
+
+const readOnly = new UserError(
+  'it takes no writes',
+  'Set DATABASE_URL to the address of the primary, or wait until a failover is over.',
+);
+
+/** A refusal that an operator can mend, as a finding. */
+export function describeRefusal(check: string, { message, hint }: UserError): Finding {
+  return { check, state: 'failed', says: message, ...(hint ? { fix: hint } : {}) };
 }
 
 async function measure({ db, engine }: Database): Promise<{ version: string; bytes: number }> {
@@ -46,25 +44,23 @@ async function measure({ db, engine }: Database): Promise<{ version: string; byt
   return { version: `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`, bytes };
 }
 
-/** A server does not tell by SQL what is free on its disk. */
-function describeRoom(bytes: number): Finding {
-  const says = `the database takes ${formatBytes(bytes)}; PostgreSQL does not say what its disk has free, so watch that there`;
-  return { check: 'room', state: 'skipped', says };
-}
-
 // The embedded database keeps two copies of itself beside it.
 const leastRoom = 1e9;
 
-/** Room on the disk of the embedded database. */
-export async function checkRoom(dataDir: string): Promise<Finding> {
-  const check = 'room';
+/** Room on the disk of the embedded database; a server does not tell by SQL what is free on its disk. */
+export async function checkRoom({ config }: Subject): Promise<Finding[]> {
+  const check = 'disk space';
+  const { databaseUrl, dataDir } = config.store;
+  if (databaseUrl)
+    return [
+      { check, state: 'skipped', says: 'PostgreSQL does not tell what its disk has free: watch it there' },
+    ];
   const disk = await statfs(existsSync(dataDir) ? dataDir : '.').catch(() => undefined);
-  if (!disk) return { check, state: 'skipped', says: 'the system does not say' };
+  if (!disk) return [{ check, state: 'skipped', says: 'the system does not say' }];
   const free = disk.bavail * disk.bsize;
   const says = `${formatBytes(free)} free for DATA_DIR`;
-  return free >= leastRoom
-    ? { check, state: 'ok', says }
-    : { check, state: 'limited', says, fix: 'Make room: 1 GB or more.' };
+  if (free >= leastRoom) return [{ check, state: 'ok', says }];
+  return [{ check, state: 'limited', says, fix: 'Make room: 1 GB or more.' }];
 }
 
 function describeSchema(state: Awaited<ReturnType<typeof findSchemaState>>, about: string): Finding {
@@ -83,19 +79,22 @@ function describeSchema(state: Awaited<ReturnType<typeof findSchemaState>>, abou
   return { check, state: 'limited', says: `${about}, of an older version`, fix };
 }
 
-async function checkKeys({ db }: Database, config: Config): Promise<Finding> {
+/** Whether the keyring opens what is stored. Tables of another version are not read. */
+export async function checkKeyring({ database, config }: Subject): Promise<Finding[]> {
   const check = 'keyring';
+  if (!database || (await findSchemaState(database.db).catch(() => 'newer')) !== 'current') return [];
+  const { db } = database;
   try {
     const { keyring, warning } = await readKeyring({ ...keyringSource(config), inUse: true });
-    await checkKeyring(db, keyring, sealedTables);
+    await checkOpens(db, keyring, sealedTables);
     const use = await countKeyUse(db, sealedTables);
     const unused = keyring.ids.slice(1).filter((id) => !describeUse(use, id));
     const spare = unused.length > 0 ? `; ${unused.join(', ')} can be removed` : '';
     const says = `opens every row, with ${keyring.ids.join(', ')}${spare}`;
-    return warning ? { check, state: 'limited', says, fix: warning } : { check, state: 'ok', says };
+    return [warning ? { check, state: 'limited', says, fix: warning } : { check, state: 'ok', says }];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { check, state: 'failed', says: error.message, ...(error.hint ? { fix: error.hint } : {}) };
+    return [describeRefusal(check, error)];
   }
 }
 

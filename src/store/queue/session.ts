@@ -58,7 +58,7 @@ const reconnectMs = 1_000;
 /** On a connection for it alone, opened anew when it ends. Meanwhile due jobs are found by looking. */
 async function listenApart(create: () => Client, { channel, onNotification, onReconnect }: Listening) {
   let current: Client | undefined;
-  let isClosed = false;
+  const closing = new AbortController();
   /** Resolves, once it listens, with its end. */
   const open = async (): Promise<{ readonly ended: Promise<unknown> }> => {
     const client = create();
@@ -78,17 +78,17 @@ async function listenApart(create: () => Client, { channel, onNotification, onRe
   };
   const keepOpen = async (first: { readonly ended: Promise<unknown> }): Promise<void> => {
     let listening: typeof first | undefined = first;
-    while (!isClosed) {
+    while (!closing.signal.aborted) {
       await listening?.ended;
       await setTimeout(reconnectMs, undefined, { ref: false });
-      listening = isClosed ? undefined : await open().catch(() => undefined);
+      listening = closing.signal.aborted ? undefined : await open().catch(() => undefined);
     }
     await current?.end();
   };
   void keepOpen(await open());
   return {
     async close() {
-      isClosed = true;
+      closing.abort();
       await current?.end();
     },
   };

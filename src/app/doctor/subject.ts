@@ -1,0 +1,54 @@
+import type { Secret } from '../../secrets/secret.ts';
+import type { NativeSupport } from '../../slack/send/native-blocks.ts';
+import type { Database } from '../../store/database.ts';
+import type { Finding } from '../../views/doctor.ts';
+import type { Config } from '../config.ts';
+
+/** What there is to look at. */
+export interface Subject {
+  readonly config: Config;
+  readonly fetch: typeof globalThis.fetch;
+  /** Lets tokens out to Slack only. */
+  readonly slackFetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+  /** Undefined where it is not open; then `closed` says why. */
+  readonly database: Database | undefined;
+  readonly closed?: Finding | undefined;
+  /** Those to look at, with their tokens. */
+  readonly findWorkspaces?: () => Promise<Workspaces>;
+  readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
+  /** A person who gets charts and tables, which are taken back at once. */
+  readonly probe?: string | undefined;
+  readonly key?: Secret | undefined;
+  /** Where answers of the CDN differed from the specification since the start. */
+  readonly drift?: { readonly examine: () => Finding };
+  /** What only the running bot knows. */
+  readonly running?: {
+    /** @throws UserError where Slack does not take the token. */
+    readonly verifyToken: () => Promise<void>;
+    /** Why the database or its keyring cannot be used; asked once while it is unanswered. */
+    readonly findStoreProblem: () => Promise<string | undefined>;
+    /** Connections with a recent frame; undefined where deliveries come another way. */
+    readonly slackConnections: () => number | undefined;
+    /** Seconds that this machine's clock is ahead of Slack's. */
+    readonly findSkew: () => Promise<number | undefined>;
+  };
+}
+
+/** A workspace or organisation to look at. */
+export interface Workspace {
+  readonly token: Secret;
+  /** Channels that reports post to. */
+  readonly channels: readonly string[];
+  /** Goes before its checks where the bot serves many. */
+  readonly prefix?: string;
+  /** Of many only the token is told, and what is not well. */
+  readonly isBrief?: boolean;
+}
+
+export interface Workspaces {
+  readonly found: readonly Finding[];
+  readonly workspaces: readonly Workspace[];
+}
+
+export const tokenCheck = 'slack token';
