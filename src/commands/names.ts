@@ -18,9 +18,8 @@ const nameCommand: Command<'names'> = {
   name: 'name',
   aliases: ['names', 'rename'],
   usage: 'name [<app|script|shield> <id> <name>] | name list',
-  summary:
-    'Names for ids: of apps, scripts and shield zones, which everybody here can type in place of the id',
-  label: 'Name an id',
+  summary: 'Names for the IDs of apps, scripts and shield zones, which everybody here can type instead',
+  label: 'Give an ID a name',
   examples: ['name app app0api00000001 checkout', 'name list'],
   needs: 'read',
   modal: ({ list }) => {
@@ -33,12 +32,15 @@ const nameCommand: Command<'names'> = {
     const kind = readKind(typedKind);
     if (!kind)
       throw new UserError(
-        `${formatCode(typedKind ?? '', 30)} is nothing that can be named.`,
-        'Type `app`, `script` or `shield`, then the id and the name.',
+        `I can’t name a ${formatCode(typedKind ?? '', 30)}.`,
+        'Type `app`, `script` or `shield`, then the ID and the name.',
       );
     const { data, error } = fields.safeParse({ kind, id, name: words.join(' ') });
     if (!data)
-      throw new UserError(error.issues[0]?.message ?? 'This is no name.', 'Type `/cdn name` for a form.');
+      throw new UserError(
+        error.issues[0]?.message ?? 'I can’t use this name.',
+        'Type `/cdn name` for a form.',
+      );
     return giveName(data, context);
   },
 };

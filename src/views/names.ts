@@ -1,13 +1,11 @@
 import type { ModalView, Option, PlainTextOption } from '@slack/types';
 import type { ChannelZone, Named, NamedKind } from '../auth/names.ts';
 import { toNameKey } from '../lib/names.ts';
-import { renderAnswer } from './blocks/answer.ts';
-import { type Message, say } from './blocks/blocks.ts';
+import { actions, context, type Message, message, say, section } from './blocks/blocks.ts';
 import { commandButton } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
 import { modal, option, select, textInput } from './blocks/inputs.ts';
-import { renderTable } from './blocks/table.ts';
-import { escapeMrkdwn, formatCode } from './blocks/text.ts';
+import { escapeMrkdwn, formatCode, truncateLines } from './blocks/text.ts';
 
 /** What each kind is called. */
 const kindNames: Readonly<Record<NamedKind, string>> = {
@@ -25,7 +23,7 @@ export function renderNamedId(id: string, name: string | undefined): string {
 
 /** An option of a menu for an id that is known by name or was used before. */
 export function renderKnownOption({ id, name }: { id: string; name: string | undefined }): PlainTextOption {
-  return name === undefined ? option(id, id, 'Looked at before') : option(`${name} · ${id}`, id);
+  return name === undefined ? option(id, id, 'Used before') : option(`${name} · ${id}`, id);
 }
 
 /** The typed part that a menu with search matches. */
@@ -56,12 +54,12 @@ export function renderNameForm({
   readonly name?: string | undefined;
 }): ModalView {
   const kinds = Object.entries(kindNames).map(([value, text]) => option(text, value));
-  return modal({ callbackId: 'names:submit', title: 'Name an id', submit: 'Save' }, [
-    select('kind', 'What is it?', kinds, { chosen: kind ?? 'app' }),
-    textInput('id', 'Its id', { initial: id, placeholder: 'app0api00000001', focus: id === undefined }),
-    textInput('name', 'Its name', {
+  return modal({ callbackId: 'names:submit', title: 'Give an ID a name', submit: 'Save' }, [
+    select('kind', 'Type', kinds, { chosen: kind ?? 'app' }),
+    textInput('id', 'ID', { initial: id, placeholder: 'app0api00000001', focus: id === undefined }),
+    textInput('name', 'Name', {
       initial: name,
-      hint: 'Everybody here sees it, and can type it in place of the id. Empty takes the name away.',
+      hint: 'Everybody here sees it and can type it instead of the ID. Leave it empty to remove the name.',
       maxLength: maxNameLength,
       optional: true,
       focus: id !== undefined,
@@ -77,24 +75,23 @@ export function renderNamed({
   const what = `${kindNames[kind]} ${formatCode(id, 60)}`;
   return say(
     name === undefined
-      ? `The ${what} has no name any more.`
-      : `The ${what} is called *${escapeMrkdwn(name)}* from now on.`,
+      ? `Removed the name of ${what}.`
+      : `Named ${what} *${escapeMrkdwn(name)}*. Everybody here can type it instead of the ID.`,
   );
 }
 
 export function renderNames(all: readonly Named[]): Message {
-  const text = all.length === 0 ? 'No id has a name yet' : `${pluralize(all.length, 'id')} with a name`;
-  return renderAnswer({
-    text,
-    lines: `*${text}*`,
-    picture: renderTable({
-      caption: 'Names of ids',
-      columns: ['Name', 'What', 'Id', 'Named by'],
-      rows: all.map(({ kind, id, name, by }) => [name, kindNames[kind], id, { person: by }]),
-    }),
-    actions: [commandButton('Name an id', 'name')],
-    notes: 'Names are typed in place of ids: `/cdn app checkout`',
-  });
+  const text = all.length === 0 ? 'No names yet' : pluralize(all.length, 'name');
+  const lines = all.map(
+    ({ kind, id, name, by }) =>
+      `*${escapeMrkdwn(name)}* · ${kindNames[kind]} ${formatCode(id, 60)} · <@${by}>`,
+  );
+  return message(text, [
+    section(`*${text}*`),
+    lines.length > 0 && section(truncateLines(lines, 2_900)),
+    actions(commandButton('Give an ID a name', 'name')),
+    context('Type a name in place of its ID: `/cdn app checkout`'),
+  ]);
 }
 
 /** The zone of a channel. `canSet`: this person may change it. */
@@ -105,8 +102,8 @@ export function renderChannelZone(
 ): Message {
   const here = `<#${channel}>`;
   const text = zone
-    ? `${here} is about *${escapeMrkdwn(zone.name) || zone.id}*${isChanged ? ' from now on' : ''}: \`/cdn errors\` shows its errors.`
-    : `${here} has no zone of its own${isChanged ? ' any more' : ''}: \`/cdn errors\` asks for one.`;
-  const hint = zone ? '`/cdn here none` takes it away.' : '`/cdn here zone shop` sets it.';
+    ? `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} *${escapeMrkdwn(zone.name) || zone.id}*.`
+    : `${here} has no default zone${isChanged ? ' any more' : ''}: \`/cdn errors\` asks for one.`;
+  const hint = zone ? '`/cdn here none` removes it.' : '`/cdn here zone shop` sets it.';
   return say(isChanged || !canSet ? text : `${text} ${hint}`);
 }

@@ -143,6 +143,14 @@ test('what one piece of work met is no matter of another one', async () => {
   expect(await other).toEqual([]);
 });
 
+test('a secret that is learnt inside a nested piece of work is found outside of it', async () => {
+  const found = await withSecrets(async () => {
+    await withSecrets(async () => registerSecret('planted', key));
+    return findSecretKinds(key);
+  });
+  expect(found).toEqual(['planted']);
+});
+
 test('making or revealing a secret is enough for it to be looked for', () => {
   const before = new Secret(key, 'cdn-key');
   expect(withSecrets(() => findSecretKinds(key))).toEqual([]);

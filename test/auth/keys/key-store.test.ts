@@ -49,7 +49,7 @@ async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): P
   });
 }
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+describe.each(engines.both)('on $name', ({ name, skip, emptyDatabase }) => {
   describe.skipIf(skip)('keyStore', () => {
     test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
       const keyStore = await keyStoreOn(await emptyDatabase());
@@ -296,6 +296,32 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       }
       expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true });
     });
+
+    // The embedded database has one session, in which nothing runs beside a transaction.
+    test.skipIf(name === 'embedded')(
+      'a key that is being linked while the app is uninstalled leaves no row',
+      async () => {
+        const database = await emptyDatabase();
+        const sealer = createSealer(await createKeyring());
+        const [sealing, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const seal: typeof sealer.seal = async (...given) => {
+          sealing.resolve();
+          await go.promise;
+          return sealer.seal(...given);
+        };
+        const options = { db: database.db, now: () => at };
+        const slow = createKeyStore({ ...options, sealer: { ...sealer, seal } });
+        const linking = slow.link(alice, new Secret('key-of-alice'));
+        await sealing.promise;
+        const removing = createKeyStore({ ...options, sealer }).forgetTenant('T0ACME000');
+        // Time in which it would be done, if it did not wait for the key that is being linked.
+        for (let nth = 0; nth < 20; nth += 1) await database.db.selectFrom('names').selectAll().execute();
+        go.resolve();
+        await linking;
+        expect(await removing).toBe(1);
+        expect(await slow.describe(alice)).toBeUndefined();
+      },
+    );
 
     test('a row under a key that the keyring no longer holds says which key is missing', async () => {
       const database = await emptyDatabase();

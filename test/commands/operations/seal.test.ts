@@ -192,6 +192,20 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await beginNow(ledger, other.id)).toMatchObject({ kind: 'void', why: 'changed' });
     });
 
+    test.each([
+      [
+        'its time',
+        `update operation_events set at = at + interval '1 hour' where what = 'approval' or mac is not null`,
+      ],
+      ['who gave it', `update operation_events set actor = 'U0NINA000' where mac is not null`],
+    ])('an approval of which %s was changed does not count', async (_what, statements) => {
+      const { ledger, tamper } = await createLedgerHarness(await emptyDatabase());
+      const { id } = await propose(ledger, makeProposal());
+      await approveNow(ledger, id, ben);
+      for (const statement of statements.split(';')) await tamper(statement);
+      expect(await beginNow(ledger, id)).toMatchObject({ kind: 'void', why: 'changed' });
+    });
+
     test('the value of another request, or a missing one, voids it', async () => {
       const harness = await createLedgerHarness(await emptyDatabase());
       const { ledger, tamper } = harness;
