@@ -54,7 +54,7 @@ test('the form of an id is filled with it, and an empty name takes the name away
   await alice.slash(`name app ${appIds.worker}`);
   await alice.waitForModal('names:submit');
   await alice.submit({ kind: 'app', id: appIds.worker, name: '' });
-  await alice.waitForMessage(/Removed the name/);
+  await alice.waitForMessage(/Removed/);
   expect((await ask(alice, 'name list')).reads).not.toContain('worker');
 });
 

@@ -75,9 +75,6 @@ export interface AuditInput {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** The state of a tenant's chain. */
-export type AuditState = Awaited<ReturnType<Audit['check']>>;
-
 /** The tenant of events of the whole deployment. No Slack id is a lower-case word. */
 export const deployment = 'deployment';
 

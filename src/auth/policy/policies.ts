@@ -97,9 +97,3 @@ export function readPolicy(stored: StoredPolicy): Policy {
 async function isCurrent(trx: Trx, tenant: string, version: number): Promise<boolean> {
   return ((await findVersion(trx, tenant))?.policy.version ?? 0) === version;
 }
-
-/** Every tenant whose admins have saved settings. */
-export async function findPolicyTenants(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('policies').select('tenant').distinct().orderBy('tenant').execute();
-  return rows.map(({ tenant }) => tenant);
-}
