@@ -9,19 +9,6 @@ import { UserError } from './errors.ts';
 /** `engines` in package.json. */
 const oldestNode = [24, 12] as const;
 
-const commands: Readonly<Record<Word, (words: readonly string[]) => Promise<void>>> = {
-  all: () => serve('all'),
-  web: () => serve('web'),
-  worker: () => serve('worker'),
-  migrate,
-  keys,
-  audit,
-  db,
-  tenant,
-  smoke,
-  doctor,
-};
-
 async function main(word: string, rest: readonly string[]): Promise<void> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]))
@@ -36,7 +23,8 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
   const { readProxySettings, useProxy } = await import('./lib/proxy.ts');
   const proxy = readProxySettings(process.env);
   if (proxy) await useProxy(proxy);
-  await commands[word](rest);
+  if (word === 'all' || word === 'web' || word === 'worker') return serve(word);
+  await runTool(word, rest);
 }
 
 function isHelp(word: string): boolean {
@@ -83,86 +71,71 @@ function onSignals(app: ChatApp, onStop: () => void): void {
   process.on('SIGINT', stop);
 }
 
-async function migrate(): Promise<void> {
-  const { readStoreConfig } = await import('./app/config.ts');
+type Terminal = Awaited<ReturnType<typeof openTerminal>>;
+
+/** What the commands of an operator get. They print their own lines, and warnings and errors of the log. */
+async function openTerminal() {
+  const { readCdnConfig, readConfig, readStoreConfig } = await import('./app/config.ts');
   const { createLogger } = await import('./telemetry/log.ts');
-  const { migrateCommand } = await import('./cli/migrate.ts');
-  const config = readStoreConfig(process.env);
-  await migrateCommand(config, createLogger(config.logLevel));
+  return {
+    readAll: () => readConfig(process.env),
+    readStore: (options?: { needsKeyring: boolean }) => readStoreConfig(process.env, options),
+    readCdn: () => readCdnConfig(process.env),
+    createLogger,
+    options: { fetch, now: () => new Date(), log: createLogger('warn'), print: console.log },
+  };
 }
 
-// The commands below print their own lines, and warnings and errors of the log.
+/** True where all is well. */
+type Tool = (words: readonly string[], terminal: Terminal) => Promise<boolean>;
 
-async function keys(words: readonly string[]): Promise<void> {
-  const { readStoreConfig } = await import('./app/config.ts');
-  const { createLogger } = await import('./telemetry/log.ts');
-  const { keysCommand } = await import('./cli/keys.ts');
-  const config = () => readStoreConfig(process.env);
-  await keysCommand(words, { config, log: createLogger('warn'), print: console.log });
-}
+const withoutKeyring = { needsKeyring: false };
 
-/** Exit code 0 where the audit is intact, 1 where it is not, 2 where it cannot be checked. */
-async function audit(words: readonly string[]): Promise<void> {
-  const { readStoreConfig } = await import('./app/config.ts');
-  const { createLogger } = await import('./telemetry/log.ts');
-  const { auditCommand } = await import('./cli/audit.ts');
-  const options = { log: createLogger('warn'), print: console.log };
-  await exitWith(async () => {
-    const config = readStoreConfig(process.env, { needsKeyring: false });
-    return (await auditCommand(words, { ...options, config })) === 'intact';
-  });
-}
+const tools: Readonly<Record<Exclude<Word, Role>, Tool>> = {
+  async migrate(_words, { readStore, createLogger }) {
+    const { migrateCommand } = await import('./cli/migrate.ts');
+    const config = readStore();
+    await migrateCommand(config, createLogger(config.logLevel));
+    return true;
+  },
+  async keys(words, { readStore, options }) {
+    const { keysCommand } = await import('./cli/keys.ts');
+    await keysCommand(words, { ...options, config: readStore });
+    return true;
+  },
+  async tenant(words, { readAll, readStore, options }) {
+    const { tenantCommand } = await import('./cli/tenant.ts');
+    await tenantCommand(words, { ...options, config: readStore(withoutKeyring), fullConfig: readAll });
+    return true;
+  },
+  async audit(words, { readStore, options }) {
+    const { auditCommand } = await import('./cli/audit.ts');
+    return (await auditCommand(words, { ...options, config: readStore(withoutKeyring) })) === 'intact';
+  },
+  async db(words, { readStore, options }) {
+    const { dbCommand } = await import('./cli/db.ts');
+    return (await dbCommand(words, { ...options, config: readStore(withoutKeyring) })) === 'done';
+  },
+  async smoke(words, { readCdn, options }) {
+    const { smokeCommand } = await import('./cli/smoke.ts');
+    return (await smokeCommand(words, { ...options, cdn: readCdn() })) === 'as specified';
+  },
+  async doctor(words, { readAll, createLogger, options }) {
+    const { doctorCommand } = await import('./cli/doctor.ts');
+    const config = readAll();
+    return (await doctorCommand(words, { ...options, config, log: createLogger('error') })) === 'healthy';
+  },
+};
 
-/** Exit code 0 where it is done, 1 where what was imported has faults, 2 where it is refused. */
-async function db(words: readonly string[]): Promise<void> {
-  const { readStoreConfig } = await import('./app/config.ts');
-  const { createLogger } = await import('./telemetry/log.ts');
-  const { dbCommand } = await import('./cli/db.ts');
-  const options = { log: createLogger('warn'), print: console.log };
-  await exitWith(async () => {
-    const config = readStoreConfig(process.env, { needsKeyring: false });
-    return (await dbCommand(words, { ...options, config })) === 'done';
-  });
-}
+/** Where 1 says that something was found, 2 says that it could not look. */
+const looks: readonly Word[] = ['audit', 'db', 'smoke', 'doctor'];
 
-async function tenant(words: readonly string[]): Promise<void> {
-  const { readConfig, readStoreConfig } = await import('./app/config.ts');
-  const { createLogger } = await import('./telemetry/log.ts');
-  const { tenantCommand } = await import('./cli/tenant.ts');
-  await tenantCommand(words, {
-    config: readStoreConfig(process.env, { needsKeyring: false }),
-    fullConfig: () => readConfig(process.env),
-    fetch,
-    now: () => new Date(),
-    log: createLogger('warn'),
-    print: console.log,
-  });
-}
-
-/** Exit code 0 where every answer is as specified, 1 where one differs or failed, 2 where it cannot begin. */
-async function smoke(words: readonly string[]): Promise<void> {
-  const { readCdnConfig } = await import('./app/config.ts');
-  const { smokeCommand } = await import('./cli/smoke.ts');
-  const options = { fetch, now: () => new Date(), print: console.log };
-  await exitWith(
-    async () =>
-      (await smokeCommand(words, { ...options, cdn: readCdnConfig(process.env) })) === 'as specified',
+async function runTool(word: keyof typeof tools, words: readonly string[]): Promise<void> {
+  const terminal = await openTerminal();
+  const isWell = await tools[word](words, terminal).catch((error: unknown) =>
+    fail(error, looks.includes(word) ? 2 : 1),
   );
-}
-
-/** Exit code 0 where nothing is wrong, 1 where something is, 2 where it cannot look. */
-async function doctor(words: readonly string[]): Promise<void> {
-  const { readConfig } = await import('./app/config.ts');
-  const { createLogger } = await import('./telemetry/log.ts');
-  const { doctorCommand } = await import('./cli/doctor.ts');
-  const options = { fetch, now: () => new Date(), log: createLogger('error'), print: console.log };
-  await exitWith(
-    async () => (await doctorCommand(words, { ...options, config: readConfig(process.env) })) === 'healthy',
-  );
-}
-
-async function exitWith(isGood: () => Promise<boolean>): Promise<void> {
-  process.exitCode = (await isGood().catch((error: unknown) => fail(error, 2))) ? 0 : 1;
+  process.exitCode = isWell ? 0 : 1;
 }
 
 function fail(error: unknown, code = 1): never {

@@ -1,7 +1,6 @@
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg, { type Pool, type PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
-import { createFairQueue, tenantScope } from '../lib/fair-queue.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { createKysely } from './kysely.ts';
@@ -48,7 +47,6 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
     });
     await checkServer(pool, address);
     const unlimited = create(maxUnlimited, { connectionTimeoutMillis: 60_000 });
-    const shared = shareConnections(pool);
     return {
       native: {
         kind: 'postgres' as const,
@@ -56,11 +54,8 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
         pool: create(maxQueue),
         listener: () => new pg.Client({ ...common, application_name: 'cdn-chatops jobs' }),
       },
-      db: createKysely(shared),
-      poolUse: () => ({
-        inUse: pool.totalCount - pool.idleCount,
-        waiting: shared.waiting() + pool.waitingCount,
-      }),
+      db: createKysely(pool),
+      poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       close,
@@ -118,53 +113,6 @@ async function isTransactionPool(pool: Pool): Promise<boolean> {
   } finally {
     for (const client of clients) client.release();
   }
-}
-
-/**
- * Connections of the pool, shared by tenants: the slow queries of one leave some for the others. Whoever waits for longer
- * than the pool lets them is refused as by the pool.
- */
-function shareConnections(pool: Pool): PostgresPool & { readonly waiting: () => number } {
-  const queue = createFairQueue({ max: maxConnections });
-  const startAll = (): void => {
-    while (queue.startNext());
-  };
-  const take = (tenant: string): Promise<() => void> =>
-    new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(new Error('no database connection was free in time'));
-      }, connectTimeoutMs);
-      queue.add({ tenant }, (end) => {
-        clearTimeout(timer);
-        const release = (): void => {
-          end();
-          startAll();
-        };
-        if (isLate) queueMicrotask(release);
-        else resolve(release);
-      });
-      startAll();
-    });
-  return {
-    waiting: () => queue.waiting(),
-    options: pool.options,
-    async connect() {
-      const end = await take(tenantScope.getStore() ?? '');
-      const client = await pool.connect().catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      const release = client.release.bind(client);
-      client.release = (broken) => {
-        end();
-        release(broken);
-      };
-      return client;
-    },
-    end: () => endPool(pool),
-  };
 }
 
 /** The server's address without user and password. */
