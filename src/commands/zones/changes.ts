@@ -4,7 +4,8 @@ import { type Message, say } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderChanges } from '../../views/zones/changes.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { Action, Command, Feature, With } from '../define.ts';
+import type { Action, Command, Context, Feature, With } from '../define.ts';
+import { splitPeriod, type TypedPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { pickedZone } from './details.ts';
 import { findKnownZones, lookUpZone } from './lookup.ts';
@@ -21,16 +22,17 @@ const changesCommand: Command<Needed> = {
   examples: ['changes', 'changes shop', 'changes 30d', 'changes shop 24h'],
   needs: 'read',
   shares: true,
-  run: (words, context) => showTyped(readTyped(words), context),
+  run: showTyped,
 };
 
 const changeActions: Action<Needed>[] = [
   {
     id: 'changes:show',
     needs: 'read',
-    run(value, context) {
+    async run(value, context) {
       const [typed = '', id] = value.split(' ');
-      return showChanges(readPeriod([typed]) ?? weekOf, findZone(id, context), context);
+      const { period } = await readTyped({ list: typed.split('_') }, context);
+      return showChanges(period, findZone(id, context), context);
     },
   },
   {
@@ -40,7 +42,7 @@ const changeActions: Action<Needed>[] = [
     async run(id, context) {
       if (!pickedZone.safeParse(id).success)
         throw new UserError('This line is no zone.', 'Pick another one, or type a part of its name.');
-      return showChanges(weekOf, findZone(id, context), context);
+      return showChanges(toPeriod(undefined, context.now()), findZone(id, context), context);
     },
   },
 ];
@@ -53,40 +55,40 @@ export const changes: Feature<Needed> = {
 };
 
 interface Period {
-  /** `7d` */
+  /** As it is typed, without spaces: `7d`, `2026-11-20T00:00Z..2026-11-21T00:00Z`. */
   readonly words: string;
-  readonly ms: number;
+  readonly from: Date;
+  /** Undefined: until now. */
+  readonly until?: Date;
 }
 
-const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: dayMs, w: 7 * dayMs };
-const weekOf: Period = { words: '7d', ms: 7 * dayMs };
 /** As long as changes are kept. */
 const longestMs = 100 * dayMs;
 
-/** `7d`, `last 7 days`, `today`: undefined where the words are no period. @throws UserError for one that is too long. */
-function readPeriod(words: readonly string[]): Period | undefined {
-  const typed = words.join(' ').toLowerCase();
-  if (typed === 'today') return { words: '24h', ms: dayMs };
-  const shape = /^(?:(?:the )?(?:last|past) )?(\d{1,4}) ?(h|d|w)(?:rs?|ours?|ays?|eeks?)?$/u;
-  const [, count, unit = ''] = shape.exec(typed) ?? [];
-  const ms = Number(count) * (unitMs[unit] ?? 0);
-  if (count === undefined || ms === 0) return undefined;
-  if (ms <= longestMs) return { words: `${Number(count)}${unit}`, ms };
-  throw new UserError('Changes are kept for 100 days.', 'Ask for less: `/cdn changes 100d`.');
+/** `shop last 7 days`, `yesterday shop`; a week by default. @throws UserError for words that are not a period. */
+async function readTyped(words: Pick<Words, 'list' | 'quoted'>, { people, person, now }: Context) {
+  const profile = await people.profile(person.userId);
+  const clock = { now: now(), timeZone: profile?.timeZone ?? 'UTC' };
+  const { subject, period: typed } = splitPeriod(words, clock);
+  return { zone: subject.join(' '), period: toPeriod(typed, clock.now) };
 }
 
-/** `shop last 7 days`: no name has a space in it, so what follows it is the period. */
-function readTyped({ list }: Words): { readonly zone: string; readonly period: Period } {
-  for (const start of [0, 1]) {
-    const period = readPeriod(list.slice(start));
-    if (period) return { zone: list.slice(0, start).join(' '), period };
-  }
-  const [zone = '', ...rest] = list;
-  if (rest.length === 0) return { zone, period: weekOf };
-  throw new UserError(
-    `${formatCode(rest.join(' '), 60)} is no period that can be read.`,
-    'Type `24h`, `7d` or `last 30 days` behind the zone.',
-  );
+function toPeriod(typed: TypedPeriod | undefined, now: Date): Period {
+  const weekMinutes = 7 * 24 * 60;
+  const last = typed ? typed.last : weekMinutes;
+  const [from, until] = typed ? [typed.from, typed.to] : [now.getTime() - 7 * dayMs, now.getTime()];
+  if (now.getTime() - from > longestMs + hourMs)
+    throw new UserError('Changes are kept for 100 days.', 'Ask for less: `/cdn changes 100d`.');
+  if (last !== undefined) return { words: writeLast(last), from: new Date(from) };
+  const [start, end] = [from, until].map((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
+  if (typed?.isOpen) return { words: `since_${start}`, from: new Date(from) };
+  return { words: `${start}..${end}`, from: new Date(from), until: new Date(until) };
+}
+
+/** `7d`, `24h`, `90m` */
+function writeLast(minutes: number): string {
+  if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / 24 / 60}d`;
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
 
 interface ZoneName {
@@ -94,10 +96,8 @@ interface ZoneName {
   readonly name: string;
 }
 
-async function* showTyped(
-  { zone: typed, period }: ReturnType<typeof readTyped>,
-  context: With<Needed>,
-): AsyncGenerator<Message, void> {
+async function* showTyped(words: Words, context: With<Needed>): AsyncGenerator<Message, void> {
+  const { zone: typed, period } = await readTyped(words, context);
   if (typed === '') {
     yield say('Comparing your zones with their last settings…');
     return yield await showChanges(period, undefined, context);
@@ -105,7 +105,7 @@ async function* showTyped(
   const found = await lookUpZone(typed, context);
   yield found.kind === 'one'
     ? await showChanges(period, found.zone, context)
-    : renderUnclearZone(found, 'changes', period.words);
+    : renderUnclearZone(found, 'changes', period.words.replace('_', ' '));
 }
 
 /** A zone by its id, with its name where that is known already. */
@@ -116,16 +116,15 @@ function findZone(id: string | undefined, context: With<Needed>): ZoneName | und
 
 /** Looks now, and shows what this look and earlier ones found. */
 async function showChanges(
-  { words, ms }: Period,
+  { words, from, until }: Period,
   zone: ZoneName | undefined,
   context: With<Needed>,
 ): Promise<Message> {
   const { person, settingsHistory, now, panel } = context;
   const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);
   const asOf = now();
-  const from = new Date(asOf.getTime() - ms);
   // As many as a table takes.
-  const found = await settingsHistory.list(person, { from, zones: zone && [zone.id], most: 100 });
+  const found = await settingsHistory.list(person, { from, until, zones: zone && [zone.id], most: 100 });
   if (look.missing.length > 0 && found.total === 0)
     throw new UserError(
       `There is no zone ${formatCode(zone?.id ?? '', 40)} among those that your key sees.`,
@@ -133,5 +132,5 @@ async function showChanges(
     );
   const name = zone?.name || found.changes[0]?.zoneName || '';
   const shown = zone && { id: zone.id, name };
-  return renderChanges({ ...found, look, zone: shown, period: words, from, asOf, panel });
+  return renderChanges({ ...found, look, zone: shown, period: words, from, until, asOf, panel });
 }

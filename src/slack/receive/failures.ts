@@ -126,7 +126,9 @@ export function describeApiError(error: ApiError): Explanation {
   const { code, serviceMessage, requestId } = error;
   const { message, hint, offer } = describeCode(error);
   const isQuoted =
-    serviceMessage && code !== 'refused' && !/^(?:unauthori[sz]ed|forbidden)\.?$/iu.test(serviceMessage);
+    serviceMessage &&
+    code !== 'refused' &&
+    !/^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu.test(serviceMessage);
   const quote = quoteService(error);
   const says = isQuoted ? ` The CDN says${quote}${/[.!?]”$/.test(quote) ? '' : '.'}` : '';
   const lookUp = requestId ? ` The CDN's support can look up the request ${formatCode(requestId, 80)}.` : '';

@@ -2,7 +2,7 @@ import type { SettingChange } from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import type { Message } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatMoment, formatNumber, pluralize } from '../blocks/format.ts';
+import { formatMoment, formatNumber, formatSpan, formatUtc, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { type PanelPages, panelButton } from '../blocks/panel.ts';
 import { renderTable } from '../blocks/table.ts';
@@ -38,29 +38,33 @@ export interface ShownChanges {
   };
   /** Undefined: all zones. */
   readonly zone: { readonly id: string; readonly name: string } | undefined;
-  /** `7d` */
+  /** As it is typed, without spaces: `7d`, `since_2026-11-20T10:00Z`. */
   readonly period: string;
   readonly from: Date;
+  /** Undefined: until now. */
+  readonly until: Date | undefined;
   readonly asOf: Date;
   readonly panel: PanelPages;
 }
 
 /** What changed in the settings of one zone or of all, after a look. */
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, look, zone, period, from, asOf, panel } = shown;
-  const words = period.replace(/^(\d+)([hdw])$/u, (_, count: string, unit: string) =>
-    describePeriod(+count, unit),
-  );
+  const { changes, total, look, zone, period, asOf, panel } = shown;
+  const { from, until } = shown;
+  const words = describePeriod(period, from, until);
+  const when = /^\d/u.test(period) && !until ? `in ${words}` : words;
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : pluralize(look.zones, 'zone');
-  const share = ['changes', zone?.id, period].filter(Boolean).join(' ');
+  const share = ['changes', zone?.id, period.replace('_', ' ')].filter(Boolean).join(' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
   // What was before the baseline is not known.
   const isShort = look.since !== undefined && look.since > from;
   const line = isFirst
     ? `*Baseline taken* of ${where}. Changes are recorded from now on`
-    : total === 0
-      ? `Nothing changed in ${where} ${isShort ? `since ${formatMoment(look.since)}` : `in ${words}`}`
-      : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} in ${words}`;
+    : until && look.since && look.since > until
+      ? `No record of ${where} ${when}: changes are recorded since ${formatMoment(look.since)}`
+      : total === 0
+        ? `Nothing changed in ${where} ${isShort ? `since ${formatMoment(look.since)}` : when}`
+        : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} ${when}`;
   const someFirst = !isFirst && look.first > 0;
   const isPartly = !isShort && look.allSince !== undefined && look.allSince > from;
   return renderAnswer({
@@ -114,10 +118,14 @@ function labelPeriod(words: string): string {
   return words.replace('the last', 'Last');
 }
 
-const units: Readonly<Record<string, string>> = { h: 'hour', d: 'day', w: 'week' };
+const units: Readonly<Record<string, string>> = { m: 'minute', h: 'hour', d: 'day' };
 
-function describePeriod(count: number, unit: string): string {
-  return `the last ${count === 1 ? '' : `${formatNumber(count)} `}${units[unit]}${count === 1 ? '' : 's'}`;
+/** `the last 7 days`, `since 20 Nov 10:00 UTC`, `20 Nov 10:00 to 11:00 UTC` */
+function describePeriod(period: string, from: Date, until: Date | undefined): string {
+  const [, count, unit = ''] = /^(\d+)([mhd])$/u.exec(period) ?? [];
+  if (count)
+    return `the last ${count === '1' ? '' : `${formatNumber(Number(count))} `}${units[unit]}${count === '1' ? '' : 's'}`;
+  return until ? formatSpan(from, until) : `since ${formatUtc(from)}`;
 }
 
 /** `3 of 240 zones`; of more changes than are shown, the zones of all are not known. */

@@ -79,7 +79,7 @@ describe('while the whole list is not there', () => {
     expect(await lines('shop')).toEqual([says.menu.reading]);
     expect(await lines('4242424')).toEqual([says.menu.useId('4242424'), says.menu.reading]);
     await bot.slack.as(alice, ops).slash('disconnect');
-    await bot.slack.as(alice, ops).waitForMessage(/forgotten/);
+    await bot.slack.as(alice, ops).waitForMessage(/Disconnected/);
   });
 
   test('a failing list shows the reason and the next step, is logged once, and is not repeated', async () => {
