@@ -1,7 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { Person } from '../../auth/identity.ts';
-import type { OffboardingHook } from '../../auth/offboarding.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { ReportKind, ReportPorts, Scheduled } from './model.ts';

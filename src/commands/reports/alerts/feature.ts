@@ -1,10 +1,6 @@
 import { tenantId } from '../../../auth/identity.ts';
-import { countAlerts, listAlert, type Row } from '../../../views/reports/alerts/list.ts';
-import { reportSkeleton } from '../../../views/reports/form.ts';
-import { renderAtHome, renderList } from '../../../views/reports/list.ts';
-import type { Feature, With } from '../../define.ts';
-import { defineScheduledCommand } from '../command.ts';
-import { type Alert, canBeTakenOver } from '../model.ts';
+import { countAlerts, listAlert } from '../../../views/reports/list.ts';
+import { defineReportFeature, pickVisible } from '../command.ts';
 import { alertActions, verbs } from './actions.ts';
 import { conditions } from './conditions/list.ts';
 import {
@@ -18,7 +14,7 @@ import {
   tryNow,
 } from './form.ts';
 
-const alertCommand = defineScheduledCommand<'alerts' | 'keyStore' | 'accounts'>({
+export const alert = defineReportFeature<'alerts' | 'keyStore' | 'names' | 'zoneCache'>({
   noun: 'alert',
   plural: 'alerts',
   aliases: ['watch', 'watches'],
@@ -29,57 +25,27 @@ const alertCommand = defineScheduledCommand<'alerts' | 'keyStore' | 'accounts'>(
   examples: ['alert new errors', 'alert list', 'alert snooze k7f3q 2h'],
   otherVerbs: { look: 'check', run: 'check', now: 'check', silence: 'snooze', mute: 'snooze' },
   verbs,
-  skeleton: (title) => reportSkeleton('alerts', title),
   newForm,
   editForm,
-  async list(context) {
-    // The person's own, those of this channel, and for admins all.
-    const isHere = ({ channel }: Alert, admin: boolean): boolean => admin || channel === context.channelId;
-    const rows = await listVisible(context, isHere);
-    const budget = await context.accounts.describeBudget(context.person);
-    return renderList(rows.map(listAlert), countAlerts(rows), { budget, asOf: context.now() });
+  async list(context, isVisible) {
+    const tenant = tenantId(context.person);
+    const [all, open, untold] = await Promise.all([
+      context.alerts.list(tenant),
+      context.alerts.listOpen(tenant),
+      context.alerts.listUntold(tenant),
+    ]);
+    const byAlert = Map.groupBy(open, ({ alertId }) => alertId);
+    const found = all.map((alert) => ({
+      alert,
+      open: byAlert.get(alert.id) ?? [],
+      isUntold: untold.has(alert.id),
+    }));
+    const rows = await pickVisible(context, found, ({ alert }) => alert, isVisible);
+    return { ...countAlerts(rows), rows: rows.map(listAlert) };
   },
   // `/cdn alert errors` means a new one.
   guess: (verb) => (conditions.some(({ words }) => words.test(verb)) ? `new ${verb}` : undefined),
-});
-
-export const alert: Feature<'alerts' | 'keyStore' | 'names' | 'zoneCache' | 'accounts'> = {
-  name: 'alerts',
-  commands: [alertCommand],
-  actions: [
-    redraw,
-    tryNow,
-    { id: 'alerts:edit', needs: 'read', modal: () => reportSkeleton('alerts', 'Edit alert'), load: editForm },
-    ...alertActions,
-  ],
+  actions: [redraw, tryNow, ...alertActions],
   forms: [alertForm],
   pickers: [hostPicker, originPicker, groupsPicker],
-  /** The person's own, and for admins those of others that the bot paused. */
-  homeSection: async (context) =>
-    renderAtHome(
-      (await listVisible(context, (alert, admin) => admin && canBeTakenOver(alert))).map(listAlert),
-      'alert',
-      'Alerts',
-    ),
-};
-
-/** The person's own alerts, and those of others that `isVisible` picks. */
-async function listVisible(
-  { person, authorizer, alerts }: With<'alerts'>,
-  isVisible: (alert: Alert, admin: boolean) => boolean,
-): Promise<Row[]> {
-  const tenant = tenantId(person);
-  const [all, open, untold, { admin }] = await Promise.all([
-    alerts.list(tenant),
-    alerts.listOpen(tenant),
-    alerts.listUntold(tenant),
-    authorizer.actor(),
-  ]);
-  const byAlert = Map.groupBy(open, ({ alertId }) => alertId);
-  return all.flatMap((alert) => {
-    const own = alert.owner.userId === person.userId;
-    if (!own && !isVisible(alert, admin)) return [];
-    const isUntold = untold.has(alert.id);
-    return [{ alert, open: byAlert.get(alert.id) ?? [], isUntold, own, manages: admin || own }];
-  });
-}
+});

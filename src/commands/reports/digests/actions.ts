@@ -3,7 +3,7 @@ import { UserError } from '../../../errors.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
 import { digestCard } from '../../../views/reports/card.ts';
-import { renderPostedAgain, renderRunning } from '../../../views/reports/digests/list.ts';
+import { renderPostedAgain, renderRunning } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';
 import type { Action, With } from '../../define.ts';
 import { beside, createManagement } from '../manage.ts';

@@ -27,13 +27,6 @@ export function describeCondition(subject: AlertSubject): string {
   return `${describe(subject)}${where && ` in ${where}`}`;
 }
 
-/** `Origin errors of shop, api`: plain text. */
-export function nameAlert({ condition, targets, called }: AlertSubject): string {
-  const { label, target } = findCondition(condition);
-  const whose = nameTargets(targets, called, targetNouns[target]);
-  return `${label}${whose && ` · ${whose}`}`;
-}
-
 export function describeEvery(minutes: number): string {
   if (minutes === 24 * 60) return 'every day';
   if (minutes % 60 !== 0) return `every ${minutes} minutes`;
