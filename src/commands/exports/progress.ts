@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Posted, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { type ExportSummary, type Phase, renderProgress } from '../../views/exports/exports.ts';
 import type { ExportContext } from './ports.ts';
@@ -27,20 +28,23 @@ export function startProgressReporter(options: {
   const { one, run, attempt, at, slack, progress, context } = options;
   const { db, log, now } = context;
   const controller = new AbortController();
+  const stopped = new AbortController();
   const begun = now().getTime();
   let phase: Phase = 'starting';
   let toSend: number | undefined;
   let reason: 'lost' | 'overdue' | undefined;
   // A later attempt is shown at once: the message is from a process that ended.
   let showAfter = attempt > 1 ? 0 : Date.now() + showEveryMs;
-  let showing: Promise<void> | undefined;
-  let ticking: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
 
   const abort = (why: 'lost' | 'overdue'): void => {
     reason ??= why;
     controller.abort();
+  };
+  const store = async (): Promise<void> => {
+    const { rows, bytes } = progress();
+    const mine = { id: one.id, run, from: ['running', 'sharing'] } as const;
+    if (!(await moveExport(db, mine, { row_count: rows, byte_count: bytes }))) abort('lost');
+    if (now().getTime() - begun > overdueMs) abort('overdue');
   };
   const show = async (): Promise<void> => {
     showAfter = Date.now() + showEveryMs;
@@ -58,28 +62,18 @@ export function startProgressReporter(options: {
       log.debug({ error, id: one.id }, 'export progress could not be shown');
     }
   };
-  const tick = async (): Promise<void> => {
-    const { rows, bytes } = progress();
-    try {
-      const mine = { id: one.id, run, from: ['running', 'sharing'] } as const;
-      if (!(await moveExport(db, mine, { row_count: rows, byte_count: bytes }))) abort('lost');
-    } catch (error) {
-      log.warn({ error, id: one.id }, 'export progress could not be stored');
-    }
-    if (now().getTime() - begun > overdueMs) abort('overdue');
-    if (isStopped) return;
-    if (!showing && reason === undefined && Date.now() >= showAfter)
-      showing = show().finally(() => {
-        showing = undefined;
+  const report = async (): Promise<void> => {
+    const { signal } = stopped;
+    while (!signal.aborted) {
+      await sleep(storeEveryMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await store().catch((error: unknown) => {
+        log.warn({ error, id: one.id }, 'export progress could not be stored');
       });
-    schedule();
+      if (!signal.aborted && reason === undefined && Date.now() >= showAfter) await show();
+    }
   };
-  const schedule = (): void => {
-    timer = setTimeout(() => {
-      ticking = tick();
-    }, storeEveryMs);
-  };
-  schedule();
+  const reporting = report();
 
   return {
     signal: AbortSignal.any([context.signal, controller.signal]),
@@ -92,10 +86,8 @@ export function startProgressReporter(options: {
     abortReason: () => reason,
     /** Resolves once no request is under way, so that no older message replaces the last one. */
     async stop(): Promise<void> {
-      isStopped = true;
-      clearTimeout(timer);
-      await ticking;
-      await showing;
+      stopped.abort();
+      await reporting;
     },
   };
 }

@@ -39,23 +39,14 @@ export function writeRequest(request: ExportRequest): string {
   return JSON.stringify(storedRequest.parse(request));
 }
 
-const erasedRequest: ExportRequest = {
-  shieldZoneId: '0',
-  from: new Date(0),
-  to: new Date(0),
-  query: '',
-  filters: [],
-  spreadsheetSafe: false,
-  pseudonyms: false,
-};
-
+/** Of an export whose request was not erased. */
 export function toExportSummary(row: ExportRow): ExportSummary {
   const state = z.enum(states).parse(row.state);
   return {
     id: row.id,
     userId: row.user_id,
     channel: row.channel ?? undefined,
-    request: row.request === null ? erasedRequest : storedRequest.parse(JSON.parse(row.request)),
+    request: storedRequest.parse(JSON.parse(row.request ?? 'null')),
     state,
     canCancel: cancellable.includes(state),
     rows: row.row_count,

@@ -102,7 +102,7 @@ function describeTop(subject: Subject, word: string, top: TopValues | undefined)
     : [`*${word}*: ${counts.join(' · ')}`];
 }
 
-/** Events in up to thirteen equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
+/** Events in equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
 export function renderEventChart({ bars, worstHour }: EventBars, rows: number): MessageBlock[] {
   if (!bars) return [];
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);

@@ -107,8 +107,8 @@ function readTime(cell: string): number {
 }
 
 const bucketMinutes = [10, 20, 30, 60, 120, 180, 240, 360, 720];
-/** About twelve, and one more where the window begins within a bucket. */
-const mostBars = 13;
+/** As many as a phone shows with their labels. */
+const mostBars = 8;
 
 /** Equal buckets of the chart, and the hour with most events. */
 function countBars(

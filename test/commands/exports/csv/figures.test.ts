@@ -163,7 +163,7 @@ test('a time far from the others is no event time', () => {
   });
 });
 
-test('every event is in one of at most thirteen bars without gaps', () => {
+test('every event is in one of at most eight bars without gaps', () => {
   const times = fc.array(fc.integer({ min: from, max: from + 31 * 86_400_000 }), {
     minLength: 1,
     maxLength: 60,
@@ -174,7 +174,7 @@ test('every event is in one of at most thirteen bars without gaps', () => {
         'time',
         moments.map((one) => new Date(one).toISOString()),
       );
-      expect(bars?.counts.length).toBeLessThanOrEqual(13);
+      expect(bars?.counts.length).toBeLessThanOrEqual(8);
       expect(bars?.counts.reduce((sum, one) => sum + one, 0)).toBe(moments.length);
       const [first, last] = [Math.min(...moments), Math.max(...moments)];
       const end = (bars?.from ?? 0) + (bars?.counts.length ?? 0) * (bars?.minutes ?? 0) * 60_000;
