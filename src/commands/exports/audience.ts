@@ -1,4 +1,5 @@
 import { UserError } from '../../errors.ts';
+import { isPlaceCode } from '../../outbox/classify-failure.ts';
 import type { Audience } from '../../outbox/slack-port.ts';
 
 /**
@@ -17,8 +18,14 @@ export function assertOwnAudience(channel: string, audience: Audience, named: re
   if (named.includes(channel)) return;
   throw new UserError(
     `I cannot see who reads <#${channel}>, so no export is posted there.`,
-    audience.unknown === 'missing_scope'
-      ? 'An admin can name it under *Exports may go to* in `/cdn settings`, or install the app again with the current manifest.'
-      : 'Type `/invite @cdn` there and export again, or leave the channel empty to get the file yourself.',
+    describeStep(audience.unknown),
   );
+}
+
+function describeStep(code: string): string {
+  if (code === 'missing_scope')
+    return 'An admin can name it under *Exports may go to* in `/cdn settings`, or install the app again with the current manifest.';
+  if (isPlaceCode(code))
+    return 'Type `/invite @cdn` there and export again, or leave the channel empty to get the file yourself.';
+  return 'Try again in a minute, or leave the channel empty to get the file yourself.';
 }

@@ -183,7 +183,7 @@ class ExportTaken extends Error {
 }
 
 /** Decides again what was decided at the form: settings, groups, keys and channels change. */
-async function authorize({ row, context: { ports, signal } }: Attempt): Promise<void> {
+async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
   const authorizer = ports.authorizer(requesterOf(row));
   const decision = await decideExport(authorizer, row.channel ?? undefined);
   if (!decision.allowed) {
@@ -191,9 +191,14 @@ async function authorize({ row, context: { ports, signal } }: Attempt): Promise<
     const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
     throw new UserError(`<@${row.user_id}>: ${message}`, hint);
   }
+}
+
+/** A channel may have become shared since the form was sent. */
+async function checkAudience({ row, context: { ports, signal } }: Attempt): Promise<void> {
   if (row.channel === null) return;
   const audience = await ports.slack(installationOf(row), signal).readAudience(row.channel);
-  assertOwnAudience(row.channel, audience, (await authorizer.policy()).exportChannels);
+  const { exportChannels } = await ports.authorizer(requesterOf(row)).policy();
+  assertOwnAudience(row.channel, audience, exportChannels);
 }
 
 /** Returns the ids of the files in Slack; none for an empty log. */
@@ -222,6 +227,7 @@ async function send(
     comment: renderFileComment(one, figures, sha256),
     async beforeShare(ids) {
       await authorize(about);
+      await checkAudience(about);
       reporter.setPhase('sharing');
       // Cancelling and sharing exclude each other: only a running export can move here.
       const change = {

@@ -114,6 +114,8 @@ export function createExportService(options: {
         throw new UserError('This export was cancelled before it began.', 'The CDN was not asked.');
       // Else it ran and failed already.
       if (outcome?.kind !== 'failed' || row?.attempt !== 0) return;
+      // Slack may have posted it: the person was notified.
+      if ((await ports.outbox.find(db, exportMessageId(id)))?.state === 'unknown') return;
       // Slack refused the message, so nothing of the request is kept, unless the person was notified elsewhere meanwhile.
       await db.transaction().execute(async (trx) => {
         if (await ports.outbox.cancel(trx, endNoticeId(id))) await dropExport(trx, id);

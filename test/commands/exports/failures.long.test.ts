@@ -134,6 +134,18 @@ test('a channel that is archived meanwhile: the person hears of it, and nothing 
   await expectNothingLeft();
 });
 
+test('a channel that other organisations read meanwhile gets nothing', async () => {
+  const held = holdExport();
+  await exportTo(ops);
+  await held.reached;
+  const channel = bot().slack.world.channels.get(ops) ?? {};
+  Object.assign(channel, { shared: true });
+  onTestFinished(() => void Object.assign(channel, { shared: false }));
+  held.release();
+  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
+  await expectNothingLeft();
+});
+
 test('an end for which Slack wants a pause, or which gets no answer, is told all the same', async () => {
   bot().slack.script.rateLimit('chat.update', 1);
   bot().slack.script.fail('chat.update', 'internal_error');
@@ -191,13 +203,13 @@ test.each([
 test('a finished export outlives more refusals that pass than a failure of the CDN', async () => {
   // Nobody waits here: the clock goes on when a pause is told.
   bot().slack.script.fail('files.completeUploadExternal', 'rate_limited', 4);
-  await exportTo(ops);
+  await exportTo(undefined);
   for (const seconds of [2, 10, 30, 60]) {
-    await waitForPost(ops, says.retriesIn(seconds));
+    await waitForPost(`D${alice}`, says.retriesIn(seconds));
     behindMs -= seconds * 1000;
   }
-  await waitForPost(ops, says.posted());
-  expect(newFiles(ops)).toHaveLength(1);
+  await waitForPost(`D${alice}`, says.posted());
+  expect(newFiles(`D${alice}`)).toHaveLength(1);
 }, 60_000);
 
 test('a pause that Slack asks for while posting is kept, and one file arrives', async () => {
