@@ -28,7 +28,7 @@ export function renderHome(shown: {
     header('Your content delivery, from Slack'),
     !linked &&
       section([
-        `<@${userId}>, *no CDN key is connected for you.*`,
+        `<@${userId}>, *you have no API key connected.*`,
         'Connect yours, and the bot shows you what your key may see.',
       ]),
     !linked && actions(connectButton()),
@@ -51,7 +51,7 @@ export function renderHome(shown: {
 /** The same commands as a modal, for Slack's ⚡ menu. */
 export function renderMenu(commands: readonly CommandSummary[], linked: boolean): ModalView {
   return modal({ title: 'CDN' }, [
-    !linked && section('*No CDN key is connected for you.*\nConnect yours, and there is more to do.'),
+    !linked && section('*You have no API key connected.*\nConnect one to see your zones.'),
     !linked && actions(connectButton()),
     commandRow(commands),
   ]);

@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
 
     await key.fill('not-the-right-key-at-all');
     await page.keyboard.press('Enter');
-    await form.getByText('The CDN refused this key.').waitFor();
+    await form.getByText('bunny.net refused this key.').waitFor();
     expect(await key.inputValue()).toBe('');
 
     await key.fill(playground.cdn.key);

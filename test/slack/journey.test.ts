@@ -82,7 +82,7 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
   test('after disconnect nothing of the key is left to act with', async () => {
     const person = bot.slack.as(bob, ops);
     await person.slash('disconnect');
-    await person.waitForMessage(/forgotten/i);
+    await person.waitForMessage(/Disconnected/);
     const before = person.messages().length;
     await person.slash('zones');
     await person.waitForMessage(

@@ -51,7 +51,7 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     expect((await bot.slack.redeliver()).status).toBe(200);
     // The next answer of that replica comes after anything the copy could have caused.
     await person.slash('disconnect');
-    await person.waitForMessage(/forgotten/);
+    await person.waitForMessage(/Disconnected/);
     expect(answers()).toBe(1);
   });
 });

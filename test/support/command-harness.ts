@@ -184,7 +184,7 @@ const unusedAudit: Audit = {
   async *pieces() {},
 };
 /** Digests live in a database, which this harness does not have. */
-const none = { list: async () => [], listOpen: async () => [] };
+const none = { list: async () => [], listOpen: async () => [], listUntold: async () => new Set<string>() };
 const refusing = {
   get(target: object, name: string | symbol, receiver: unknown): unknown {
     if (name in target) return Reflect.get(target, name, receiver);

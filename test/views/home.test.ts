@@ -23,10 +23,6 @@ test('the Home tab shows person, commands and key in this order', async () => {
   expect(without).toMatchSnapshot();
   expect(readText(await loadHome(harness.person().context, features))).toMatchInlineSnapshot(`
     "Your content delivery, from Slack
-    *alerts*
-    :warning: Something went wrong on our side, and nothing was changed.
-    Try again. If it keeps happening, tell whoever runs this bot the reference below.
-    Reference RPHENFCF
     Zones
     Origin errors
     Find a zone

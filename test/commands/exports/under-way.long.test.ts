@@ -216,7 +216,7 @@ describe('cancelling', () => {
     await held.reached;
     const person = bot().slack.as(alice, ops);
     await person.slash('disconnect');
-    await person.waitForMessage(/forgotten/);
+    await person.waitForMessage(/Disconnected/);
     held.release();
     expect((await waitForPost(ops, says.notPosted)).reads).toMatch(/key/);
     await expectNothingLeft();

@@ -36,7 +36,7 @@ export const says = {
   voided: (volumeId: string) => new RegExp(`${volumeId}[^]*not done[^]*voided`),
   tooFewApprovers: /only 2 other people can give one/,
   cancelled: /Cancelled\. Nothing was changed/,
-  cancelledWithKey: /forgotten[^]*1 request of yours waited/,
+  cancelledWithKey: /Disconnected[^]*1 waiting request cancelled/,
   noted: /Noted as done/,
   waitingList: /for your approval/,
   auditTable: /\d records\*?, none/,

@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await page.getByRole('alert').getByText('A key has no spaces').waitFor();
     expect(await field.inputValue()).toBe('');
     await enter(page, 'not-the-right-key-0123456789');
-    await page.getByRole('alert').getByText('The CDN refused this key.').waitFor();
+    await page.getByRole('alert').getByText('bunny.net refused this key.').waitFor();
     await page.getByText('4 tries left').waitFor();
     expect(await field.inputValue()).toBe('');
     await shot(page, '2-refused');
