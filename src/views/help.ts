@@ -40,7 +40,7 @@ const tasks = ['Look', 'Act', 'This bot'] as const;
 export type Task = (typeof tasks)[number];
 
 /** What people want to do with a command. */
-export function taskOf({ task, needs }: CommandSummary): Task {
+function taskOf({ task, needs }: CommandSummary): Task {
   if (task !== undefined || needs === 'read') return task ?? 'Look';
   return needs === 'none' || needs === 'admin' ? 'This bot' : 'Act';
 }

@@ -3,8 +3,9 @@ import type { AppsManifestCreateArguments } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { features } from '../../src/commands/registry.ts';
+import type { Service } from '../../src/commands/services.ts';
 import { steps } from '../../src/commands/steps/list.ts';
-import { toManifest } from '../../src/commands/steps/step.ts';
+import { personInput, type Step } from '../../src/commands/steps/step.ts';
 import { type Scope, scopes } from '../../src/slack/scopes.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
@@ -148,3 +149,32 @@ test('every process of the Procfile is an npm script', () => {
     expect(scripts).toHaveProperty([script]);
   }
 });
+
+/** A step as `functions` of the manifest has it. */
+function toManifest({ title, description, inputs, outputs }: Step<Service>) {
+  const person = {
+    type: personInput.type,
+    title: 'Person',
+    description: 'Who runs the workflow: the step works with their CDN key and their rights',
+  };
+  const own = toParameters(inputs);
+  return {
+    title,
+    description,
+    input_parameters: {
+      properties: { [personInput.name]: person, ...own.properties },
+      required: [personInput.name, ...own.required],
+    },
+    output_parameters: toParameters(outputs),
+  };
+}
+
+function toParameters(parameters: Step['inputs']) {
+  const entries = Object.entries(parameters);
+  return {
+    properties: Object.fromEntries(
+      entries.map(([name, { type, title, description }]) => [name, { type, title, description }]),
+    ),
+    required: entries.flatMap(([name, { optional }]) => (optional ? [] : [name])),
+  };
+}

@@ -117,32 +117,3 @@ function isText(value: unknown): boolean {
 
 /** The input that names the person whose key is used. Slack fills it in; authors of workflows see no such field. */
 export const personInput = { name: 'person', type: 'slack#/types/user_context' } as const;
-
-/** A step as `functions` of the manifest has it. */
-export function toManifest({ title, description, inputs, outputs }: Step<Service>) {
-  const person = {
-    type: personInput.type,
-    title: 'Person',
-    description: 'Who runs the workflow: the step works with their CDN key and their rights',
-  };
-  const own = toParameters(inputs);
-  return {
-    title,
-    description,
-    input_parameters: {
-      properties: { [personInput.name]: person, ...own.properties },
-      required: [personInput.name, ...own.required],
-    },
-    output_parameters: toParameters(outputs),
-  };
-}
-
-function toParameters(parameters: Parameters) {
-  const entries = Object.entries(parameters);
-  return {
-    properties: Object.fromEntries(
-      entries.map(([name, { type, title, description }]) => [name, { type, title, description }]),
-    ),
-    required: entries.flatMap(([name, { optional }]) => (optional ? [] : [name])),
-  };
-}

@@ -8,7 +8,7 @@ import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
 import { describeFields, type Failure } from '../../views/blocks/failure.ts';
-import { pluralize } from '../../views/blocks/format.ts';
+import { formatDuration } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { readSlackError } from '../installations.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
@@ -236,8 +236,5 @@ const idSources: Readonly<Record<string, string>> = {
 const otherIdSource = 'Check it for slips; `/cdn zones` lists the zones your key sees.';
 
 function formatWait(seconds: number | undefined): string {
-  if (seconds === undefined) return 'a minute';
-  return seconds < 100
-    ? pluralize(Math.max(1, Math.ceil(seconds)), 'second')
-    : pluralize(Math.ceil(seconds / 60), 'minute');
+  return seconds === undefined ? 'a minute' : formatDuration(seconds * 1000);
 }

@@ -79,7 +79,8 @@ export async function runForm(
         if (!shown) await responder.send(result.message);
       },
       showFailure: async (message, { client }) =>
-        staysOpen(form, view) && updateModal(await client(), view.id, toModal('That did not work', message)),
+        staysOpen(form, view) &&
+        updateModal(await client(), view.id, toModal(message.title ?? 'That did not work', message)),
       afterwards: showsChanges(deps, body, form),
     },
   );

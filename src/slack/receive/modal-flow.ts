@@ -96,7 +96,7 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
     async showFailure(message, { client }) {
       const viewId = opened ? opened.id : below?.id;
       if (viewId === undefined) return false;
-      return updateModal(await client(), viewId, toModal('That did not work', message));
+      return updateModal(await client(), viewId, toModal(message.title ?? 'That did not work', message));
     },
   };
 }

@@ -41,11 +41,14 @@ export function renderFailure(failed: Failure): Message {
   const what = sanitizeMrkdwn(failed.message);
   const next = failed.hint ? sanitizeMrkdwn(failed.hint) : '';
   const reference = failed.reference ? `Reference ${escapeMrkdwn(failed.reference, 60)}` : '';
-  return message(join([what, next, reference], ' '), [
-    section([`:warning: ${what}`, next]),
-    actions(...renderButtons(failed)),
-    reference && context(reference),
-  ]);
+  return {
+    ...message(join([what, next, reference], ' '), [
+      section([`:warning: ${what}`, next]),
+      actions(...renderButtons(failed)),
+      reference && context(reference),
+    ]),
+    title: failed.offer === 'why' ? 'Not allowed yet' : 'That did not work',
+  };
 }
 
 function renderButtons({ offer, why, retry }: Failure): Button[] {

@@ -44,6 +44,25 @@ export function pluralize(number: number, one: string, many = `${one}s`): string
   return `${formatInteger(number)} ${number === 1 ? one : many}`;
 }
 
+const units = [
+  ['day', 1440],
+  ['hour', 60],
+  ['minute', 1],
+] as const;
+
+/** `45 seconds`, `10 minutes`, `1 hour 30 minutes`, `2 days`: the largest unit, and the next one if there is a rest. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  if (seconds < 100 && seconds % 60 !== 0) return pluralize(seconds, 'second');
+  const minutes = Math.ceil(seconds / 60);
+  const largest = units.findIndex(([, size]) => minutes >= size);
+  const parts = units.slice(largest, largest + 2).map(([unit, size], nth) => {
+    const count = Math.floor((nth === 0 ? minutes : minutes % (units[largest]?.[1] ?? 1)) / size);
+    return count > 0 ? pluralize(count, unit) : '';
+  });
+  return parts.filter(Boolean).join(' ');
+}
+
 /** A number without a unit, to two decimals. */
 export function formatNumber(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 2 });

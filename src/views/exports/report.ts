@@ -1,7 +1,7 @@
 import { minuteMs, toUtcDay } from '../../lib/time.ts';
 import type { MessageBlock } from '../blocks/blocks.ts';
 import { renderChart } from '../blocks/chart.ts';
-import { formatInteger, formatShortMoments, pluralize } from '../blocks/format.ts';
+import { formatDuration, formatInteger, formatShortMoments, pluralize } from '../blocks/format.ts';
 import { formatCode, truncateLines } from '../blocks/text.ts';
 import { describeRequest, type ExportSummary } from './exports.ts';
 
@@ -126,9 +126,5 @@ export function renderEventChart({ bars, worstHour }: EventBars, rows: number): 
 
 function nameBucket(minutes: number): string {
   if (minutes < 60) return minutes === 30 ? 'half hour' : `${minutes} minutes`;
-  return minutes === 60
-    ? 'hour'
-    : minutes % 1440 === 0
-      ? pluralize(minutes / 1440, 'day')
-      : `${minutes / 60} hours`;
+  return minutes === 60 ? 'hour' : formatDuration(minutes * minuteMs);
 }

@@ -146,7 +146,7 @@ export function decisionButtons(operation: ShownOperation, isListed = false): Bu
   return [button(approve.label, approveId, id, { style, confirm }), button(deny.label, deny.actionId, id)];
 }
 
-export function checkButton(id: string): Button {
+function checkButton(id: string): Button {
   return button('Record what I found', 'approvals:check', id, { style: 'primary' });
 }
 

@@ -1,9 +1,10 @@
 import type { Button, ModalView } from '@slack/types';
 import type { AffectedZones, VolumeShown } from '../../api/zones/summary.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { describeFields } from '../blocks/failure.ts';
-import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
+import { formatBytes, formatDuration, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
 
@@ -240,7 +241,7 @@ export interface ApprovalNeeds {
 /** `submit`: the label of the button that sends the request. */
 export function renderApprovalNeeds({ needed, able, minutes }: ApprovalNeeds, submit: string): string {
   if (needed === 0) return `No approval needed: takes effect when you press ${submit}.`;
-  return `Needs ${pluralize(needed, 'approval')} within ${pluralize(minutes, 'minute')} (${pluralize(able, 'eligible approver')}).`;
+  return `Needs ${pluralize(needed, 'approval')} within ${formatDuration(minutes * minuteMs)} (${pluralize(able, 'eligible approver')}).`;
 }
 
 /** The last view of a form that asked for something. */

@@ -8,9 +8,10 @@ import {
 import { targetTypes } from '../../commands/reports/digests/kinds/kind.ts';
 import { type DigestKindName, digestKinds } from '../../commands/reports/digests/kinds/list.ts';
 import type { Alert, AlertSubject, Digest, DigestOrder } from '../../commands/reports/model.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { actions, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { formatInteger } from '../blocks/format.ts';
+import { formatDuration, formatInteger } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
@@ -272,9 +273,14 @@ export function renderAlertForm(
           },
         ),
       window &&
-        select(`window:${name}`, 'Time window', asOptions(windowChoices, describeSpan), {
-          chosen: values.window,
-        }),
+        select(
+          `window:${name}`,
+          'Time window',
+          asOptions(windowChoices, (minutes) => formatDuration(minutes * minuteMs)),
+          {
+            chosen: values.window,
+          },
+        ),
       select(
         `every:${name}`,
         'Check every',
@@ -339,12 +345,6 @@ export function renderTried({ parts, evidence }: Observation<unknown>, subject: 
     lines.length > 0 && section(lines),
     context([capitalize(describeSubject(subject)), more > 0 && `and ${formatInteger(more)} more`]),
   ]);
-}
-
-/** `10 minutes`, `3 hours` */
-function describeSpan(minutes: number): string {
-  if (minutes < 60) return `${minutes} minutes`;
-  return minutes === 60 ? '1 hour' : `${minutes / 60} hours`;
 }
 
 export function renderAlertSaved({ id, paused, subject, channel, nextDue }: Alert): FormResult {
