@@ -8,7 +8,7 @@ import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import type { OpenView, VisibleView } from './views.ts';
 import type { Json } from './world.ts';
-import { write } from './writing.ts';
+import { type Written, write } from './writing.ts';
 
 type MessageMatch = string | RegExp | ((message: VisibleMessage) => boolean);
 /** Text in what the modal shows, its callback_id, or a test of it. */
@@ -23,7 +23,7 @@ export interface Actor {
    */
   say(
     text: string,
-    options?: { blocks?: Json[]; attachments?: Json[]; thread?: string },
+    options?: { blocks?: Json[]; attachments?: Json[]; thread?: string; subtype?: Written['subtype'] },
   ): VisibleMessage & { readonly heard: Promise<Exchange | undefined> };
   /** Chooses from the ⚡ menu, or from the menu of the message with this `ts`. */
   shortcut(callbackId: string, options?: { ts: string }): Promise<Exchange>;

@@ -30,6 +30,9 @@ export async function deliverEvent(
   options: EventOptions = {},
 ): Promise<Exchange> {
   if (event['type'] === 'url_verification') return await verifyUrl(sim);
+  // Slack sends what the manifest subscribes to, and nothing else.
+  if (sim.events && !sim.events.includes(subscriptionOf(event)))
+    return { status: 0, body: '', ms: 0, timedOut: false };
   const teamId = options.teamId ?? sim.world.workspaces.acme.id;
   const install = sim.installs.forTeam(teamId) ?? sim.installs.byId(teamId);
   if (!install) throw new Error(`The app is not installed in ${teamId}`);
@@ -49,6 +52,11 @@ export async function deliverEvent(
     exchange = await sim.deliverer.deliver({ ...delivery, retry: { attempt: index + 1, reason } });
   }
   return exchange;
+}
+
+/** The name of an event in a manifest: `message.im` for a message with `channel_type: im`. */
+function subscriptionOf({ type, channel_type: kind }: Json): string {
+  return type === 'message' && kind !== undefined ? `message.${String(kind)}` : String(type);
 }
 
 async function verifyUrl(sim: Simulation): Promise<Exchange> {

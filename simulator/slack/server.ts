@@ -93,6 +93,8 @@ export async function startSlack(
     shortcuts?: readonly DeclaredShortcut[];
     steps?: DeclaredSteps;
     scopes?: readonly string[];
+    /** The events that the manifest subscribes to: no other is sent. All without it. */
+    events?: readonly string[];
   } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
@@ -178,6 +180,7 @@ export async function startSlack(
     script,
     socket,
     deliverer,
+    events: options.events,
     calls,
     problem,
     notices: new Map(),

@@ -42,6 +42,8 @@ export interface Simulation {
   readonly script: Script;
   readonly socket: SocketTransport;
   readonly deliverer: Deliverer;
+  /** The events that the manifest subscribes to; undefined = all. */
+  readonly events: readonly string[] | undefined;
   readonly calls: Call[];
   readonly problem: (text: string) => void;
   /** Notices of Slack itself to a person, by `team/user`. */

@@ -15,6 +15,8 @@ export interface Written {
   readonly thread?: string | undefined;
   readonly blocks?: Json[] | undefined;
   readonly attachments?: Json[] | undefined;
+  /** With a file, "also send to channel", or written with `/me`. */
+  readonly subtype?: 'file_share' | 'thread_broadcast' | 'me_message' | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface Written {
 export function write(
   sim: Simulation,
   who: Who,
-  { channel: id, text, thread, blocks, attachments }: Written,
+  { channel: id, text, thread, blocks, attachments, subtype }: Written,
 ): { readonly message: StoredMessage; readonly heard: Promise<Exchange | undefined> } {
   const channel = sim.world.channels.get(id);
   if (!channel) throw new Error(`There is no channel ${id}`);
@@ -38,7 +40,7 @@ export function write(
     ...(blocks ? { blocks } : {}),
     ...(attachments ? { attachments } : {}),
   });
-  return { message, heard: deliver(sim, who, channel, message) };
+  return { message, heard: deliver(sim, who, channel, message, subtype) };
 }
 
 async function deliver(
@@ -46,6 +48,7 @@ async function deliver(
   who: Who,
   channel: Channel,
   message: StoredMessage,
+  subtype: Written['subtype'],
 ): Promise<Exchange | undefined> {
   const { install, person } = who;
   const isDirect = channel.kind === 'dm';
@@ -65,6 +68,8 @@ async function deliver(
     user: person.id,
     text: message.text,
     ts: message.ts,
+    ...(subtype === undefined ? {} : { subtype }),
+    ...(subtype === 'file_share' ? { files: [{ id: 'F0SHARED0', name: 'screen.png' }] } : {}),
     client_msg_id: randomUUID(),
     team: person.teamId,
     ...(channel.shared ? { user_team: person.teamId, source_team: person.teamId } : {}),

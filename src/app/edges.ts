@@ -1,4 +1,5 @@
 import { createDeliveryClaims } from '../auth/claims.ts';
+import type { Person } from '../auth/identity.ts';
 import { createEndStore } from '../auth/offboarding.ts';
 import { isReadOnly, UserError } from '../errors.ts';
 import type { OnAcknowledged } from '../slack/receive/acknowledgement.ts';
@@ -8,6 +9,7 @@ import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
 import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createDirectMessenger } from '../slack/send/job-ports.ts';
+import { workspaceOf } from '../slack/sender.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
 import { createWeb } from '../slack/web/server.ts';
@@ -52,10 +54,12 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
   };
 
   const tell = createDirectMessenger(services);
+  const assertInstalled = async (person: Person): Promise<void> =>
+    void (await access.token(workspaceOf(person)));
   const connectPage =
     publicUrl === undefined
       ? undefined
-      : createConnectPage({ ...stores, ...services, publicUrl, tell, log, now });
+      : createConnectPage({ ...stores, ...services, publicUrl, tell, assertInstalled, log, now });
 
   const ends: LifecycleHandlers = {
     store: createEndStore(stores.database.db, stores.queue.enqueue, now),
@@ -92,12 +96,14 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
           asking = undefined;
         })),
       slackConnections,
+      findSlackProblem: () => socket?.problem(),
       findSkew: async () => (role === 'worker' ? undefined : clock.refresh()),
     },
   };
   const web = createWeb({
     ...config.web,
-    isPublic: publicUrl !== undefined,
+    // Slack reaches the port of signed HTTP from outside, with or without a public URL.
+    isPublic: publicUrl !== undefined || http !== undefined,
     egress,
     log,
     metrics: { contentType: metrics.contentType, render: () => metrics.render(gauges) },

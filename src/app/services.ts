@@ -81,7 +81,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
     metrics,
     clock,
     onAttempt,
-    postToResponseUrl: createResponseUrls(egress, onCall),
+    postToResponseUrl: createResponseUrls(egress, { apiUrl, onCall }),
     drift,
     cdn: createCdn({
       ...config.cdn,

@@ -95,12 +95,11 @@ function manyWorkspaces(
   { clientId, clientSecret, stateSecret, allowed }: Installing & { kind: 'oauth' },
   clientOptions: WebClientOptions,
 ): InstallationAccess {
+  const isAllowed = (...ids: readonly (string | undefined)[]): boolean =>
+    allowed.length === 0 || ids.some((id) => id !== undefined && allowed.includes(id));
   const storeInstallation: InstallationStore['storeInstallation'] = async (installation, about) => {
     const { team, enterprise, bot } = installation;
-    const isAllowed = [team?.id, enterprise?.id].some((id) => id !== undefined && allowed.includes(id));
-    // A refreshed token is of an installation that was allowed.
-    if (allowed.length === 0 || isAllowed || 'installedAt' in installation)
-      return installations.storeInstallation(installation, about);
+    if (isAllowed(team?.id, enterprise?.id)) return installations.storeInstallation(installation, about);
     const revoked = new WebClient(bot?.token, { ...clientOptions, logger }).auth.revoke();
     await revoked.catch((error: unknown) => logger.warn('cannot revoke a refused installation', error));
     throw new UserError(
@@ -153,6 +152,12 @@ function manyWorkspaces(
       }
     },
     async token(workspace) {
+      // Holds also where a refused installation could not be revoked, or the list became shorter.
+      if (!isAllowed(workspace.teamId, workspace.enterpriseId))
+        throw new UserError(
+          'This workspace may not use this bot.',
+          `Ask whoever runs it to add ${workspace.teamId ?? workspace.enterpriseId} to ALLOWED_WORKSPACES.`,
+        );
       const token = await findToken(workspace);
       if (token !== undefined) return new Secret(token, 'slack-token');
       throw new UserError(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
-import { offers } from './words.ts';
+import { offers, says } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
 const alice = 'U0ALICE00';
@@ -15,11 +15,12 @@ afterAll(async () => {
   await bot.stop();
 });
 
-test('a delivery of a workspace without the app is ignored', async () => {
+test('a command of a workspace without the app is refused first, also where it needs no right', async () => {
   const person = bot.slack.as(alice, acmeOps);
-  await person.slash('whoami');
+  await person.slash('connect');
   // A response_url needs no token, so even this person hears something.
-  await person.waitForMessage(offers('connect:open'));
+  await person.waitForMessage(says.notInstalled);
+  expect(person.messages().some(offers('connect:open'))).toBe(false);
 });
 
 test('each workspace is answered with its own token, also when they interleave', async () => {
@@ -55,7 +56,7 @@ test('uninstalling destroys the token and every key of that workspace', async ()
   const before = person.messages().length;
   await person.slash('zones');
   await person.waitForMessage(
-    (message) => /not connected/i.test(message.reads) && person.messages().length > before,
+    (message) => says.notInstalled.test(message.reads) && person.messages().length > before,
   );
 });
 
@@ -83,10 +84,14 @@ test('behind a proxy with a path, only listed workspaces and organisations insta
     expect(await installThere(acme.id)).toBe(200);
     expect(await installThere(corp.id)).toBe(200);
     expect(countRevoked()).toBe(0);
+    // The revocation fails: Slack goes on delivering.
+    listed.slack.script.fail('auth.revoke', 'internal_error');
     expect(await installThere(beta.id)).toBeGreaterThanOrEqual(400);
     expect(countRevoked()).toBe(1);
     const inBeta = listed.slack.as(alice, channelIn(beta.id), beta.id);
     await inBeta.openHome();
+    await inBeta.slash('connect');
+    await inBeta.waitForMessage(says.notAllowed);
     const inAcme = listed.slack.as(alice, acmeOps, acme.id);
     await inAcme.openHome();
     const published = () => listed.slack.calls.filter(({ method }) => method === 'views.publish');

@@ -6,6 +6,8 @@ export const says = {
   busy: 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.',
   busyMenu: 'The bot is busy: type again in a moment',
   waiting: 'Waiting for its turn: other commands are before it.',
+  notInstalled: /is not installed in this workspace/,
+  notAllowed: /This workspace may not use this bot/,
   /** To people of another organisation. */
   ownPeopleOnly: /its own organisation only/,
   /** The error of a field with a CDN key in it. */

@@ -95,6 +95,7 @@ export function readManifest(): {
   shortcuts: DeclaredShortcut[];
   steps: DeclaredSteps;
   scopes: readonly string[];
+  events: readonly string[];
 } {
   const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as {
     features: {
@@ -102,6 +103,7 @@ export function readManifest(): {
     };
     oauth_config: { scopes: { bot: string[] } };
     functions: DeclaredSteps;
+    settings: { event_subscriptions: { bot_events: string[] } };
   };
   const shortcuts = manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
     callbackId: callback_id,
@@ -109,7 +111,12 @@ export function readManifest(): {
     name,
     description,
   }));
-  return { shortcuts, steps: manifest.functions, scopes: manifest.oauth_config.scopes.bot };
+  return {
+    shortcuts,
+    steps: manifest.functions,
+    scopes: manifest.oauth_config.scopes.bot,
+    events: manifest.settings.event_subscriptions.bot_events,
+  };
 }
 
 /** The environment variables that point a bot at the simulators. */

@@ -105,7 +105,9 @@ export function checkConnections({ running }: Subject): Finding[] {
   const check = 'connections';
   const count = running?.slackConnections();
   if (count === undefined) return [];
-  const says = 'no connection to Slack has brought a frame for 15 s';
+  const problem = running?.findSlackProblem?.();
+  const silent = 'no connection to Slack has brought a frame for 15 s';
+  const says = problem === undefined ? silent : `${silent}: ${problem}`;
   return [count === 0 ? { check, state: 'failed', says } : { check, state: 'ok', says: `${count} open` }];
 }
 

@@ -30,6 +30,8 @@ export interface Subject {
     readonly findStoreProblem: () => Promise<string | undefined>;
     /** Connections with a recent frame; undefined where deliveries come another way. */
     readonly slackConnections: () => number | undefined;
+    /** Why connections do not last, in words. */
+    readonly findSlackProblem?: () => string | undefined;
     /** Seconds that this machine's clock is ahead of Slack's. */
     readonly findSkew: () => Promise<number | undefined>;
   };

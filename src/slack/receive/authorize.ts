@@ -87,7 +87,9 @@ export async function authorize(
   const usesKey = needs !== 'none' && needs !== 'admin';
   const authorizer = createAuthorizer({
     person,
-    foreign,
+    // A slash command does not say where its person is at home, and a link to connect a key is for our own people.
+    foreign:
+      foreign === false && request.kind === 'command' && request.feature === 'connect' ? undefined : foreign,
     people,
     policies,
     keyStore,

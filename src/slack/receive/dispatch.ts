@@ -192,6 +192,8 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
   try {
     const facts = await delivery.facts();
     if (!facts) return 'duplicate';
+    // An installation that ended, or is not allowed any more, is refused before anything else.
+    await access.token(workspace);
     if (!foreign) await flow.beforeAuthorize?.({ client, setup: createSetup(deps, sender, body) });
     const { claimOnce: claim, release } = deps;
     const sharing = createSharing({
@@ -203,6 +205,7 @@ async function performOnce(deps: SlackDeps, delivery: Turn, flow: Flow): Promise
       sendNativeBlocks,
       log,
       release,
+      userId,
       teamId: workspace.isEnterpriseInstall ? sender.person.teamId : undefined,
       recall: mine.answers.get,
       claim,

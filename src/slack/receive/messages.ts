@@ -10,7 +10,8 @@ const absent = z.undefined();
 
 /**
  * A message that a person writes to the bot: a mention in a channel or thread, or a line in the conversation with it.
- * The bot's own messages, those of other bots, edits and Slack's own (`subtype`) are none.
+ * The bot's own messages, those of other bots, edits and Slack's own (`subtype`) are none. With a file, with "also send to
+ * channel" and with `/me` a person speaks as well.
  */
 const writtenMessage = z.object({
   event_id: z.string(),
@@ -23,7 +24,7 @@ const writtenMessage = z.object({
     text: z.string(),
     thread_ts: z.string().min(1).optional(),
     bot_id: absent.optional(),
-    subtype: absent.optional(),
+    subtype: z.enum(['file_share', 'thread_broadcast', 'me_message']).optional(),
     edited: absent.optional(),
     hidden: absent.optional(),
   }),
@@ -95,11 +96,35 @@ const anyMention = /<@[UW][A-Z0-9]+(?:\|[^<>]*)?>/u;
 function splitWritten(text: string, botUserId: string | undefined): { words: string; others: string } {
   const mention = botUserId === undefined ? anyMention : new RegExp(`<@${botUserId}(?:\\|[^<>]*)?>`, 'u');
   const [before = '', after] = splitOnce(text, mention);
-  const lines = [after ?? '', before].flatMap((part) => part.split('\n').map((line) => line.trim()));
+  const lines = [after ?? '', before].flatMap((part) =>
+    part.split('\n').map((line) =>
+      line
+        .trim()
+        .replace(/^```|```$/gu, '')
+        .trim(),
+    ),
+  );
   const [line = '', ...others] = lines.filter((one) => one !== '');
-  // People copy a command with its slash, or write it as code.
-  const words = line.replace(/^`([^`]*)`$/u, '$1').replace(/^\/cdn(?:\s+|$)/iu, '');
-  return { words, others: others.join(' ') };
+  return { words: stripDecoration(line), others: others.join(' ') };
+}
+
+/** Bullets, numbers and quotes before a line (Slack escapes `>`). */
+const bullet = /^(?:[-*•◦▪–—]|\d{1,2}[.)]|(?:&gt;|>){1,3})\s+/u;
+/** Code, bold, italics and strikethrough around a line. */
+const around = /^(?<mark>```|`|\*|_|~)(?<inner>.+)\k<mark>$/u;
+
+/** What is typed in a line: people copy a command with its slash, address the bot, and write in lists, bold or code. */
+function stripDecoration(line: string): string {
+  let words = line;
+  for (let before = ''; before !== words; ) {
+    before = words;
+    words = words
+      .replace(/^[,:;]+\s*/u, '')
+      .replace(bullet, '')
+      .replace(around, '$<inner>')
+      .trim();
+  }
+  return words.replace(/^\/cdn(?:[\s,:]+|$)/iu, '');
 }
 
 function splitOnce(text: string, by: RegExp): string[] {

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
+import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -19,9 +20,13 @@ const helloMs = 10_000;
 
 interface Connection {
   readonly client: SocketModeClient;
-  /** Settles when Slack is about to close it or it is gone. */
-  readonly leaving: Promise<void>;
+  /** Settles with Slack's reason when Slack is about to close it, or it is gone. */
+  readonly leaving: Promise<string>;
 }
+
+/** A connection that ends sooner was closed at once: after some of them in a row the next ones wait. */
+const briefMs = 10_000;
+const mostBrief = 3;
 
 /**
  * Passes Socket Mode deliveries to Bolt over two connections. A closed one is replaced at once; the library's own
@@ -39,12 +44,15 @@ export function createSocketReceiver(options: {
 }): Receiver & {
   /** The number of connections that brought a frame lately: an open socket alone may be cut without notice. */
   readonly connected: () => number;
+  /** Why connections do not last, in words. */
+  readonly problem: () => string | undefined;
 } {
   const { apiUrl, egress, log } = options;
   /** The moment of the latest frame of each connection. */
   const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();
   let app: App | undefined;
+  let problem: string | undefined;
 
   const deliver = async ({ body, ack: send }: SlackEvent, bytes: number): Promise<void> => {
     const acknowledged = watchAcknowledgement(options.onAcknowledged, 'socket');
@@ -84,10 +92,10 @@ export function createSocketReceiver(options: {
     });
     client.on('slack_event', (event: SlackEvent) => void deliver(event, frames.lastBytes));
     const frames = { lastBytes: 0 };
-    const leaving = new Promise<void>((resolve) => {
+    const leaving = new Promise<string>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);
-        resolve();
+        resolve('the connection was closed');
       });
       intercept(client, resolve, log, frames);
     });
@@ -104,24 +112,33 @@ export function createSocketReceiver(options: {
     let last = current?.client;
     let failures = 0;
     while (!stopping.signal.aborted) {
+      const startedAt = performance.now();
       try {
         const next = await connect();
-        failures = 0;
         void last?.disconnect().catch(() => undefined);
         last = next.client;
-        if (stopping.signal.aborted) await last.disconnect();
-        else await next.leaving;
+        if (stopping.signal.aborted) return void (await last.disconnect());
+        const reason = await next.leaving;
+        failures = performance.now() - startedAt < briefMs ? failures + 1 : 0;
+        if (failures <= mostBrief) continue;
+        problem = `Slack closes connections at once (${reason})`;
+        if (failures === mostBrief + 1)
+          log.warn({ reason }, 'Slack closes connections at once, reopening with pauses');
       } catch (error) {
         failures += 1;
-        log.warn({ error, failures, connected: live.size }, 'Slack connection failed, retrying');
-        const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** failures);
-        await setTimeout(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        problem = explainNetworkFailure(error, apiUrl)?.message ?? 'Slack opens no connection';
+        log.warn({ error, failures, connected: live.size, problem }, 'Slack connection failed, retrying');
       }
+      const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** failures);
+      await setTimeout(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
+  const countConnected = (): number =>
+    [...live.values()].filter((at) => performance.now() - at < silentMs).length;
 
   return {
-    connected: () => [...live.values()].filter((at) => performance.now() - at < silentMs).length,
+    connected: countConnected,
+    problem: () => (countConnected() < connections ? problem : undefined),
     init(bolt) {
       app = bolt;
     },
@@ -155,7 +172,7 @@ interface SlackEvent {
  */
 function intercept(
   client: SocketModeClient,
-  onDisconnect: () => void,
+  onDisconnect: (reason: string) => void,
   log: Log,
   frames: { lastBytes: number },
 ): void {
@@ -165,7 +182,7 @@ function intercept(
     // The library emits a delivery while it reads its frame.
     if (typeof data === 'string') frames.lastBytes = data.length;
     const frame = typeof data === 'string' ? parseSpecialFrame(data) : undefined;
-    if (frame?.type === 'disconnect') return onDisconnect();
+    if (frame?.type === 'disconnect') return onDisconnect(String(frame.reason ?? 'no reason'));
     if (frame?.type !== 'app_rate_limited' && frame?.payload?.type !== 'app_rate_limited') {
       for (const listener of library) Reflect.apply(listener, client, [data, isBinary]);
       return;
@@ -179,6 +196,7 @@ function intercept(
 
 interface Frame {
   readonly type?: unknown;
+  readonly reason?: unknown;
   readonly envelope_id?: string;
   readonly payload?: { readonly type?: unknown } | null;
 }

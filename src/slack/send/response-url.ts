@@ -20,14 +20,19 @@ const timeoutMs = 5_000;
 /** Characters that are read of an answer: a word, or an object with the reasons. */
 const maxAnswer = 200;
 
-/** `onCall` is called when a post has ended, however it did. */
+/** `apiUrl`: answers go to its hosts only. `onCall` is called when a post has ended, however it did. */
 export function createResponseUrls(
   egress: Pick<Egress, 'check'>,
-  onCall?: (call: Call) => void,
+  { apiUrl, onCall }: { readonly apiUrl: string; readonly onCall?: (call: Call) => void },
 ): PostToResponseUrl {
+  const api = new URL(apiUrl);
+  // The Web API is at slack.com, response_urls at hooks.slack.com.
+  const isSlack = ({ protocol, hostname }: URL): boolean =>
+    protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
   return async (url, content) => {
     const body = JSON.stringify(redactDoubtful(content));
     const address = new URL(url);
+    if (!isSlack(address)) throw new Error(`response_url is not an address of Slack: ${address.host}`);
     // One after the other: joined, they would be copied twice.
     egress.check('response_url', [url, ...address.searchParams.values()]);
     egress.check('response_url', body);

@@ -20,6 +20,8 @@ interface SharingOptions {
   readonly uploads: Uploads;
   readonly postToResponseUrl: PostToResponseUrl;
   readonly tenant: string;
+  /** Whoever asks: only channels that they see are found by name. */
+  readonly userId: string;
   /** For an organisation: the workspace whose channels are meant. */
   readonly teamId: string | undefined;
   readonly sendNativeBlocks: SendNativeBlocks;
@@ -98,6 +100,19 @@ export function createSharing(options: SharingOptions): Sharing {
     }
   };
 
+  const isMember = async (channel: string): Promise<boolean> => {
+    let cursor: string | undefined;
+    for (let page = 0; page < maxPages; page += 1) {
+      const about = { channel, limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+      const answer = await orReason(client().then(({ conversations }) => conversations.members(about)));
+      if (typeof answer === 'string') return false;
+      if (answer.members?.includes(options.userId)) return true;
+      cursor = answer.response_metadata?.next_cursor || undefined;
+      if (cursor === undefined) return false;
+    }
+    return false;
+  };
+
   return {
     recall: options.recall,
     async post(message, to) {
@@ -136,7 +151,7 @@ export function createSharing(options: SharingOptions): Sharing {
         );
         if (typeof answer === 'string') return undefined;
         const found = answer.channels?.find((channel) => channel.name === wanted);
-        if (found?.id) return found.id;
+        if (found?.id) return !found.is_private || (await isMember(found.id)) ? found.id : undefined;
         cursor = answer.response_metadata?.next_cursor || undefined;
         if (cursor === undefined) return undefined;
       }

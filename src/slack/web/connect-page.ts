@@ -28,6 +28,8 @@ interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
   /** Base of the pages `/connect/…`. */
   readonly publicUrl: string;
   readonly links: KeyLinks;
+  /** @throws UserError where the person's installation has ended, or is not allowed. */
+  readonly assertInstalled: (person: Person) => Promise<void>;
   /** Sends a direct message. */
   readonly tell: (person: Person, message: Message) => Promise<void>;
 }
@@ -84,6 +86,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (wait !== undefined) return pages.tooMany(wait);
     const link = await links.find(token);
     if (!link) return pages.unknown;
+    await options.assertInstalled(link.person);
     const here = { request, token, link, form: renew === undefined ? token : `../${token}` };
     if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
     return request.method === 'GET' || request.method === 'HEAD' ? show(here) : pages.methodNotAllowed;

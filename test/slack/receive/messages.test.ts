@@ -74,6 +74,16 @@ describe('a mention', () => {
     ['before the mention', `whoami ${cdn}`],
     ['with the slash of the command', `${cdn} /cdn whoami`],
     ['as code', `${cdn} \`whoami\``],
+    ['with a comma', `${cdn}, whoami`],
+    ['with a colon', `${cdn}: whoami`],
+    ['in a list', `• ${cdn} whoami`],
+    ['below, in a list', `${cdn}\n- whoami`],
+    ['below, with a number', `${cdn}\n1. whoami`],
+    ['as a quote', `${cdn}\n&gt; whoami`],
+    ['in bold', `${cdn} *whoami*`],
+    ['in bold and italics, quoted', `${cdn}\n&gt; *_whoami_*`],
+    ['in a code block', `${cdn} \`\`\`whoami\`\`\``],
+    ['in a code block of its own lines', `${cdn}\n\`\`\`\n/cdn whoami\n\`\`\``],
     ['with thanks on the next line', `${cdn} whoami\nthanks!`],
     ['with the name of the bot', '<@U0CDNBOT0|cdn> whoami'],
   ])('takes its command %s', async (_, text) => {
@@ -161,6 +171,17 @@ describe('in the conversation with the bot', () => {
     expect(await write(person, `${cdn} whoami`, { thread })).toMatchObject({ threadTs: thread });
   });
 
+  test.each(['file_share', 'thread_broadcast', 'me_message'] as const)(
+    'words are answered in a message that is a %s',
+    async (subtype) => {
+      const person = bot.slack.as(alice, direct);
+      const before = new Set(person.messages().map(({ ts }) => ts));
+      await person.say('whoami', { subtype }).heard;
+      const answer = await person.waitForMessage((message) => !before.has(message.ts) && message.bot);
+      expect(offers('connect:forget')(answer)).toBe(true);
+    },
+  );
+
   test('a long answer replaces the sign of progress', async () => {
     const person = bot.slack.as(alice, direct);
     const held = Promise.withResolvers<void>();
@@ -210,8 +231,10 @@ describe('nothing is answered to', () => {
       'a deleted message',
       { type: 'message', subtype: 'message_deleted', channel: direct, channel_type: 'im', hidden: true },
     ],
-    ['a file', { type: 'message', subtype: 'file_share', channel: direct, channel_type: 'im' }],
-    ['a message of a channel', { type: 'message', channel_type: 'channel' }],
+    [
+      'a message that the bot joined',
+      { type: 'message', subtype: 'channel_join', channel: direct, channel_type: 'im' },
+    ],
     ['a message without text', { text: undefined }],
     ['a message without a writer', { user: undefined }],
   ])('%s', async (_, more) => {

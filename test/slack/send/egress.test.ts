@@ -100,7 +100,17 @@ describe('to Slack', () => {
     expect(sent).toHaveLength(1);
   });
 
-  const postToResponseUrl = createResponseUrls(egress);
+  const postToResponseUrl = createResponseUrls(egress, { apiUrl: 'http://127.0.0.1/api/' });
+
+  test.each([
+    'http://hooks.slack.com/1',
+    'https://127.0.0.1/1',
+    'http://127.0.0.1.evil.example/1',
+    'file:///etc',
+  ])('a response_url that is not Slack’s is not used: %s', async (url) => {
+    await expect(postToResponseUrl(url, { text: 'fine' })).rejects.toThrow('not an address of Slack');
+  });
+
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     sent.push({ url: String(request.url), body: await readText(request) });
     response.end('ok');

@@ -69,6 +69,7 @@ export async function createPageHarness(
     }),
     zoneCache: createZoneCache({ now }),
     audit,
+    assertInstalled: async () => undefined,
     async tell(person, message) {
       if (silent) throw new Error('Slack is away');
       directMessages.push({ person, message });
