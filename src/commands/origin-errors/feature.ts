@@ -16,7 +16,8 @@ import {
   type Shortcut,
 } from '../define.ts';
 import type { Words } from '../words.ts';
-import { findLinkedHosts, lookUpZone } from '../zones/lookup.ts';
+import { findLinkedHosts } from '../zones/hosts.ts';
+import { lookUpZone } from '../zones/lookup.ts';
 import { answerFile, answerOverview, answerOverviewFile, answerZone, type Shown } from './answers.ts';
 import { readButton, readZoneButton } from './buttons.ts';
 import { findChannelZone, hereCommand } from './channel-zone.ts';

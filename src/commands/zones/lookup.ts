@@ -11,6 +11,7 @@ import { formatCode } from '../../views/blocks/text.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
 import type { CachedZones } from './zone-lists.ts';
@@ -114,17 +115,6 @@ export async function lookUpZone(typed: string, context: With<'zoneCache'>): Pro
   return { kind: 'none', typed: name, near: findClosest(host, names) };
 }
 
-/** `https://CDN.example.com/a.jpg` → `cdn.example.com`, since people paste addresses. */
-export function readHost(typed: string): string {
-  return typed
-    .trim()
-    .toLowerCase()
-    .replace(/^#(?=\d+$)/u, '')
-    .replace(/^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+).*$/u, '$1')
-    .replace(/^([a-z\d-]+(?:\.[a-z\d-]+)+)(?:[:/?#].*)$/u, '$1')
-    .replace(/\.$/u, '');
-}
-
 /** Zones by id or name (exact spelling before other spellings), else by hostname. `host` is in lower case. */
 function findExact(zones: readonly ZoneSummary[], name: string, host: string): ZoneSummary[] {
   const spelled = zones.filter((zone) => zone.name === name);
@@ -132,49 +122,4 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   // The name of a zone may be the id of another one: both are offered.
   const meant = zones.filter((zone) => zone.id === host || named.includes(zone));
   return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, host)).slice(0, 1);
-}
-
-function hasHostname(zone: ZoneSummary, wanted: string): boolean {
-  return zone.hostnames.some((hostname) => hostname.toLowerCase() === wanted);
-}
-
-/** Nodes of one message that are read; messages of people have fewer. */
-const maxNodes = 2000;
-const maxHosts = 20;
-
-/**
- * The hosts of the links in a Slack message, each once, in reading order: links in its text, blocks, attachments and
- * shared messages. Slack's own hosts are left out. Accepts any value and never throws.
- */
-export function findLinkedHosts(message: unknown): string[] {
-  const hosts = new Set<string>();
-  let pieces = 0;
-  const look = (node: unknown): void => {
-    pieces += 1;
-    if (pieces > maxNodes || hosts.size >= maxHosts) return;
-    if (typeof node === 'string') for (const host of findHosts(node)) hosts.add(host);
-    else if (Array.isArray(node)) for (const child of node) look(child);
-    else if (typeof node === 'object' && node !== null) {
-      const own = node as Record<string, unknown>;
-      for (const name of textMembers) if (name in own) look(own[name]);
-    }
-  };
-  look(message);
-  return [...hosts].slice(0, maxHosts);
-}
-
-/** Members with text and addresses of a message, its blocks and attachments. Ids, names and images are not read. */
-const textMembers = (
-  'text blocks elements fields rows url attachments message_blocks message pretext title title_link from_url ' +
-  'original_url value fallback'
-).split(' ');
-
-/** In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself. */
-function findHosts(text: string): string[] {
-  const found = text
-    .slice(0, 50_000)
-    .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|]*@)?([a-z\d](?:[a-z\d.-]*[a-z\d])?)/giu);
-  return [...found]
-    .map(([, host = '']) => host.toLowerCase())
-    .filter((host) => host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host));
 }

@@ -7,7 +7,8 @@ import { limits } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
 import type { Context, Picker, With } from '../define.ts';
-import { prefetchZones, readHost } from './lookup.ts';
+import { readHost } from './hosts.ts';
+import { prefetchZones } from './lookup.ts';
 import type { PrefetchedZones } from './zone-cache.ts';
 import type { CachedZones } from './zone-lists.ts';
 

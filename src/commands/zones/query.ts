@@ -13,6 +13,7 @@ import {
 import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
+import { hasHostname, readHost } from './hosts.ts';
 
 /** Longer than any hostname; even escaped it fits into a button's 2000 characters. */
 const maxSearchLength = 100;
@@ -31,11 +32,16 @@ export function readZoneQuery(words: Words): ZoneQuery {
     );
   }
   return {
-    search: readLength(words.list.join(' ').trim()),
+    search: readSearch(words.list.join(' ').trim()),
     sort: readChoice('sort', words, zoneSorts) ?? 'attention',
     only: readChoice('only', words, zoneFilters, filterAliases),
     carried: readCarried(words.named),
   };
+}
+
+/** An address that was pasted stands for its hostname. */
+function readSearch(typed: string): string {
+  return readLength(/^(?:https?:\/\/|[\w-]+(?:\.[\w-]+)+[/:])/iu.test(typed) ? readHost(typed) : typed);
 }
 
 function isCarried(name: string): name is Carried {
@@ -135,7 +141,8 @@ export function matchesQuery(zone: ZoneSummary, search: string): boolean {
     search === '' ||
     zone.id === search ||
     zone.name.toLowerCase().includes(search) ||
-    zone.hostnames.some((hostname) => hostname.toLowerCase().includes(search))
+    zone.hostnames.some((hostname) => hostname.toLowerCase().includes(search)) ||
+    (search.includes('.') && hasHostname(zone, search))
   );
 }
 

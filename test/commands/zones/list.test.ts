@@ -144,6 +144,13 @@ test.each([
   expect(names(answer).toSorted()).toEqual(wanted);
 });
 
+test('an address that was pasted finds the zones of its hostname', async () => {
+  await using harness = await createCommandHarness({ zones: 20 });
+  const host = harness.cdn.data.zones[3]?.Hostnames?.[1]?.Value ?? '';
+  const [, answer] = await harness.person().run(`zones https://${host.toUpperCase()}/a/b.jpg?x=1`);
+  expect(names(answer)).toEqual([harness.cdn.data.zones[3]?.Name]);
+});
+
 test('zones are found by what they carry, which stands beside their names', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();

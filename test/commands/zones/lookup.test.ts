@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findLinkedHosts } from '../../../src/commands/zones/lookup.ts';
+import { findLinkedHosts, hasHostname, readHost } from '../../../src/commands/zones/hosts.ts';
 
 const rich = (...elements: object[]) => ({
   type: 'rich_text',
@@ -89,4 +89,24 @@ test('whatever a message is made of, reading it ends, without an error and with 
   expect(
     findLinkedHosts({ text: Array.from({ length: 5000 }, (_, n) => `https://h${n}.example`).join(' ') }),
   ).toHaveLength(20);
+});
+
+test.each([
+  ['cdn.example.com', 'https://CDN.example.com/a.jpg?x=1'],
+  ['cdn.example.com', 'cdn.example.com.'],
+  ['cdn.example.com', 'cdn.example.com:8443/a'],
+  ['müller.example', 'https://xn--mller-kva.example/'],
+  ['xn--mller-kva.example', 'MÜLLER.example/a'],
+  ['*.img.example.com', 'a1.img.example.com'],
+  ['Shop.Example', 'shop.example'],
+])('a zone with the hostname %s is found by %s', (hostname, typed) => {
+  expect(hasHostname({ hostnames: [hostname] }, readHost(typed))).toBe(true);
+});
+
+test.each([
+  ['*.img.example.com', 'img.example.com'],
+  ['*.img.example.com', 'a.b.img.example.com'],
+  ['cdn.example.com', 'example.com'],
+])('a zone with the hostname %s is not found by %s', (hostname, typed) => {
+  expect(hasHostname({ hostnames: [hostname] }, readHost(typed))).toBe(false);
 });
