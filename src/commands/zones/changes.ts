@@ -16,8 +16,7 @@ const changesCommand: Command<Needed> = {
   name: 'changes',
   aliases: ['changed'],
   usage: 'changes [zone] [24h|7d|30d]',
-  summary:
-    'What changed in the settings of your zones: before and after, found by comparing with the last look',
+  summary: 'What changed in the settings of your zones: before and after',
   label: 'Changed settings',
   examples: ['changes', 'changes shop', 'changes 30d', 'changes shop 24h'],
   needs: 'read',

@@ -48,10 +48,13 @@ function isCarried(name: string): name is Carried {
   return carriedKinds.some((kind) => kind === name);
 }
 
+/** Zeros before a number are no part of an id. */
+const isNumber: Partial<Record<Carried, RegExp>> = { script: /^0+(?=\d+$)/u, storage: /^0+(?=\d+$)/u };
+
 function readCarried(named: Words['named']): ZoneQuery['carried'] {
   const given = Object.entries(named).flatMap(([name, typed]) => {
     if (!isCarried(name)) return [];
-    const value = readLength(typed.trim());
+    const value = readLength(typed.trim()).replace(isNumber[name] ?? /(?!)/u, '');
     if (value !== '') return [[name, value] as const];
     throw new UserError(
       `Nothing stands behind \`${name}:\`.`,

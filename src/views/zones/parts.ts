@@ -65,7 +65,7 @@ export function listParts(zone: Zone): PartTable[] {
 /** The cells of a row as one: `Http01, HTTPS forced`, `block the request when URL is /a`. */
 function joinFacts(part: ZonePart, [first = '', second]: readonly string[]): string {
   if (second === undefined) return first;
-  if (part === 'hostnames') return `${first}, HTTPS ${second}`;
+  if (part === 'hostnames') return `${first}, ${second}`;
   return /^(?:always|unless)/u.test(second) ? `${first} ${second}` : `${first} when ${second}`;
 }
 
@@ -104,7 +104,7 @@ export function listHostname(host: ShownHostname): [name: string, certificate: s
   return [
     host.Value ?? 'not reported',
     isPlatforms ? 'managed by the CDN' : certificate,
-    host.ForceSSL === undefined ? 'not reported' : host.ForceSSL ? 'forced' : 'not forced',
+    host.ForceSSL === undefined ? 'HTTPS not reported' : host.ForceSSL ? 'HTTPS forced' : 'HTTPS not forced',
   ];
 }
 

@@ -87,14 +87,23 @@ export function describeFilter(query: ZoneQuery, of: number): string {
   return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
 }
 
+const carriedVerbs: Record<Carried, string> = {
+  origin: 'has the origin',
+  script: 'runs the script',
+  app: 'leads to the app',
+  storage: 'uses the storage zone',
+  host: 'has the hostname',
+};
+
 /** `None of your 240 zones` is followed by this. */
-export function describeNone(query: ZoneQuery): string {
-  const how = describeCarried(query);
+export function describeNone({ search, only, carried }: ZoneQuery): string {
   return join(
     [
-      query.search && `matches ${formatCode(query.search)}`,
-      query.only && filterWords[query.only].one,
-      how.length > 0 && `is ${how.join(' and ')}`,
+      search && `matches ${formatCode(search)}`,
+      only && filterWords[only].one,
+      ...Object.entries(carried).map(
+        ([kind, value]) => `${carriedVerbs[kind as Carried]} ${formatCode(value, 60)}`,
+      ),
     ],
     ' and ',
   );

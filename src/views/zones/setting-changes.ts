@@ -85,7 +85,7 @@ function nameOf(rule: Json): string {
 /** `Http01, HTTPS forced` */
 function describeHostname(value: JsonObject): string {
   const [, certificate, https] = listHostname(value);
-  return `certificate ${certificate}, HTTPS ${https}`;
+  return `certificate ${certificate}, ${https}`;
 }
 
 /** `off, redirect to /new (301) when URL is /old/*` */

@@ -3,10 +3,10 @@ import type { Zone } from '../../api/zones/zone.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatMoment, formatRoundMoney } from '../blocks/format.ts';
+import { formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
 import { type PanelPages, panelButton } from '../blocks/panel.ts';
 import { renderTable } from '../blocks/table.ts';
-import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';
 import { describeCondition, describeUsage } from './rows.ts';
 import { disabledBecause } from './sections.ts';
@@ -58,15 +58,25 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
   const state = describeState(summary);
   const { caption, columns, rows } = shown;
   const words = `${summary.id} ${wanted}`;
+  // A phone shows ten characters of a column: hostnames and rules are lines.
+  const isText = wanted === 'hostnames' || wanted === 'rules';
+  const lines = isText ? rows.slice(0, mostLines).map(describeRow) : [];
+  const more =
+    isText && rows.length > mostLines && `${formatInteger(rows.length - mostLines)} more: Everything as JSON`;
   return renderAnswer({
     text: `${withoutStyle(state)}. ${caption}: ${rows.length === 0 ? 'none' : rows.length}`,
-    lines: [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: none`],
-    picture: renderTable({
-      caption: `${caption} of ${plainText(summary.name, 60)}`,
-      columns,
-      rows,
-      pageSize: 6,
-    }),
+    lines: truncateLines(
+      [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: none`, ...lines, more],
+      2_900,
+    ),
+    picture: isText
+      ? []
+      : renderTable({
+          caption: `${caption} of ${plainText(summary.name, 60)}`,
+          columns,
+          rows,
+          pageSize: 6,
+        }),
     actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, shown.label)],
     share: `zone ${words}`,
     more: [
@@ -79,6 +89,14 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
       (wanted === 'rules' || wanted === 'all') && 'header values are never shown',
     ],
   });
+}
+
+/** Hostnames or rules in one message. */
+const mostLines = 15;
+
+/** `• a.example · Http01 · HTTPS forced`, `• Old pages · redirect to /new (301) · URL is /old/*` */
+function describeRow([name = '', ...facts]: readonly string[]): string {
+  return `• ${[`*${escapeMrkdwn(name, 80)}*`, ...facts.map((fact) => escapeMrkdwn(fact, 200))].join(' · ')}`;
 }
 
 /** `*checkout* is *disabled* and at its limit` */
