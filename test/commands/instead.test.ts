@@ -31,7 +31,7 @@ test.each<[typed: string, offered: string[]]>([
   ],
   ['errors shop yesterdy', ['errors shop yesterday']],
   ['errors shop 20/11/2026', ['errors shop 2026-11-20']],
-  ['errors shop last 30 days', ['errors shop last 7 days', 'errors shop today']],
+  ['errors shop last 30 days', ['errors shop last 7 days', 'errors shop yesterday']],
   ['errors "my shop" 2026-02-30', ['errors "my shop" today', 'errors "my shop" yesterday']],
   ['errors 2099-01-01 shop', ['errors shop today', 'errors shop yesterday']],
 ])('%j is refused with buttons that say what would be right, and keep the rest', async (typed, offered) => {

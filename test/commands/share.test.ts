@@ -258,7 +258,7 @@ test('from the conversation with the bot it goes to a channel of a menu', async 
 describe('origin errors with their file', () => {
   test('come by one press, the file in the thread of the post', async () => {
     const before = posts(ops).length;
-    const answer = await type(ops, 'errors checkout yesterday');
+    const answer = await type(ops, 'errors checkout yesterday UTC');
     const person = bot.slack.as(alice, ops);
     await person.choose('menu:more', findFileChoice(answer), { ts: answer.ts });
     await person.waitForMessage(({ ts, reads }) => ts === answer.ts && reads.includes('#ops'));
@@ -273,7 +273,7 @@ describe('origin errors with their file', () => {
 
   test('are not shown where the bot is no member', async () => {
     const before = posts(random).length;
-    const answer = await type(random, 'errors checkout yesterday here with:csv');
+    const answer = await type(random, 'errors checkout yesterday UTC here with:csv');
     expect(readStable(answer)).toMatchSnapshot();
     expect(posts(random)).toHaveLength(before);
   });
@@ -281,7 +281,7 @@ describe('origin errors with their file', () => {
   test('are shown without the file that Slack does not take, and say so', async () => {
     const before = posts(deploys).length;
     bot.slack.script.fail('files.getUploadURLExternal', 'file_uploads_disabled');
-    const answer = await type(deploys, 'errors checkout yesterday here with:csv');
+    const answer = await type(deploys, 'errors checkout yesterday UTC here with:csv');
     expect(answer.reads).toMatch(/#deploys, without/);
     expect(posts(deploys)).toHaveLength(before + 1);
   });
@@ -292,7 +292,7 @@ describe('origin errors with their file', () => {
 });
 
 test('a live secret in an answer is not shown, and once it is none the same press shows it', async () => {
-  const answer = await type(ops, 'errors checkout yesterday');
+  const answer = await type(ops, 'errors checkout yesterday UTC');
   const person = bot.slack.as(alice, ops);
   const before = posts(ops).length;
   const release = registerSecrets({ 'slack-token': ['network_socket_exception'] });

@@ -13,7 +13,7 @@ import { allZonesButton, renderPeriodMenu } from './menus.ts';
 import { chooseParts, describeMinutes, describePeriod } from './period.ts';
 import { formatKind, type Picture, pictureNames, pictures, renderPicture } from './pictures.ts';
 import { describeFilters, encodeQuestion, isFiltered, writeQuestion } from './question.ts';
-import { type Report, rankKinds } from './report.ts';
+import { findLastDay, type Report, rankKinds } from './report.ts';
 
 export interface ReportView {
   /** `2026-11-21`, in UTC. */
@@ -92,7 +92,8 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 /** ``The CDN cannot resolve `origin-shop.example.com` (`dns_lookup` 502): 129 of 240 errors, since 01:12`` */
-function describeCause({ counts, origin, takenAt }: Report, clock: Clock): string {
+function describeCause(report: Report, clock: Clock): string {
+  const { counts, origin } = report;
   const [main] = rankKinds(counts.groups);
   const { total } = counts;
   if (!main || (main.count === 1 && total > 1)) return '';
@@ -109,28 +110,34 @@ function describeCause({ counts, origin, takenAt }: Report, clock: Clock): strin
         ? ''
         : `all ${formatInteger(total)}`
       : `${formatInteger(count)} of ${formatInteger(total)} errors`;
-  const since = first === undefined ? '' : `${total === 1 ? 'at' : 'since'} ${clock.moment(first, takenAt)}`;
+  const since =
+    first === undefined ? '' : `${total === 1 ? 'at' : 'since'} ${clock.moment(first, findLastDay(report))}`;
   return join([what, join([share, since], ', ')], ': ');
 }
 
 /** A setting that changed shortly before the first error. */
-function describeChange({ change, counts, takenAt }: Report, clock: Clock): string {
+function describeChange(report: Report, clock: Clock): string {
+  const { change, counts } = report;
   if (!change || counts.first === undefined) return '';
   const minutes = Math.round((counts.first - change.at) / minuteMs);
   const ago = minutes < 1 ? 'just' : describeMinutes(minutes).replace(/^(?=hour$|minute$)/u, 'a ');
-  return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error (${clock.moment(change.at, takenAt)})`;
+  return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error (${clock.moment(change.at, findLastDay(report))})`;
 }
 
 /** `worst hour 13–14: 61`, `worst 5 minutes 10:05–10:10: 12` */
-function describeWorstHour({ counts: { hours, total }, period, takenAt }: Report, clock: Clock): string {
+function describeWorstHour(report: Report, clock: Clock): string {
+  const { hours, total } = report.counts;
   const highest = Math.max(0, ...hours);
   if (highest === 0 || total === 1) return '';
-  const { start, length } = chooseParts(period);
+  const { start, length } = chooseParts(report.period);
   const at = start + hours.indexOf(highest) * length;
   const minutes = length / minuteMs;
   const format = minutes < 60 ? clock.time : clock.hour;
   const part = join(
-    [clock.day(at) !== clock.day(takenAt.getTime()) && clock.day(at), `${format(at)}–${format(at + length)}`],
+    [
+      clock.day(at) !== clock.day(findLastDay(report).getTime()) && clock.day(at),
+      `${format(at)}–${format(at + length)}`,
+    ],
     ' ',
   );
   return `worst ${describeMinutes(minutes)} ${part}: ${formatInteger(highest)}`;

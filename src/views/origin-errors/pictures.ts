@@ -6,7 +6,7 @@ import { type Cell, renderTable } from '../blocks/table.ts';
 import { join } from '../blocks/text.ts';
 import type { Clock } from './clock.ts';
 import { chooseParts, type Period } from './period.ts';
-import { type Report, rankKinds } from './report.ts';
+import { findLastDay, type Report, rankKinds } from './report.ts';
 
 /** The ways to look at a report: each is one chart or one table. */
 export const pictures = {
@@ -30,7 +30,9 @@ export function renderPicture(
 
 const maxKinds = 30;
 
-function renderKinds({ counts: { groups, ungrouped }, takenAt }: Report, clock: Clock) {
+function renderKinds(report: Report, clock: Clock) {
+  const { groups, ungrouped } = report.counts;
+  const lastDay = findLastDay(report);
   const kinds = rankKinds(groups);
   const rows = kinds
     .slice(0, maxKinds)
@@ -38,13 +40,13 @@ function renderKinds({ counts: { groups, ungrouped }, takenAt }: Report, clock: 
       formatKind(kind),
       { number: kind.count, text: formatInteger(kind.count) },
       listPlaces(kind.places),
-      renderTime(kind.first, clock, takenAt),
+      renderTime(kind.first, clock, lastDay),
     ]);
   const others: Cell[] = [
     'other errors',
     { number: ungrouped, text: formatInteger(ungrouped) },
     'several',
-    renderTime(undefined, clock, takenAt),
+    renderTime(undefined, clock, lastDay),
   ];
   return renderTable({
     caption: 'Most frequent errors',
@@ -74,14 +76,16 @@ function renderAddresses({ counts: { prefixes, prefixesMissed } }: Report) {
   });
 }
 
-function renderSamples({ counts: { samples }, takenAt }: Report, clock: Clock) {
+function renderSamples(report: Report, clock: Clock) {
+  const { samples } = report.counts;
+  const lastDay = findLastDay(report);
   return renderTable({
     caption: 'Newest of each error',
     columns: ['Address', 'What', 'When'],
     rows: samples.map((entry) => [
       entry.requestUrl ?? 'not readable',
       join([join([formatKind(entry), entry.serverZone], ', '), entry.message], ': '),
-      renderTime(entry.at, clock, takenAt),
+      renderTime(entry.at, clock, lastDay),
     ]),
   });
 }

@@ -5,7 +5,7 @@ import type { Failure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 import { createClock } from './clock.ts';
-import { describePeriod, writeForFile } from './period.ts';
+import { boundsOf, describePeriod, writeForFile } from './period.ts';
 import { describeFilters, isFiltered, type Question, type ZoneQuestion } from './question.ts';
 
 /** The origin errors of one zone in some time, counted. */
@@ -42,6 +42,11 @@ export interface Before {
   /** `''` stands for entries without a code. */
   readonly codes?: ReadonlySet<string>;
   readonly incomplete?: boolean;
+}
+
+/** The end of what was counted: times on its day stand without the day. */
+export function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): Date {
+  return new Date(Math.min(takenAt.getTime(), boundsOf(period).to - 1));
 }
 
 export interface Kind extends Pick<Group, 'errorCode' | 'statusCode' | 'count' | 'first' | 'last'> {

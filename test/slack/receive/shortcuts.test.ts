@@ -33,7 +33,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const person = bot.slack.as(alice, random);
     const exchange = await person.shortcut('origin-errors:link', { ts });
     expect(exchange.status).toBe(200);
-    const modal = await person.waitForModal(/origin errors? today.* in/i);
+    const modal = await person.waitForModal(/origin errors? .* in/i);
     expect(modal.reads).toContain(nameOf(0));
     expect(modal.reads).not.toContain('token=abc');
     expect(
@@ -63,7 +63,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.shortcut('origin-errors:link', { ts });
     await person.waitForModal(says.readingErrors);
     await person.closeModal();
-    const answer = await person.waitForMessage(new RegExp(`today in ${nameOf(1)}`));
+    const answer = await person.waitForMessage(new RegExp(`24 hours in ${nameOf(1)}`));
     bot.cdn.faults.clear();
     expect(answer.ephemeral).toBe(true);
   });
@@ -74,7 +74,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     await person.shortcut('origin-errors:link', { ts });
     await person.waitForModal(/links to 2 hosts/);
     await person.press('help:run:1');
-    await person.waitForModal(new RegExp(`today in ${nameOf(3)}`));
+    await person.waitForModal(new RegExp(`24 hours in ${nameOf(3)}`));
     await person.closeModal();
     expect(person.modal()?.reads).toMatch(/links to 2 hosts/);
     await person.closeModal();
@@ -88,7 +88,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const { errors } = await person.submit({ link: bot.cdn.key });
     expect(errors).toEqual({ link: says.noKeysHere });
     await person.submit({ link: ` https://${hostOf(4)}/a.jpg ` });
-    await person.waitForModal(new RegExp(`today in ${nameOf(4)}`));
+    await person.waitForModal(new RegExp(`24 hours in ${nameOf(4)}`));
     await person.closeModal();
   });
 
@@ -176,7 +176,7 @@ describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
     const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
     const person = bot.slack.as(alice, ops);
     await person.shortcut('origin-errors:link', { ts });
-    await person.waitForModal(/today.* in/);
+    await person.waitForModal(/24 hours in/);
     const asked = bot.cdn.requests.length;
     await bot.slack.redeliver();
     await person.shortcut('home:menu');
