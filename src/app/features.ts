@@ -56,6 +56,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
         }),
       ledger,
       log,
+      now,
     }),
     accounts,
     enqueue,

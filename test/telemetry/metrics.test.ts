@@ -84,7 +84,7 @@ test('what the database holds, the pool, the clock and the event loop are in it'
   expect(valueOf('chatops_queue_depth', { queue: 'deliver-message' })).toBe(0);
   expect(valueOf('chatops_operations', { state: 'unknown' })).toBe(0);
   expect(valueOf('chatops_late', { kind: 'digest' })).toBe(0);
-  expect(valueOf('chatops_late', { kind: 'watch' })).toBe(0);
+  expect(valueOf('chatops_late', { kind: 'alert' })).toBe(0);
   expect(valueOf('chatops_outbox_oldest_seconds')).toBe(0);
   expect(valueOf('chatops_database_waiting')).toBe(0);
   expect(Math.abs(valueOf('chatops_clock_skew_seconds') ?? 9)).toBeLessThan(5);

@@ -10,7 +10,12 @@ import type { PauseReason, ReportPorts, Scheduled } from './model.ts';
 /** Decided again at each run, and counted: what was allowed when it was ordered may not be any more. */
 export async function findRefusal(
   { owner, channel }: Pick<Scheduled, 'owner' | 'channel'>,
-  { authorizer: authorizerOf, refused }: Pick<ReportPorts, 'authorizer' | 'refused'>,
+  {
+    authorizer: authorizerOf,
+    refused,
+    isSharedOutside,
+  }: Pick<ReportPorts, 'authorizer' | 'refused' | 'isSharedOutside'>,
+  signal: AbortSignal,
 ): Promise<PauseReason | undefined> {
   const authorizer = authorizerOf(owner);
   // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.
@@ -19,9 +24,11 @@ export async function findRefusal(
   const decision = assertKnown(await authorizer.decide('read', isOwn ? undefined : channel));
   const isChecked = decision.allowed && !isOwn;
   const { allowed, reason } = isChecked ? decideDestination(policy, 'digest', channel) : decision;
-  if (allowed) return undefined;
-  refused(reason);
-  return toPauseReason(reason);
+  if (!allowed) {
+    refused(reason);
+    return toPauseReason(reason);
+  }
+  return !isOwn && (await isSharedOutside(owner, channel, signal)) ? 'channel-shared' : undefined;
 }
 
 /** A policy decision as the reason of a pause. */

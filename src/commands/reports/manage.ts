@@ -26,7 +26,7 @@ export const beside = { needs: 'none', newMessage: true } as const;
 
 /** Verbs of the command and buttons that change who owns a digest or alert, and whether it runs. */
 export function createManagement<Item extends Scheduled, Needs extends Service>(about: About<Item, Needs>) {
-  type Ctx = With<Needs | 'keyStore'>;
+  type Ctx = With<Needs | 'keyStore' | 'sharing'>;
   const { noun, plural, views, list } = about;
   const lifeOf = about.life as (context: Context) => ReturnType<typeof about.life>;
 
@@ -154,7 +154,7 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
   }
 
   /** Those with `beside` aside, the answer replaces the message that offered the button. */
-  const actions: readonly Action<Needs | 'keyStore'>[] = [
+  const actions: readonly Action<Needs | 'keyStore' | 'sharing'>[] = [
     { id: `${plural}:pause`, ...beside, run: pause },
     { id: `${plural}:resume`, ...beside, run: resume },
     { id: `${plural}:delete`, ...beside, run: remove },
@@ -176,10 +176,12 @@ export function createManagement<Item extends Scheduled, Needs extends Service>(
 export async function findChannelRefusal(
   noun: 'digest' | 'alert',
   channel: string,
-  { authorizer }: Context,
+  { authorizer, sharing }: With<'sharing'>,
 ): Promise<string | undefined> {
   const decision = await authorizer.decide('read', channel, { fresh: true });
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
+  if (!failed && (await sharing.readAudience(channel)) === 'others')
+    return `Your ${noun} can't post in ${formatPlace(channel)}: it is shared with another organization.`;
   return failed && `Your ${noun} can't post in ${formatPlace(channel)}: ${failed.says}.`;
 }

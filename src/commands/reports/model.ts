@@ -41,6 +41,7 @@ export type PauseReason =
   | 'key-refused'
   | 'right-lost'
   | 'channel-not-allowed'
+  | 'channel-shared'
   | 'channel-archived'
   | 'channel-gone'
   | 'bot-removed'
@@ -68,6 +69,8 @@ export interface ReportPorts {
   readonly enqueue: Enqueue;
   /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
+  /** Whether people of another organisation read a channel, known for ten minutes. False where Slack does not say. */
+  readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
   /** Counts a refusal by the policy. */
   readonly refused: (reason: Reason) => void;
   /** Counts a message about an incident that no place took. */

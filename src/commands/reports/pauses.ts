@@ -75,12 +75,14 @@ async function putPauseNotice(
   again = '',
 ): Promise<void> {
   const owners = paused?.reason === 'owner-gone' ? [] : [owner.userId];
+  // Other organisations would read it.
+  const channels = paused?.reason === 'channel-shared' ? [] : [channel];
   await outbox.put(trx, {
     id: `report-paused:${id}:${revision}${again}`,
     kind: pauseNotice,
     about: { id, revision },
     installation: owner,
-    to: { places: [...new Set([channel, ...owners, ...people(owner).configuredAdmins])] },
+    to: { places: [...new Set([...channels, ...owners, ...people(owner).configuredAdmins])] },
     doubt: 'once',
   });
 }

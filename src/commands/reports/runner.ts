@@ -115,7 +115,7 @@ async function checkAlert(
   if (isTooLate(alert, at)) return skipCheck(alert, at, context);
   let observation: Observation<unknown>;
   try {
-    const refused = await findRefusal(alert, ports);
+    const refused = await findRefusal(alert, ports, signal);
     if (refused) return await pause(alert, refused, context);
     observation = await findCondition(alert.subject.condition).evaluate({
       account: await open(alert),

@@ -8,6 +8,8 @@ import type { ExportPorts } from '../../commands/exports/ports.ts';
 import type { ExportThread } from '../../commands/exports/worker/thread.ts';
 import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { ReportPorts } from '../../commands/reports/model.ts';
+import { createCache } from '../../lib/cache.ts';
+import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { SlackClock } from '../clock.ts';
@@ -36,6 +38,7 @@ export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
   readonly exportThread: () => ExportThread;
   readonly egress: Pick<Egress, 'block' | 'file'>;
   readonly clock?: Pick<SlackClock, 'skew'>;
+  readonly now: () => Date;
 }
 
 /** Slack, the CDN and policy for the jobs of all engines. */
@@ -45,7 +48,8 @@ export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'account
 export function createJobPorts(options: JobPortsOptions): JobPorts {
   const { access, clients, keyStore, policies, people, audit, ledger, egress, log, metrics } = options;
   const cdnKey = async (person: Person): Promise<Secret> => (await requireKey(keyStore, person)).key;
-  return {
+  const shared = createCache<boolean>({ now: options.now, ttlMs: 10 * minuteMs, maxEntries: 2_000 });
+  const ports: JobPorts = {
     audit,
     ledger,
     policies,
@@ -74,7 +78,19 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       const uploads = createUploads({ client, apiUrl, inspect: () => egress.file(), signal });
       return createSlackPort(client, uploads, options.clock?.skew);
     },
+    async isSharedOutside(owner, channel, signal) {
+      const key = `${tenantId(owner)}:${channel}`;
+      const known = shared.get(key);
+      if (known !== undefined) return known;
+      const audience = await ports
+        .slack(owner, signal)
+        .readAudience(channel)
+        .catch(() => undefined);
+      if (typeof audience === 'string') shared.set(key, audience === 'others');
+      return audience === 'others';
+    },
   };
+  return ports;
 }
 
 /** Sends a direct message that is no answer to a delivery. @throws what Slack or the network answers. */

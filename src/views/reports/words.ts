@@ -16,6 +16,7 @@ const pauseReasons: Readonly<Record<PauseReason, string>> = {
   'key-refused': 'the CDN refuses its owner’s key',
   'right-lost': 'its owner may no longer read there',
   'channel-not-allowed': 'the bot may no longer post in its channel',
+  'channel-shared': 'its channel is shared with another organization',
   'channel-archived': 'its channel is archived',
   'channel-gone': 'its channel is gone, or the bot cannot see it',
   'bot-removed': 'the bot was removed from its channel',

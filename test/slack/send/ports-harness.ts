@@ -128,6 +128,7 @@ export async function createPortsHarness(options: {
       egress,
       log,
       metrics,
+      now,
     }),
     enqueue,
     outbox,

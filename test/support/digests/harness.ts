@@ -54,6 +54,9 @@ export async function createDigestHarness(
   const digests = createService();
   for (const person of [alice, bob]) await harness.keyStore.link(person, new Secret(harness.cdn.key));
 
+  const random = harness.slack.world.channels.get('C0RANDOM0');
+  if (random) random.botIsMember = true;
+
   const work = async (): Promise<void> => {
     while (await queue.runNext(jobs, context));
   };

@@ -11,7 +11,7 @@ import type { Action, With } from '../../define.ts';
 import { beside, createManagement } from '../manage.ts';
 import type { Alert, Incident } from '../model.ts';
 
-type AlertsContext = With<'alerts' | 'keyStore'>;
+type AlertsContext = With<'alerts' | 'keyStore' | 'sharing'>;
 
 export const management = createManagement<Alert, 'alerts'>({
   noun: 'alert',
@@ -94,7 +94,7 @@ function gone(): UserError {
   );
 }
 
-export const alertActions: readonly Action<'alerts' | 'keyStore'>[] = [
+export const alertActions: readonly Action<'alerts' | 'keyStore' | 'sharing'>[] = [
   { id: 'alerts:check', ...beside, run: check },
   { id: 'alerts:why', ...beside, run: why },
   { id: 'alerts:snooze', ...beside, run: snoozeByValue },

@@ -14,7 +14,7 @@ import {
   tryNow,
 } from './form.ts';
 
-export const alert = defineReportFeature<'alerts' | 'keyStore' | 'names' | 'zoneCache'>({
+export const alert = defineReportFeature<'alerts' | 'keyStore' | 'names' | 'sharing' | 'zoneCache'>({
   noun: 'alert',
   plural: 'alerts',
   aliases: ['watch', 'watches'],

@@ -74,7 +74,7 @@ export const alertForm = defineForm({
   fields: alertFields,
   loadingView: { ...views.reportSkeleton('alerts'), callback_id: 'alerts:busy' },
   changesHome: true,
-  async run({ channel, subject }, context: With<'alerts' | 'names' | 'zoneCache'>) {
+  async run({ channel, subject }, context: With<'alerts' | 'names' | 'sharing' | 'zoneCache'>) {
     const refused = channel && (await findChannelRefusal('alert', channel, context));
     if (refused) return saving.showAgain(refused, context);
     const { target } = findCondition(subject.condition);

@@ -9,7 +9,7 @@ import type { Action, With } from '../../define.ts';
 import { beside, createManagement } from '../manage.ts';
 import type { Digest } from '../model.ts';
 
-type ReportContext = With<'digests' | 'keyStore'>;
+type ReportContext = With<'digests' | 'keyStore' | 'sharing'>;
 
 export const management = createManagement<Digest, 'digests'>({
   noun: 'digest',
@@ -43,7 +43,7 @@ async function postAgain(value: string, context: ReportContext): Promise<Message
   throw new UserError('That run is settled already.', `A new one: \`/cdn digest run ${digest.id}\``);
 }
 
-export const digestActions: readonly Action<'digests' | 'keyStore'>[] = [
+export const digestActions: readonly Action<'digests' | 'keyStore' | 'sharing'>[] = [
   { id: 'digests:run', ...beside, run },
   ...management.actions,
   { id: 'digests:again', needs: 'none', run: postAgain },

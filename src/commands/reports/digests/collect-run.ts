@@ -56,7 +56,7 @@ export async function collectRun(key: RunKey, context: ReportContext): Promise<v
   const before = run.attempts - 1;
   const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
   try {
-    const refused = await findRefusal(digest, attempt.ports);
+    const refused = await findRefusal(digest, attempt.ports, context.signal);
     if (refused) return await pauseRun(attempt, refused);
     await collectInTime(attempt, budget, lateness === 'late');
   } catch (error) {

@@ -63,7 +63,7 @@ export const digestForm = defineForm({
   needs: 'read',
   fields: digestFields,
   loadingView: { ...views.reportSkeleton('digests'), callback_id: 'digests:busy' },
-  async run(order, context: With<'digests' | 'names' | 'zoneCache'>) {
+  async run(order, context: With<'digests' | 'names' | 'sharing' | 'zoneCache'>) {
     const refused = await findChannelRefusal('digest', order.channel, context);
     if (refused !== undefined) return saving.showAgain(refused, context);
     const { targets } = order.subject;

@@ -96,6 +96,24 @@ test('an alert names its zone in the form’s answer, the announcement, the list
   }
 });
 
+test('an alert for a channel that other organisations read is not saved', async () => {
+  const bot = await startBot({ zones: 2 });
+  try {
+    await connect(bot, alice, ops);
+    const owner = bot.slack.as(alice, ops);
+    await owner.slash('alert new disabled');
+    const form = await owner.waitForModal('alerts:submit');
+    await owner.submit({ hours: '', channel: 'C0SHARED0' });
+    const again = await owner.waitForModal(
+      ({ hash, callback_id: id }) => id === 'alerts:submit' && hash !== form.hash,
+    );
+    expect(readStable(again).split('\n').slice(0, 2)).toMatchSnapshot();
+    await owner.closeModal();
+  } finally {
+    await bot.stop();
+  }
+});
+
 test.each(['alert errors', 'alert nonsense', 'alert pause', 'alert pause zzzzz', 'alert snooze zzzzz soon'])(
   'what cannot be done says what can: %s',
   async (words) => {

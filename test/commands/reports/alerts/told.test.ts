@@ -115,3 +115,13 @@ test('a channel that takes no message pauses its alert, and the owner reads the 
   expect((await harness.find(alert)).paused?.reason).toBe('channel-archived');
   expect(count(harness, direct)).toBe(1);
 });
+
+test('a channel that other organisations come to read pauses its alert, and its owner alone is told', async () => {
+  await using harness = await open();
+  const alert = await fire(harness);
+  Object.assign(harness.slack.world.channels.get(ops) ?? {}, { shared: true });
+  await harness.look(2);
+  expect((await harness.find(alert)).paused?.reason).toBe('channel-shared');
+  expect(harness.slack.as(alice.userId, ops).messages()).toEqual([]);
+  expect(count(harness, direct, ':double_vertical_bar:')).toBe(1);
+});

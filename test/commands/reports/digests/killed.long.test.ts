@@ -49,7 +49,7 @@ test.each([
     // The detail in its thread is the last of it.
     await alice.waitForMessage(({ threadTs }) => threadTs !== undefined, 30_000);
     await alice.slash('digest list');
-    await alice.waitForMessage(({ reads, ephemeral }) => ephemeral && /\| posted, /.test(reads), 30_000);
+    await alice.waitForMessage(({ reads, ephemeral }) => ephemeral && /last .*: posted/.test(reads), 30_000);
     expect(alice.messages().filter(isPost)).toHaveLength(1);
     expect(slack.problems).toEqual([]);
     await second.kill('SIGTERM');

@@ -33,7 +33,7 @@ test.each([embedded, postgres].filter(({ skip }) => !skip))(
   'each pause is announced once, by any number of processes, on $name',
   async (engine) => {
     await using harness = await createDigestHarness(await engine.emptyDatabase());
-    const channels = ['C0OPS0000', 'C0DEPLOY0', 'C0SHARED0'];
+    const channels = ['C0OPS0000', 'C0DEPLOY0', 'C0RANDOM0'];
     for (let n = 0; n < 6; n += 1) await harness.createDaily(alice, { channel: channels[n % 3] ?? '' });
     await pauseAll(harness);
     for (let times = 0; times < 4; times += 1) {
