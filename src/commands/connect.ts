@@ -128,11 +128,12 @@ async function assertMember(context: Context): Promise<void> {
   assertAllowed(decision, context);
 }
 
-type ForgetsWith = 'accounts' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache';
+type ForgetsWith = 'accounts' | 'alerts' | 'digests' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache';
 
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
 async function forget(context: With<ForgetsWith>): Promise<Message> {
   const { accounts, keyStore, keyPage, ledger, person, zoneCache } = context;
+  const pausing = await findPausing(context);
   // The links first: the key may have come by one of them.
   await keyPage?.close();
   const had = await keyStore.forget(person, { cause: 'disconnect' });
@@ -140,7 +141,17 @@ async function forget(context: With<ForgetsWith>): Promise<Message> {
   await accounts.drop({ person, tenant: tenantId(person) });
   // Nothing can run without the key, so approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
-  return views.renderDisconnected(had, cancelled.length);
+  return views.renderDisconnected(had, { cancelled: cancelled.length, pausing: had ? pausing : [] });
+}
+
+/** The person's digests and alerts, which pause without their key. */
+async function findPausing({ alerts, digests, person }: With<'alerts' | 'digests'>) {
+  const tenant = tenantId(person);
+  const [ofDigests, ofAlerts] = await Promise.all([digests.list(tenant), alerts.list(tenant)]);
+  return [
+    ...ofDigests.map(({ digest }) => ({ ...digest, noun: 'digest' })),
+    ...ofAlerts.map((alert) => ({ ...alert, noun: 'alert' })),
+  ].filter(({ owner, paused }) => owner.userId === person.userId && !paused);
 }
 
 async function checkAndLink(key: Secret, context: With<'cdnWith' | 'keyStore' | 'zoneCache'>) {

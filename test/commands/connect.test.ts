@@ -1,7 +1,9 @@
 import type { ModalView } from '@slack/types';
 import { expect, test } from 'vitest';
+import type { Person } from '../../src/auth/identity.ts';
 import { findAction, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
+import type { Message } from '../../src/views/blocks/blocks.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
@@ -118,4 +120,34 @@ test('disconnect forgets the key and the zones that were read with it, at once',
   const [pressed] = await person.press(action, value);
   expect(readStable(pressed)).toMatchSnapshot('nothing to forget');
   expect(await person.run('disconnect')).toEqual([pressed]);
+});
+
+test('disconnect says which digests and alerts of the person pause, and none of others or paused ones', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const { context } = harness.person();
+  const report = (id: string, owner: Person, more: object = {}) => ({
+    id,
+    owner,
+    channel: 'C0OPS0000',
+    ...more,
+  });
+  const digests = [
+    report('D1', alice),
+    report('D2', bob),
+    report('D3', alice, { paused: { reason: 'by-hand' } }),
+  ];
+  const alerts = [report('A1', alice, { channel: alice.userId })];
+  const services = {
+    digests: { list: async () => digests.map((digest) => ({ digest })) },
+    alerts: { list: async () => alerts },
+  };
+  const { command, words } = findCommand(parseWords('disconnect'));
+  const answer = await command.run?.(words, { ...context, ...services } as unknown as Parameters<
+    NonNullable<typeof command.run>
+  >[1]);
+  expect(readStable(answer as Message)).toMatchInlineSnapshot(`
+    "Disconnected: the bot deleted your API key. It stays valid until you delete it at https://dash.bunny.net/account/api-key.
+    These pause: digest \`D1\` in <#C0OPS0000>, alert \`A1\` in your direct messages.
+    Connect another key"
+  `);
 });

@@ -187,7 +187,8 @@ const refusedShapes = new RegExp(
     ...secretShapes,
     // A keyring entry, a JSON web token, a key file.
     String.raw`[\w-]{1,32}:[\w+/-]{43}=?(?![\w+/=-])`,
-    String.raw`\beyJ[\w-]{10,}\.[\w-]+\.`,
+    // A word is read from its beginning only: from each `eyJ` in it, the work would grow with the square of its length.
+    String.raw`(?<![\w-])(?=[\w-]*eyJ[\w-]{10})[\w-]+\.[\w-]+\.`,
     String.raw`-----BEGIN `,
   ].join('|'),
   'i',

@@ -14,7 +14,7 @@ import {
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
-import { formatCode } from '../blocks/text.ts';
+import { formatCode, truncateLines } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
 /** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */
@@ -121,13 +121,27 @@ export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined
   ]);
 }
 
-/** `cancelled`: how many requests that waited were cancelled with it. */
-export function renderDisconnected(had: boolean, cancelled: number): Message {
+/** `cancelled`: how many requests that waited were cancelled with it. `pausing`: digests and alerts that run with the key. */
+export function renderDisconnected(
+  had: boolean,
+  {
+    cancelled,
+    pausing,
+  }: {
+    readonly cancelled: number;
+    readonly pausing: readonly { readonly noun: string; readonly id: string; readonly channel: string }[];
+  },
+): Message {
   const forgotten = had
     ? `Disconnected: the bot deleted your API key. It stays valid until you delete it at ${keyPageUrl}.`
     : 'You have no API key connected.';
   const requests = cancelled > 0 ? ` ${pluralize(cancelled, 'waiting request')} cancelled.` : '';
-  const text = `${forgotten}${requests}`;
+  const reports = pausing.map(({ noun, id, channel }) => {
+    const place = /^[CG]/u.test(channel) ? `<#${channel}>` : 'your direct messages';
+    return `${noun} ${formatCode(id, 40)} in ${place}`;
+  });
+  const paused = reports.length > 0 ? `\nThese pause: ${truncateLines(reports, 1_500, ', ')}.` : '';
+  const text = `${forgotten}${requests}${paused}`;
   return say(text, actions(connectButton(had ? 'Connect another key' : 'Connect your key')));
 }
 

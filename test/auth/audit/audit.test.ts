@@ -145,6 +145,13 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await audit.recent(acme, 10)).toEqual([]);
     });
 
+    test('a long text that nearly is a web token, again and again, is recorded cut and without delay', async () => {
+      const audit = auditOn(await emptyDatabase());
+      for (const piece of ['eyJ-', 'eyJhbGciOiJ', '-'])
+        await audit.record({ ...createLinkedRecord('U1'), detail: { zone: piece.repeat(200_000) } });
+      expect(await audit.recent(acme, 10)).toHaveLength(3);
+    });
+
     test('a doubtful value, such as that of a variable, is masked where it stands', async () => {
       const audit = auditOn(await emptyDatabase());
       await withSecrets(async () => {
