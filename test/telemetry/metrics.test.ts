@@ -49,7 +49,7 @@ beforeAll(async () => {
   // The policy refuses Bob, the CDN fails once, Slack takes no chart and asks once for a pause.
   const other = bot.slack.as(bob, ops);
   await other.slash('settings');
-  await other.waitForModal(/Only admins/);
+  await other.waitForModal(/only admins/iu);
   bot.cdn.faults.add({ match: { path: /pullzone/ }, status: 503, times: 1 });
   await ask(person, 'zone shop');
   await bot.slack.event({ type: 'app_home_opened', user: alice, tab: 'home', channel: 'D0' });
