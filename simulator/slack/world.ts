@@ -46,6 +46,7 @@ export interface Channel {
   botIsMember: boolean;
   archived: boolean;
   readonly shared: boolean;
+  readonly isPrivate?: boolean;
 }
 
 interface UserGroup {

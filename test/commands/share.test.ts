@@ -219,6 +219,28 @@ test.each([
   expect(posts(channel)).toHaveLength(before);
 });
 
+test('a private channel is found by its name by its members alone, and nobody else learns that it exists', async () => {
+  const { channels } = bot.slack.world;
+  const channel = channels.get(ops);
+  if (!channel) throw new Error('there is no #ops');
+  const plans = {
+    ...channel,
+    id: 'C0PLANS00',
+    name: 'plans',
+    isPrivate: true,
+    members: new Set([`T0ACME000/${bob}`]),
+  };
+  channels.set(plans.id, plans);
+  const readRefusal = async (name: string): Promise<string> =>
+    readStable(await type(random, `app ${app} in #${name}`)).replaceAll(name, 'it');
+  expect(await readRefusal('plans')).toBe(await readRefusal('nowhere'));
+  expect(posts(plans.id)).toEqual([]);
+  plans.members.add(`T0ACME000/${alice}`);
+  await type(random, `app ${app} in #plans`);
+  expect(posts(plans.id)).toHaveLength(1);
+  channels.delete(plans.id);
+});
+
 test('a name that the bot does not see is not guessed', async () => {
   expect(readStable(await type(ops, `app ${app} in #nowhere`))).toMatchSnapshot();
 });

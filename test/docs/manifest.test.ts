@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { AppsManifestCreateArguments } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { toDistribution } from '../../manifest.ts';
 import { features } from '../../src/commands/registry.ts';
 import type { Service } from '../../src/commands/services.ts';
 import { steps } from '../../src/commands/steps/list.ts';
@@ -100,6 +101,18 @@ test('it subscribes to the events that have a listener, and no other', () => {
   // A listener of messages hears of every kind of conversation that is subscribed to.
   const events = listeners.map(([, name]) => (name === 'message' ? 'message.im' : name));
   expect(new Set(manifest.settings.event_subscriptions.bot_events)).toEqual(new Set(events));
+});
+
+test('the one for distribution is made of it, and has everything but the workflow steps', () => {
+  const made = read('manifest.distribution.yml');
+  expect(made).toBe(toDistribution(read('manifest.yml')));
+  const { functions: _, settings, ...rest } = parse(read('manifest.yml')) as typeof manifest;
+  const { function_runtime: __, event_subscriptions: events, ...others } = settings;
+  const subscribed = events.bot_events.filter((name) => (name as string) !== 'function_executed');
+  expect(parse(made)).toEqual({
+    ...rest,
+    settings: { event_subscriptions: { bot_events: subscribed }, ...others },
+  });
 });
 
 test('the one slash command is there, and its hint names words that exist', () => {

@@ -83,7 +83,7 @@ function channelObject(channel: Channel): Json {
     name: channel.name,
     is_channel: channel.kind === 'channel',
     is_im: channel.kind === 'dm',
-    is_private: false,
+    is_private: channel.isPrivate === true,
     is_archived: channel.archived,
     is_member: channel.botIsMember,
     is_ext_shared: channel.shared,

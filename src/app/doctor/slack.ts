@@ -105,10 +105,9 @@ export function checkConnections({ running }: Subject): Finding[] {
   const check = 'connections';
   const count = running?.slackConnections();
   if (count === undefined) return [];
-  const problem = running?.findSlackProblem?.();
-  const silent = 'no connection to Slack has brought a frame for 15 s';
-  const says = problem === undefined ? silent : `${silent}: ${problem}`;
-  return [count === 0 ? { check, state: 'failed', says } : { check, state: 'ok', says: `${count} open` }];
+  const silent = count === 0 ? 'no connection to Slack has brought a frame for 15 s' : undefined;
+  const says = [silent, running?.findSlackProblem?.()].filter((one) => one !== undefined).join(': ');
+  return [says === '' ? { check, state: 'ok', says: `${count} open` } : { check, state: 'failed', says }];
 }
 
 /** Below Slack's own limit of five minutes for the age of a delivery. */

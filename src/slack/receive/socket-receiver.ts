@@ -118,7 +118,9 @@ export function createSocketReceiver(options: {
         void last?.disconnect().catch(() => undefined);
         last = next.client;
         if (stopping.signal.aborted) return void (await last.disconnect());
+        const lasts = globalThis.setTimeout(() => (problem = undefined), briefMs).unref();
         const reason = await next.leaving;
+        clearTimeout(lasts);
         failures = performance.now() - startedAt < briefMs ? failures + 1 : 0;
         if (failures <= mostBrief) continue;
         problem = `Slack closes connections at once (${reason})`;
@@ -133,12 +135,9 @@ export function createSocketReceiver(options: {
       await setTimeout(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
-  const countConnected = (): number =>
-    [...live.values()].filter((at) => performance.now() - at < silentMs).length;
-
   return {
-    connected: countConnected,
-    problem: () => (countConnected() < connections ? problem : undefined),
+    connected: () => [...live.values()].filter((at) => performance.now() - at < silentMs).length,
+    problem: () => problem,
     init(bolt) {
       app = bolt;
     },
