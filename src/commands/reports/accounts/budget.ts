@@ -18,7 +18,7 @@ export class BudgetSpent extends UserError {
 
   constructor(resetsAt: Date) {
     super(
-      'Digests and watches have sent as many requests for this account as they may in an hour.',
+      'Digests and alerts have sent as many requests for this account as they may in an hour.',
       'They go on with the next hour.',
     );
     this.resetsAt = resetsAt;

@@ -18,9 +18,9 @@ export function createAlertService(options: LifeOptions) {
       findNextRun: ({ subject }, after) => findNextLook(subject, after),
       describe: ({ channel, subject }) => ({ channel, condition: subject.condition }),
       async changed(trx, alert, before) {
-        const isOther = looksForOther(alert, before);
-        // What was remembered of something else would be read as a change.
-        if (isOther)
+        const isOther = checksOther(alert, before);
+        // What was remembered of something else, or read with another key, would be taken for a change.
+        if (isOther || alert.owner.userId !== before.owner.userId)
           await trx
             .updateTable('reports')
             .set({ state: null, checked_at: null })
@@ -122,7 +122,7 @@ export function createAlertService(options: LifeOptions) {
 }
 
 /** Whether it was changed to another condition or other targets: what it found before says nothing about those. */
-function looksForOther({ subject }: Alert, { subject: before }: Alert): boolean {
+function checksOther({ subject }: Alert, { subject: before }: Alert): boolean {
   const { condition, targets } = subject;
   return (
     condition !== before.condition || targets.toSorted().join(' ') !== before.targets.toSorted().join(' ')

@@ -62,7 +62,7 @@ export type SettingsHistory = ReturnType<typeof createSettingsHistory>;
 
 /**
  * What changed in the settings of zones. A look compares them with the last look of the same person, whoever asks for it
- * (a command, a digest, a watch), and appends what differs, once; readers list it with a cursor of their own or by time.
+ * (a command, a digest, an alert), and appends what differs, once; readers list it with a cursor of their own or by time.
  */
 export function createSettingsHistory({
   db,
