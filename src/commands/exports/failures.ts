@@ -195,7 +195,7 @@ function explainRefusal(error: SlackFailure): UserError {
 /** A retry would be held back again. */
 function explainHeldBack({ reference }: SlackFailure): UserError {
   return new UserError(
-    'The files were held back: they, or the words beside them, contain a key or token that is in use.',
+    'The files were held back: they, or the text above them, contain a key or token that is in use.',
     'Another try would end the same. Tell whoever runs this bot the reference below, or filter those events out.',
     undefined,
     reference,

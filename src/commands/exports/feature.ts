@@ -41,7 +41,7 @@ function isList({ list }: Words): boolean {
   return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
 }
 
-/** The form with what was typed: `501 last 6h in #ops`. What cannot be read is told in it, and has its default. */
+/** The form with what was typed: `501 last 6h in #ops`. What cannot be read keeps its default, and the form says why. */
 async function fillForm(words: Words, context: With<Needs>): Promise<forms.ExportForm> {
   const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
   const form = await createForm(context, '');

@@ -44,7 +44,7 @@ const stored = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failed'), failure: z.custom<Failure>(), offers: z.array(offer).readonly() }),
 ]);
 
-/** The outcome of an export as stored: what its message needs beside the other columns. */
+/** The outcome of an export as stored, for its message. The other facts are columns. */
 export type ExportOutcome = z.output<typeof stored>;
 
 /** Undefined if the export has not ended, or its outcome was erased. */
@@ -103,7 +103,7 @@ export function exportMessageId(id: string): string {
   return `export:${id}`;
 }
 
-// A form that is still open tells of a failed start itself, and takes the notice back.
+// A form that is still open shows a failed start itself and takes the notice back.
 const noticeAfterMs = 2_000;
 
 /** Tells the person directly: the export's message cannot show the outcome. */
@@ -131,7 +131,7 @@ export const endNotice = defineMessage({
   renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'direct', refusal),
 });
 
-/** An export's message as it is now. Nothing where its outcome was erased. */
+/** The current message of an export; undefined if its outcome was erased. */
 export async function renderExport(
   db: Db,
   id: string,

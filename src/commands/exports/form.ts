@@ -104,7 +104,7 @@ const note = z.object({
   next: whole.default(1),
 });
 
-/** A button or menu that draws the open form anew. */
+/** A button or menu that renders the open form again. */
 function redraw(
   verb: string,
   change: (form: forms.ExportForm, value: string, context: Context) => forms.ExportForm | undefined,

@@ -15,7 +15,7 @@ const storeEveryMs = 1_000;
 // Slack accepts about fifty edits of messages a minute, for all exports together.
 const showEveryMs = 3_000;
 
-/** Runs beside an attempt: stores and shows its progress, and aborts it when it has to end. */
+/** Stores and shows the progress of an attempt while it runs, and aborts it when it has to end. */
 export function startProgressReporter(options: {
   readonly one: ExportSummary;
   readonly run: string;

@@ -120,9 +120,9 @@ export function createUploads(options: {
   /** Scans the whole file before the upload starts, so that no half of it is sent. */
   async function inspect(source: Source): Promise<void> {
     if ('spooled' in source) return;
-    const look = options.inspect();
-    if (!('path' in source)) return look(source);
-    for await (const piece of createReadStream(source.path)) look(piece as Buffer);
+    const check = options.inspect();
+    if (!('path' in source)) return check(source);
+    for await (const piece of createReadStream(source.path)) check(piece as Buffer);
   }
 
   /** Files may be confidential: they go to Slack only, whatever the answer says. */

@@ -105,7 +105,7 @@ function cancelButton(id: string, nth = 0, label = 'Cancel'): Button {
   return button(label, `event-logs:cancel:${nth}`, id, { style: 'danger' });
 }
 
-/** `18 Nov 10:00 to 12:00 UTC` and what was searched for. UTC everywhere: the clock of the file, the same for every reader. */
+/** `18 Nov 10:00 to 12:00 UTC` with search and filters. UTC is the clock of the file, and the same for every reader. */
 export function describeRequest({ request }: Pick<ExportSummary, 'request'>): string {
   return `${formatSpan(request.from, request.to)} · ${describeFilters(request.query, request.filters)}`;
 }

@@ -26,7 +26,7 @@ export interface ExportForm {
   readonly channel: string | undefined;
   readonly spreadsheetSafe: boolean;
   readonly pseudonyms: boolean;
-  /** The person's IANA time zone, if Slack tells. */
+  /** The person's IANA time zone, if Slack knows it. */
   readonly timeZone: string | undefined;
   /** How often the window was rendered with other times than the chosen ones. */
   readonly drawn: number;

@@ -5,7 +5,7 @@ import { formatDuration, formatInteger, formatShortMoments, pluralize } from '..
 import { formatCode, truncateLines } from '../blocks/text.ts';
 import { describeRequest, type ExportSummary } from './exports.ts';
 
-/** What the export's message tells of its events. */
+/** The events of an export, for its message. */
 export interface EventSummary extends EventBars {
   readonly actions: readonly Count[];
   readonly countries: readonly Count[];
@@ -108,7 +108,7 @@ export function renderEventChart({ bars, worstHour }: EventBars, rows: number): 
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
   const labels = formatShortMoments(starts);
   const isOneDay = new Set(starts.map((at) => toUtcDay(new Date(at)))).size === 1;
-  // The second moment decides how the first is told: not midnight, so by its time; in 1970, so by its day too.
+  // The second moment decides the form of the first: one that is not midnight adds the time, one in 1970 the day too.
   const worst = worstHour?.from ?? 0;
   const [from] = formatShortMoments([worst, isOneDay ? worst + minuteMs : minuteMs]);
   const title = worstHour

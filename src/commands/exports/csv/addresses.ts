@@ -61,7 +61,7 @@ function inColons(found: string, before: string, behind: string, replaced: (addr
   // The last two groups may be written as an IPv4 address.
   if (!run.includes('::') && run.split(':').length < 7) return ipv4Within(found, replaced);
   if (/\w/u.test(behind)) return ipv4Within(found, replaced);
-  // A group joined to a word before it is none.
+  // A group that is joined to the word before it belongs to that word.
   const joined = /\w/u.test(before) ? run.indexOf(':') : 0;
   for (const [from, to] of spans(run, joined)) {
     const address = canonicalIPv6(run.slice(from, to));

@@ -90,7 +90,7 @@ function createValueCounter() {
 }
 
 /**
- * The time of a cell, epoch ms; NaN if it is none. Without a zone it is UTC. A number is in seconds, milliseconds,
+ * The time of a cell, epoch ms; NaN for other text. A time without a zone is UTC. A number is in seconds, milliseconds,
  * microseconds or nanoseconds by its size.
  */
 function readTime(cell: string): number {

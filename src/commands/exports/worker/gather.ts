@@ -79,7 +79,7 @@ interface GatherOptions {
  * Writes a log to a temporary file as it comes, and makes its summary and its other forms from there. Memory does not grow
  * with the log. If it fails, no file is left.
  *
- * @throws UserError where a wanted form cannot be made: nothing is sent that lacks what was asked for.
+ * @throws UserError where a wanted form cannot be made.
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
@@ -152,7 +152,7 @@ interface FileWriter {
   readonly end: () => StoredFile;
 }
 
-/** Reads a log as CSV: its figures and rows, undefined if it is none, and the wanted other forms of it. */
+/** Reads a log as CSV and makes its other forms. Without figures and rows it could not be read. */
 async function readLog(
   content: EncryptedTempFile,
   wanted: GatherOptions['wanted'],

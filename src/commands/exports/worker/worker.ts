@@ -68,7 +68,7 @@ const isReady = proxy && useProxy(proxy);
 let files: readonly StoredFile[] = [];
 let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
 
-const onAttempt = (attempt: Attempt): void => tell({ attempt });
+const onAttempt = (attempt: Attempt): void => post({ attempt });
 
 async function gather(task: Extract<ToWorker, { gather: unknown }>['gather']): Promise<GatheredLog> {
   await isReady;
@@ -108,7 +108,7 @@ function report(change: Partial<ExportProgress>): void {
   progress = { ...progress, ...change };
 }
 
-function tell(message: FromWorker): void {
+function post(message: FromWorker): void {
   parentPort?.postMessage(message);
 }
 
@@ -123,19 +123,19 @@ parentPort?.on('message', (message: ToWorker) => {
 });
 
 async function run(task: Promise<GatheredLog | FileReply>): Promise<void> {
-  const timer = setInterval(() => tell({ progress }), progressEveryMs);
+  const timer = setInterval(() => post({ progress }), progressEveryMs);
   const outcome = await task.then(
     (result) => ({ result }),
     (error: unknown) => ({ failure: pack(error) }),
   );
   clearInterval(timer);
-  tell({ progress });
-  tell(outcome);
+  post({ progress });
+  post(outcome);
 }
 
 export type PackedFailure = ReturnType<typeof pack>;
 
-/** An error as it crosses threads. Of unknown errors only the code does: their messages may quote what was sent. */
+/** Prepares an error for the other thread. Unknown errors keep only their code: their messages may quote the request. */
 function pack(error: unknown) {
   if (error instanceof ApiError)
     return { kind: 'api', facts: Object.assign({}, error) as ApiErrorFacts } as const;
