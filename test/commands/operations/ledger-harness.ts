@@ -151,7 +151,11 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
 }
 
 /** Stores the settings of a tenant, unless it has this version. */
-async function storePolicy(db: Ledger['db'], tenant: string, { version, ...body }: Policy): Promise<void> {
+export async function storePolicy(
+  db: Ledger['db'],
+  tenant: string,
+  { version, ...body }: Policy,
+): Promise<void> {
   const saved = {
     tenant,
     version,
