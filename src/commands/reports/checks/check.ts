@@ -5,7 +5,7 @@ import { runConcurrently } from '../../../lib/concurrency.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
-import type { Condition, Evidence, LookInput, Observation } from '../alerts/conditions/condition.ts';
+import type { Condition, Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
 
 /** What a condition is judged by, beside the facts that were read. */
 export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account'>;
@@ -99,4 +99,10 @@ export function toNote(name: string, is: string): Evidence {
 /** At most 60 characters. */
 export function nameZone({ name, id }: Pick<ZoneSummary, 'name' | 'id'>): string {
   return name === '' ? `zone ${id}` : truncate(name, 60);
+}
+
+/** The command that shows the zone of a part, whose id begins with the zone's. */
+export function showZone(part: Part | undefined, otherwise: string) {
+  if (!part) return { label: 'Show zones', command: otherwise };
+  return { label: 'Show zone', command: `zone ${part.id.split('/', 1)[0]}` };
 }

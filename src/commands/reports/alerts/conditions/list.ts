@@ -1,18 +1,12 @@
+import { appCost, appLatency, appStatus } from '../../checks/apps.ts';
+import { endingCertificates } from '../../checks/certificates.ts';
 import { hostErrors, newCodes, originErrors, risingErrors } from '../../checks/errors.ts';
-import { appCost } from './apps/cost.ts';
-import { appLatency } from './apps/latency.ts';
-import { appStatus } from './apps/status.ts';
+import { scanning } from '../../checks/scanning.ts';
+import { settings } from '../../checks/settings.ts';
+import { charges, missingCertificates, zoneForecast, zoneLimit, zoneState } from '../../checks/zones.ts';
 import type { Condition } from './condition.ts';
-import { scanning } from './scanning.ts';
-import { charges } from './zones/charges.ts';
-import { endingCertificates } from './zones/ending-certificates.ts';
-import { zoneForecast } from './zones/forecast.ts';
-import { zoneLimit } from './zones/limit.ts';
-import { missingCertificates } from './zones/missing-certificates.ts';
-import { settings } from './zones/settings.ts';
-import { zoneState } from './zones/state.ts';
 
-/** Every condition, in the order of the form. A new one is a file in this folder and a line here. */
+/** Every condition, in the order of the form. A new one is an object in its subject's check and a line here. */
 const all = [
   originErrors,
   hostErrors,

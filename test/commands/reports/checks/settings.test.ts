@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { dayMs, minuteMs } from '../../../../../../src/lib/time.ts';
-import { listEvidence, listParts, startLooks } from '../../../../../support/alerts/looks.ts';
-import { prepareEngines } from '../../../../../support/engines.ts';
-import { alice, never } from '../../../accounts/account-harness.ts';
+import { dayMs, minuteMs } from '../../../../src/lib/time.ts';
+import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { alice, never } from '../accounts/account-harness.ts';
 
 const { embedded } = await prepareEngines();
 const names = ['shop', 'docs', 'blog'].map((Name) => ({ Name, BlockedIps: [] }));
@@ -47,7 +47,7 @@ test('of chosen zones only theirs; one that is deleted is told, then it is gone'
   expect(listEvidence(found)).toMatchSnapshot('a zone is deleted');
   world.remove(1001);
   world.later(15 * minuteMs);
-  await expect(look()).rejects.toThrow('No zone that this watch looks at');
+  await expect(look()).rejects.toThrow('None of the zones');
 });
 
 test('of more changes than a message takes the number is told', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { App } from '../../../../../../simulator/cdn/model.ts';
-import { minuteMs } from '../../../../../../src/lib/time.ts';
-import { listEvidence, listParts, startLooks } from '../../../../../support/alerts/looks.ts';
-import { prepareEngines } from '../../../../../support/engines.ts';
+import type { App } from '../../../../simulator/cdn/model.ts';
+import { minuteMs } from '../../../../src/lib/time.ts';
+import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
+import { prepareEngines } from '../../../support/engines.ts';
 
 const { embedded } = await prepareEngines();
 

@@ -1,9 +1,9 @@
-import type { ScanDay, UploadScanningMetrics } from '../../../../api/upload-scanning.ts';
-import { UserError } from '../../../../errors.ts';
-import { shiftDay, toUtcDay } from '../../../../lib/time.ts';
-import { formatInteger } from '../../../../views/blocks/format.ts';
-import type { Condition, Evidence, Part } from './condition.ts';
-import { readEach } from './read-each.ts';
+import type { ScanDay, UploadScanningMetrics } from '../../../api/upload-scanning.ts';
+import { UserError } from '../../../errors.ts';
+import { shiftDay, toUtcDay } from '../../../lib/time.ts';
+import { formatInteger } from '../../../views/blocks/format.ts';
+import type { Condition, Evidence, Part } from '../alerts/conditions/condition.ts';
+import { explainFailures, readEach } from './check.ts';
 
 const initial = 10;
 
@@ -29,9 +29,9 @@ export const scanning: Condition<'scanning'> = {
   describe: ({ threshold = initial }) => `more than ${formatInteger(threshold)} blocked uploads in a day`,
   async evaluate({ account, subject: { targets, threshold = initial }, now, lookedAt }) {
     const wrongIf = `more than ${formatInteger(threshold)} in a day (UTC)`;
-    const { read, unread } = await readEach([...new Set(targets)], (id) =>
-      account.uploadScanning.metrics(id),
-    );
+    const parts = await readEach([...new Set(targets)], (id) => account.uploadScanning.metrics(id));
+    const { read } = parts;
+    const unread = explainFailures(parts);
     const found = read.map(({ item: id, value }) => ({ id, days: findDays(value, now, lookedAt) }));
     const silent = found.filter(({ days }) => days.length === 0);
     if (silent.length === read.length)

@@ -1,10 +1,10 @@
-import { UserError } from '../../../../../errors.ts';
-import { formatInteger, pluralize } from '../../../../../views/blocks/format.ts';
-import { truncate } from '../../../../../views/blocks/text.ts';
-import { describeChange, nameChange } from '../../../../../views/zones/setting-changes.ts';
-import type { StoredChange } from '../../../../zones/history/history.ts';
-import type { Condition, Part } from '../condition.ts';
-import { nameOf, noneThere, showZone, toNote } from './look.ts';
+import { UserError } from '../../../errors.ts';
+import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
+import { truncate } from '../../../views/blocks/text.ts';
+import { describeChange, nameChange } from '../../../views/zones/setting-changes.ts';
+import type { StoredChange } from '../../zones/history/history.ts';
+import type { Condition, Part } from '../alerts/conditions/condition.ts';
+import { createNoneThereError, nameZone, showZone, toNote } from './check.ts';
 
 /** The newest change that was told: rises with every change of a person. */
 interface Cursor {
@@ -39,7 +39,7 @@ export const settings: Condition<'settings', Cursor> = {
         });
     const { changes, total } = found;
     if (look.zones === 0 && total === 0) {
-      if (targets.length > 0) throw noneThere();
+      if (targets.length > 0) throw createNoneThereError();
       throw new UserError('No settings of zones could be read.', 'Look at the zones themselves.');
     }
     const cursor = Math.max(memory?.cursor ?? 0, look.cursor, ...changes.map(({ id }) => id));
@@ -70,7 +70,7 @@ function listParts(changes: readonly StoredChange[], total: number): Part[] {
   const parts = changes.slice(0, mostChanges).map(
     (change): Part => ({
       id: `${change.zoneId}/${change.id}`,
-      name: nameOf({ id: change.zoneId, name: change.zoneName }),
+      name: nameZone({ id: change.zoneId, name: change.zoneName }),
       text: truncate(`${nameChange(change)}: ${describeChange(change)}`, 200),
     }),
   );

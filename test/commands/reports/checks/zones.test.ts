@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { hostname } from '../../../../../../simulator/cdn/zones.ts';
-import { dayMs } from '../../../../../../src/lib/time.ts';
-import { listEvidence, listParts, startLooks } from '../../../../../support/alerts/looks.ts';
-import { prepareEngines } from '../../../../../support/engines.ts';
+import { hostname } from '../../../../simulator/cdn/zones.ts';
+import { dayMs } from '../../../../src/lib/time.ts';
+import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
+import { prepareEngines } from '../../../support/engines.ts';
 
 const { embedded } = await prepareEngines();
 const GB = 1e9;
@@ -36,9 +36,7 @@ test('state: suspended before disabled; one that is gone, unreadable or not repo
 
 test('state: nothing that is looked at is there, or reported: it cannot look', async () => {
   const world = await startLooks(await embedded.emptyDatabase(), [{ Name: 'shop' }]);
-  await expect(world.createLook('zone-state', { targets: ['1009'] })()).rejects.toThrow(
-    'No zone that this watch',
-  );
+  await expect(world.createLook('zone-state', { targets: ['1009'] })()).rejects.toThrow('None of the zones');
   world.later(dayMs);
   world.change(1001, { Enabled: undefined as unknown as boolean });
   await expect(world.createLook('zone-state')()).rejects.toThrow('did not report');

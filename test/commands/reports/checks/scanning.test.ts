@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ScanCounts } from '../../../../../simulator/cdn/model.ts';
-import { listEvidence, listParts, startLooks } from '../../../../support/alerts/looks.ts';
-import { prepareEngines } from '../../../../support/engines.ts';
+import type { ScanCounts } from '../../../../simulator/cdn/model.ts';
+import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
+import { prepareEngines } from '../../../support/engines.ts';
 
 const { embedded } = await prepareEngines();
 
@@ -29,7 +29,7 @@ test('blocked today above the threshold, not at it; earlier days are past', asyn
     '! shield zone 501: 11 uploads blocked on 2026-11-20 | more than 10 in a day (UTC)',
     'shield zone 502: 10 uploads blocked on 2026-11-20 | more than 10 in a day (UTC)',
     'shield zone 503: nothing reported of today or yesterday',
-    'shield zone 504: not read: the CDN refused',
+    'shield zone 504: not checked: the CDN refused',
   ]);
   expect(found).toMatchObject({ value: 11, unread: ['504', '503'] });
   await expect(world.createLook('scanning', { targets: ['503'] })()).rejects.toThrow('no upload scanning');

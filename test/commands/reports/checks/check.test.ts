@@ -1,25 +1,27 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../../../src/api/http/errors.ts';
-import { BudgetSpent } from '../../../../../src/commands/reports/accounts/budget.ts';
-import { readEach } from '../../../../../src/commands/reports/alerts/conditions/read-each.ts';
+import { ApiError } from '../../../../src/api/http/errors.ts';
+import { BudgetSpent } from '../../../../src/commands/reports/accounts/budget.ts';
+import { explainFailures, readEach } from '../../../../src/commands/reports/checks/check.ts';
 
 const failed = (code: ApiError['code']) => new ApiError({ code, operation: 'Get', sent: true });
-const read = (results: readonly unknown[]) =>
-  readEach(results, async (result) => {
+async function read(results: readonly unknown[]) {
+  const parts = await readEach(results, async (result) => {
     if (result instanceof Error) throw result;
     return result;
   });
+  return { values: parts.read.map(({ value }) => value), unread: explainFailures(parts) };
+}
 
 test('what could be read is not hidden by what could not', async () => {
   const spent = new BudgetSpent(new Date());
   const results = [1, failed('cancelled'), spent, failed('refused'), failed('timeout'), 2];
-  const { read: values, unread } = await read(results);
-  expect(values.map(({ value }) => value)).toEqual([1, 2]);
+  const { values, unread } = await read(results);
+  expect(values).toEqual([1, 2]);
   expect(unread.map(({ why }) => why)).toEqual([
-    'not read: the look took too long',
-    'not read: no requests are left in this hour',
-    'not read: the CDN refused',
-    'not read: the CDN did not answer',
+    'not checked: the check took too long',
+    'not checked: no requests are left in this hour',
+    'not checked: the CDN refused',
+    'not checked: the CDN did not answer',
   ]);
 });
 

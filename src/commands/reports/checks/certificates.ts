@@ -1,9 +1,9 @@
-import { UserError } from '../../../../../errors.ts';
-import { dayMs, toUtcDay } from '../../../../../lib/time.ts';
-import { pluralize } from '../../../../../views/blocks/format.ts';
-import { truncate } from '../../../../../views/blocks/text.ts';
-import type { Condition, Evidence, Part } from '../condition.ts';
-import { nameOf, noneThere, showZone, toNote } from './look.ts';
+import { UserError } from '../../../errors.ts';
+import { dayMs, toUtcDay } from '../../../lib/time.ts';
+import { pluralize } from '../../../views/blocks/format.ts';
+import { truncate } from '../../../views/blocks/text.ts';
+import type { Condition, Evidence, Part } from '../alerts/conditions/condition.ts';
+import { createNoneThereError, nameZone, showZone, toNote } from './check.ts';
 
 const initial = 14;
 const mostRows = 20;
@@ -27,10 +27,10 @@ export const endingCertificates: Condition<'certificate-ending'> = {
   describe: ({ threshold = initial }) => `a certificate ends within ${pluralize(threshold, 'day')}`,
   async evaluate({ account, subject: { targets, threshold = initial }, now }) {
     const { zones } = await account.pullZones.all();
-    const names = new Map(zones.map((zone) => [zone.id, nameOf(zone)]));
+    const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
     const chosen = targets.length > 0 && new Set(targets);
     const missing = targets.filter((id) => !names.has(id));
-    if (chosen && missing.length === chosen.size) throw noneThere();
+    if (chosen && missing.length === chosen.size) throw createNoneThereError();
     const certificates = (await account.pullZones.certificates()).filter(
       ({ zoneId }) => !chosen || chosen.has(zoneId),
     );
@@ -40,7 +40,7 @@ export const endingCertificates: Condition<'certificate-ending'> = {
     if (found.length === 0)
       throw new UserError(
         'The CDN reports no certificate of these zones whose end can be read.',
-        'Choose other zones: edit the watch.',
+        'Choose other zones: edit the alert.',
       );
     const rows = found.map(({ zoneId, hostname, endsAt }) => {
       const days = (endsAt.getTime() - now.getTime()) / dayMs;
