@@ -122,15 +122,13 @@ test('disconnect forgets the key and the zones that were read with it, at once',
   expect(await person.run('disconnect')).toEqual([pressed]);
 });
 
+function report(id: string, owner: Person, more: object = {}) {
+  return { id, owner, channel: 'C0OPS0000', ...more };
+}
+
 test('disconnect says which digests and alerts of the person pause, and none of others or paused ones', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const { context } = harness.person();
-  const report = (id: string, owner: Person, more: object = {}) => ({
-    id,
-    owner,
-    channel: 'C0OPS0000',
-    ...more,
-  });
   const digests = [
     report('D1', alice),
     report('D2', bob),
