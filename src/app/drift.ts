@@ -9,8 +9,6 @@ const words = { wrong: 'of another type', missing: 'missing', unknown: 'not in t
 
 export type DriftKind = (typeof kinds)[number];
 
-export type DriftWatch = ReturnType<typeof createDriftWatch>;
-
 /**
  * What answers of the CDN have that the specification has not, since the start: in a metric, a line of the doctor, and a
  * line of the log a day and operation. Member names, never values.
