@@ -5,6 +5,7 @@ import { pluralize } from '../../views/blocks/format.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { createPeriod, openPeriod, type Period, rollBack } from '../../views/origin-errors/period.ts';
 import { quoteWord } from '../../views/zones/rows.ts';
+import { findClosest } from '../did-you-mean.ts';
 import { createPeriodError, type PeriodClock, splitPeriod, type TypedPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 
@@ -25,10 +26,12 @@ export function readRequestedPeriod(
   const { subject, period: typed } = splitPeriod(words, clock);
   const zone = subject.join(' ');
   if (typed) return { zone, period: toPeriod(typed, clock, zone) };
-  const [first = '', ...rest] = subject;
-  const isQuoted = words.quoted?.includes(true) ?? false;
-  if (!isQuoted && (rest.length > 0 || /\d:\d\d/u.test(first)))
-    throw createPeriodError(rest.join(' ') || first, clock, rest.length > 0 ? first : '');
+  const [first = '', ...others] = subject;
+  const rest = others.join(' ');
+  // Other words are the name of a zone, which may have spaces.
+  const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
+  if (!words.quoted?.includes(true) && (isTime || /\d:\d\d/u.test(first)))
+    throw createPeriodError(rest || first, clock, rest === '' ? '' : first);
   return { zone, period: lastDay(now) };
 }
 

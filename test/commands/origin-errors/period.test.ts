@@ -29,6 +29,14 @@ test.each([
   expect([before?.name, ...write(before ?? { from: 0, to: 0 })]).toEqual([name, ...wanted]);
 });
 
+test.each([
+  ['my shop', 'my shop'],
+  ['"shop 2"', 'shop 2'],
+  ['my shop yesterday', 'my shop'],
+])('%s names the zone %s', (typed, zone) => {
+  expect(read(typed).zone).toBe(zone);
+});
+
 test('more than a day is compared with nothing', () => {
   expect(findBefore(read('shop last 3 days').period, now)).toBeUndefined();
 });
