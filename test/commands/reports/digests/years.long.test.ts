@@ -39,7 +39,7 @@ function account(world: DigestSimulation) {
       const text = post?.text ?? '';
       told += Number(/(\d+) runs? before/u.exec(text)?.[1] ?? 0);
       const isLate = text.includes('Late: due');
-      const isSkipped = text.startsWith('Skipped while I was down');
+      const isSkipped = text.startsWith('Skipped while the bot was down');
       if (doubles.length > 0) wrong.push(`${key} was posted ${doubles.length + 1} times`);
       // Made within ten minutes, and sent, or made anew, within ten more.
       else if (state === 'sent' && post && !isLate && !isSkipped && behind <= 20 * minute) {
