@@ -11,7 +11,7 @@ import { prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
 import { type JobHarness, requester, startJobs } from './job-harness.ts';
 import { says } from './words.ts';
-import { alice, bob, carol, dave, deploys } from './workspace.ts';
+import { alice, bob, carol, dave } from './workspace.ts';
 
 const { embedded } = await prepareEngines();
 const minute = 60_000;

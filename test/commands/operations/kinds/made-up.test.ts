@@ -21,7 +21,7 @@ const purge: Kind<{ readonly zoneId: string }> = {
   right: 'change',
   parse: ({ path }) => ({ zoneId: path.split('/')[2] ?? '' }),
   request: ({ zoneId }) => ({ method: 'POST', path: `/pullzone/${zoneId}/purgeCache`, body: null }),
-  consequences: (snapshot) => ({ text: `*${String(snapshot)} files* are read from the origin again.` }),
+  consequences: (snapshot) => ({ text: `*${Number(snapshot)} files* are read from the origin again.` }),
   describe: ({ zoneId }) => `purge the cache of zone ${zoneId}`,
   describeOutcome: ({ word }) => (word === 'done' ? 'The cache is empty.' : undefined),
   audit: ({ zoneId }) => ({ zone: zoneId }),

@@ -16,20 +16,21 @@ const engines = await prepareEngines();
 const [alice, carol, dave] = [person('U0ALICE00'), person('U0CAROL00'), person('U0DAVE000')];
 const lowers = { fewer: ['destroy' as const], gains: [], off: false };
 
+/** The settings and rights of now, pressed by somebody. */
+const context = (clicker = carol, policy = before): DecisionContext => ({
+  policy,
+  requester: actor(alice, { admin: true }),
+  approvers: [actor(carol, { admin: true })],
+  clicker: actor(clicker, { admin: true }),
+});
+
 async function start(database: Database) {
   const harness = await createLedgerHarness(database);
   const { ledger } = harness;
   const policies = createPolicies({ db: database.db, audit: ledger.audit, now: ledger.now });
-  const context = (clicker = carol, policy = before): DecisionContext => ({
-    policy,
-    requester: actor(alice, { admin: true }),
-    approvers: [actor(carol, { admin: true })],
-    clicker: actor(clicker, { admin: true }),
-  });
   return {
     ...harness,
     policies,
-    context,
     ask: (change: Partial<Policy> = { destroyApprovals: 0 }): Promise<Operation> => {
       const { version: _, ...request } = { ...before, ...change };
       return propose(ledger, {
@@ -44,7 +45,7 @@ async function start(database: Database) {
       });
     },
     /** What the job does, without its key and its answers to people. */
-    async execute(id: string) {
+    execute: async (id: string) => {
       const begun = await begin(ledger, id, context());
       if (begun.kind !== 'begun') return begun;
       const { requester, policyVersion } = begun.operation;
@@ -75,7 +76,7 @@ async function start(database: Database) {
 describe.each(engines.both)('a change of settings for a second admin on $name', ({ skip, emptyDatabase }) => {
   describe.skipIf(skip)('it', () => {
     test('holds once another admin confirms, with both names in the record', async () => {
-      const { ledger, ask, context, execute, policies, audit } = await start(await emptyDatabase());
+      const { ledger, ask, execute, policies, audit } = await start(await emptyDatabase());
       const asked = await ask();
       expect(asked).toMatchObject({ state: 'proposed', approvalsNeeded: 1 });
       expect((await policies.current(acme)).version).toBe(7);
@@ -91,7 +92,7 @@ describe.each(engines.both)('a change of settings for a second admin on $name', 
     });
 
     test('is not decided by who asked, nor by somebody who is not an admin', async () => {
-      const { ledger, ask, context } = await start(await emptyDatabase());
+      const { ledger, ask } = await start(await emptyDatabase());
       const { id } = await ask();
       expect(await approve(ledger, id, alice, context(alice))).toMatchObject({ kind: 'own-request' });
       const member = { ...context(dave), clicker: actor(dave) };
@@ -103,14 +104,14 @@ describe.each(engines.both)('a change of settings for a second admin on $name', 
     });
 
     test('is void once its requester is not an admin any more', async () => {
-      const { ledger, ask, context } = await start(await emptyDatabase());
+      const { ledger, ask } = await start(await emptyDatabase());
       const { id } = await ask();
       const demoted = { ...context(), requester: actor(alice) };
       expect(await approve(ledger, id, carol, demoted)).toMatchObject({ why: 'requester-may-not' });
     });
 
     test('is void as soon as the settings change otherwise, at the press and when it runs', async () => {
-      const { ledger, ask, context, execute, save } = await start(await emptyDatabase());
+      const { ledger, ask, execute, save } = await start(await emptyDatabase());
       const [pressed, run, listed] = [await ask(), await ask(), await ask()];
       await approve(ledger, run.id, carol, context());
       await save({ expiryMinutes: 60 });
@@ -128,7 +129,7 @@ describe.each(engines.both)('a change of settings for a second admin on $name', 
     });
 
     test('expires after a day', async () => {
-      const { ledger, ask, context, advance } = await start(await emptyDatabase());
+      const { ledger, ask, advance } = await start(await emptyDatabase());
       const { id } = await ask();
       advance(24 * 60 - 1);
       expect(await findWaitingOf(ledger, acme, settingsChange.name)).toMatchObject({ id });
@@ -138,7 +139,7 @@ describe.each(engines.both)('a change of settings for a second admin on $name', 
     });
 
     test('is rejected without a reason', async () => {
-      const { ledger, ask, context } = await start(await emptyDatabase());
+      const { ledger, ask } = await start(await emptyDatabase());
       const { id } = await ask();
       expect(await deny(ledger, id, carol, { reason: undefined, context: context() })).toMatchObject({
         kind: 'denied',
@@ -147,7 +148,7 @@ describe.each(engines.both)('a change of settings for a second admin on $name', 
     });
 
     test('of twenty who decide and save at once exactly one does', async () => {
-      const { ledger, ask, context, execute, save, policies } = await start(await emptyDatabase());
+      const { ledger, ask, execute, save, policies } = await start(await emptyDatabase());
       const { id } = await ask();
       const decided = await Promise.all(
         Array.from({ length: 20 }, async (_, index) => {
