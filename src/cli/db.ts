@@ -41,7 +41,10 @@ async function exportTo(file: string, { config, log, print }: Options): Promise<
     print(
       `${file} holds personal data and sealed keys: keep it as you keep the database, apart from the keyring.`,
     );
-    print('Running processes go on writing to the old database. To move, stop them first and export again.');
+    if (database.engine === 'postgres')
+      print(
+        'Running processes go on writing to the old database. To move, stop them first and export again.',
+      );
     return 'done';
   } finally {
     await database.close();

@@ -187,7 +187,7 @@ describe.each([
       expect(await verify(env, '--heads', path)).toMatchInlineSnapshot(`
         {
           "code": 1,
-          "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and all after it are gone: the log has record 6 as it was logged. The log says that record 6 has the hash <hash>.
+          "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and all after it are gone: the log has record 6. The log says that record 6 has the hash <hash>.
         T0BETA000: intact, 3 records, head <hash>
         Compared with 2 logged heads.
         The audit is NOT intact: 1 chain of 2.

@@ -40,7 +40,8 @@ async function refusal(work: Promise<unknown>, url: Secret): Promise<string> {
   return `${error.message}\n${error.hint}`
     .replaceAll(host, '<host>')
     .replaceAll(pathname.slice(1), '<database>')
-    .replaceAll(/_[0-9a-f]{12}/gu, '_<id>');
+    .replaceAll(/_[0-9a-f]{12}/gu, '_<id>')
+    .replaceAll(/and \d+ more/gu, 'and <n> more');
 }
 
 const migrate = (databaseUrl: Secret): Promise<void> =>

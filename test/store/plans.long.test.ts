@@ -1,10 +1,13 @@
 import { afterAll, expect, test } from 'vitest';
 import { jobs } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
+import { createKeyStore } from '../../src/auth/keys/key-store.ts';
+import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { createAlertService } from '../../src/commands/reports/alerts/service.ts';
 import { createDigestService } from '../../src/commands/reports/digests/service.ts';
 import { enqueueNext } from '../../src/commands/reports/queue.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
 import { definedTables } from '../../src/store/schema.ts';
@@ -62,7 +65,11 @@ test.skipIf(postgres.skip)(
     const filled = await open();
     const keys = generateKeys('k1');
     const sizes = { workspaces: 2_000, keys: 20_000, digests: 4_000, alerts: 4_000 };
-    await fillDatabase(filled.db, sizes, { now: now(), keyring: await createKeyring(keys) });
+    const keyring = await createKeyring(keys);
+    await fillDatabase(filled.db, sizes, { now: now(), keyring });
+    // A start tries the first rows of each table, and one that opens proves the key.
+    const keyStore = createKeyStore({ db: filled.db, sealer: createSealer(keyring), now });
+    await keyStore.link({ teamId: 'A0FIRST00', userId: 'U0FIRST00' }, new Secret('key of the first'));
     const plans = await watchPlans(filled.db, new URL(url).pathname.slice(1));
 
     const env = { DATABASE_URL: url, ENCRYPTION_KEYS: keys, ADMIN_USER_IDS: alice.userId };
