@@ -17,8 +17,8 @@ export function toDistribution(manifest: string): string {
   return head + whole.replace(event, '').replace(runtime, '$1');
 }
 
+const file = (name: string): URL => new URL(name, import.meta.url);
 if (import.meta.main) {
-  const file = (name: string): URL => new URL(name, import.meta.url);
   writeFileSync(
     file('manifest.distribution.yml'),
     toDistribution(readFileSync(file('manifest.yml'), 'utf8')),

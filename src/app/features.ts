@@ -81,7 +81,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     ],
   });
   const doctor: Doctor = {
-    retryNativeBlocks: (person) => stores.nativeSupport.forget(tenantId(person)),
+    retryNativeBlocks: async (person) => stores.nativeSupport.forget(tenantId(person)),
     async examine(person) {
       const token = await services.access.token(workspaceOf(person));
       const channels = await findChannels(stores.database, tenantId(person));

@@ -8,8 +8,8 @@ import { createPolicies } from '../auth/policy/policies.ts';
 import type { ExportLimits } from '../commands/exports/worker/gather.ts';
 import { createSettingsHistory } from '../commands/zones/history/history.ts';
 import { createOutbox } from '../outbox/outbox.ts';
+import { createNativeSupport } from '../slack/send/native-blocks.ts';
 import type { Database } from '../store/database.ts';
-import { createNativeSupport } from '../store/native-support.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Config } from './config.ts';
@@ -55,7 +55,7 @@ export async function openStores({ config, log, now }: Base, database: Database)
     database,
     queue,
     outbox,
-    nativeSupport: createNativeSupport({ db, now }),
+    nativeSupport: createNativeSupport({ now }),
     keyring,
     sealer,
     audit,

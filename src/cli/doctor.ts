@@ -7,8 +7,8 @@ import type { Subject } from '../app/doctor/subject.ts';
 import { findWorkspaces } from '../app/doctor/workspaces.ts';
 import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
+import { createNativeSupport } from '../slack/send/native-blocks.ts';
 import { findSchemaState, openDatabase } from '../store/database.ts';
-import { createNativeSupport } from '../store/native-support.ts';
 import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
@@ -63,7 +63,7 @@ export async function doctorCommand(words: readonly string[], options: Options):
       ...opened,
       slackFetch: options.fetch,
       findWorkspaces: () => findWorkspaces({ config, now, database: current, installations, team }),
-      support: current && createNativeSupport({ db: current.db, now }),
+      support: createNativeSupport({ now }),
       probe,
       key,
     });

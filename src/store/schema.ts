@@ -30,8 +30,7 @@ type Tables = typeof authTables.tables &
   typeof accountTables.tables &
   typeof errorDayTables.tables &
   typeof zoneSettingsTables.tables &
-  typeof stepTables.tables &
-  typeof nativeSupportTables.tables;
+  typeof stepTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {

@@ -6,9 +6,8 @@ import { createBoltLog } from '../../src/slack/receive/bolt.ts';
 import { createClients } from '../../src/slack/send/clients.ts';
 import { createEgress } from '../../src/slack/send/egress.ts';
 import { createJobPorts, type JobPortsOptions } from '../../src/slack/send/job-ports.ts';
-import { createNativeBlocks } from '../../src/slack/send/native-blocks.ts';
+import { createNativeBlocks, createNativeSupport } from '../../src/slack/send/native-blocks.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createNativeSupport } from '../../src/store/native-support.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -42,7 +41,7 @@ const { slack } = createJobPorts({
     apiUrl,
     logger: createBoltLog(log),
     egress,
-    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ db, now }) }),
+    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ now }) }),
   }),
   egress,
   apiUrl,

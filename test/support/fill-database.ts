@@ -184,13 +184,6 @@ export async function fillDatabase(
   await fill('zone_settings', 5 * owners, { ...named, hash: 'md5(n::text)', body: `repeat('z', 1500)` });
   const change = { at: ago('n * 30'), path: `'Enabled'`, before: `'true'`, after: `'false'` };
   await fill('zone_changes', 5 * owners, { ...named, ...change });
-  await fill('native_support', workspaces, {
-    tenant: person.tenant,
-    method: `'chat.postMessage'`,
-    kind: `'chart'`,
-    taken: 'true',
-    seen_at: ago('n'),
-  });
   await fill('step_runs', workspaces, {
     id: `'Fx' || n`,
     tenant: person.tenant,

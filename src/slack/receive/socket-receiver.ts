@@ -117,7 +117,7 @@ export function createSocketReceiver(options: {
         const next = await connect();
         void last?.disconnect().catch(() => undefined);
         last = next.client;
-        if (stopping.signal.aborted) return void (await last.disconnect());
+        if (stopping.signal.aborted) return await last.disconnect();
         const lasts = globalThis.setTimeout(() => (problem = undefined), briefMs).unref();
         const reason = await next.leaving;
         clearTimeout(lasts);
@@ -181,7 +181,7 @@ function intercept(
     // The library emits a delivery while it reads its frame.
     if (typeof data === 'string') frames.lastBytes = data.length;
     const frame = typeof data === 'string' ? parseSpecialFrame(data) : undefined;
-    if (frame?.type === 'disconnect') return onDisconnect(String(frame.reason ?? 'no reason'));
+    if (frame?.type === 'disconnect') return onDisconnect(frame.reason ?? 'no reason');
     if (frame?.type !== 'app_rate_limited' && frame?.payload?.type !== 'app_rate_limited') {
       for (const listener of library) Reflect.apply(listener, client, [data, isBinary]);
       return;
@@ -195,7 +195,7 @@ function intercept(
 
 interface Frame {
   readonly type?: unknown;
-  readonly reason?: unknown;
+  readonly reason?: string;
   readonly envelope_id?: string;
   readonly payload?: { readonly type?: unknown } | null;
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { createCache } from '../../lib/cache.ts';
+import { dayMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
 import { isNative, isTable, type NativeBlock, replaceNativeBlocks } from '../../views/blocks/native.ts';
@@ -13,15 +15,30 @@ export interface NativeOffer {
 
 type Kind = 'chart' | 'table';
 
-/** What Slack took and refused of charts and tables, by tenant and method (`store/native-support.ts`). */
-export interface NativeSupport {
-  list(
-    tenant: string,
-  ): Promise<readonly { readonly method: string; readonly kind: string; readonly taken: boolean }[]>;
-  record(
-    tenant: string,
-    seen: readonly { readonly method: string; readonly kind: Kind; readonly taken: boolean }[],
-  ): Promise<void>;
+interface Seen {
+  readonly method: string;
+  readonly kind: Kind;
+  readonly taken: boolean;
+}
+
+/** After this it is tried again: a plan may have changed. */
+const trustedMs = 3 * dayMs;
+
+export type NativeSupport = ReturnType<typeof createNativeSupport>;
+
+/** What Slack took and refused of charts and tables in each workspace, as this process has seen it. */
+export function createNativeSupport({ now }: { readonly now: () => Date }) {
+  const known = createCache<readonly Seen[]>({ now, maxEntries: 10_000, ttlMs: trustedMs });
+  return {
+    list: (tenant: string): readonly Seen[] => known.get(tenant) ?? [],
+    record(tenant: string, seen: readonly Seen[]): void {
+      const isOther = (one: Seen): boolean =>
+        !seen.some(({ method, kind }) => method === one.method && kind === one.kind);
+      known.set(tenant, [...(known.get(tenant) ?? []).filter(isOther), ...seen]);
+    },
+    /** What follows is tried again. */
+    forget: (tenant: string): void => known.drop(tenant),
+  };
 }
 
 /** In a WeakMap each message would stay until the next full collection. */
@@ -34,7 +51,7 @@ export function withNativeOffer(blocks: readonly MessageBlock[], offer: NativeOf
 
 /**
  * Sends `content` by `send`. Where Slack refuses its charts and tables, the same goes out once more with words in their place, and
- * what follows for this tenant and method at once, for days.
+ * what follows for this tenant and method at once, for days or until the process ends.
  *
  * Some plans, and perhaps response_url, refuse them with `invalid_blocks`, which refuses the whole message.
  */
@@ -54,20 +71,13 @@ export function createNativeBlocks({
   /** Called with the method by which they were refused. */
   readonly onRefused?: (method: string) => void;
 }): SendNativeBlocks {
-  // Whatever the database does, the answer goes out.
-  const findRefused = async (tenant: string): Promise<ReadonlySet<string>> => {
-    const known = await support.list(tenant).catch((error: unknown) => {
-      log.warn({ error }, 'cannot read which native blocks are taken');
-      return [];
-    });
-    return new Set(known.filter(({ taken }) => !taken).map(({ method, kind }) => `${method} ${kind}`));
-  };
   return async ({ tenant, method }, content, send) => {
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
     const native = blocks?.filter(isNative) ?? [];
     if (!blocks || native.length === 0) return send(content);
     const kinds = [...new Set(native.map(kindOf))];
-    const refused = await findRefused(tenant);
+    const known = support.list(tenant).filter(({ taken }) => !taken);
+    const refused = new Set(known.map((one) => `${one.method} ${one.kind}`));
     const sendWords = (replaced: readonly Kind[]) => {
       const words = replaceNativeBlocks(blocks, (block) => replaced.includes(kindOf(block)));
       const { [offerOf]: offer } = blocks as { readonly [offerOf]?: NativeOffer };
@@ -75,25 +85,22 @@ export function createNativeBlocks({
       const shown = replaced.includes('chart') ? 'chart' : 'table';
       return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, offer.repeats) : words });
     };
-    const record = (seen: readonly Kind[], taken: boolean): Promise<void> =>
-      support
-        .record(
-          tenant,
-          seen.map((kind) => ({ method, kind, taken })),
-        )
-        .catch((error: unknown) => log.warn({ error }, 'cannot record which native blocks are taken'));
-
+    const record = (seen: readonly Kind[], taken: boolean): void =>
+      support.record(
+        tenant,
+        seen.map((kind) => ({ method, kind, taken })),
+      );
     const replaced = kinds.filter((kind) => refused.has(`${method} ${kind}`));
     const left = kinds.filter((kind) => !replaced.includes(kind));
     try {
       const sent = await (replaced.length > 0 ? sendWords(replaced) : send(content));
-      await record(left, true);
+      record(left, true);
       return sent;
     } catch (error) {
       if (readSlackError(error) !== 'invalid_blocks' || left.length === 0) throw error;
       const sent = await sendWords(kinds);
       // Only now is it known that the native blocks were the reason.
-      await record(left, false);
+      record(left, false);
       onRefused?.(method);
       log.warn(
         { method, blocks: native.map(describe), reasons: readReasons(error) },

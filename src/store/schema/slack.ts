@@ -82,7 +82,7 @@ export const stepTables = defineTables(
 /** A run that has ended, or is ending, without an operation asks for none any more. */
 export const closedSteps = defineTables({}, ['alter table step_runs add column closed_at timestamptz']);
 
-/** Slack's charts and tables: a workspace, or its plan, may refuse them. */
+/** Unused: each process remembers by itself what Slack refused. The table stays for a version that runs beside this one. */
 export const nativeSupportTables = defineTables(
   {
     native_support: {

@@ -4,20 +4,17 @@ import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
-import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
+import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
 import { createResponseUrls } from '../../../src/slack/send/response-url.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { createNativeSupport } from '../../../src/store/native-support.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
 import { renderTable } from '../../../src/views/blocks/table.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
-import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
 import { offers, says } from '../words.ts';
 
-const { embedded } = await prepareEngines();
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
 let bot: Bot;
@@ -53,12 +50,11 @@ const answer = message('6 errors', [
   }),
 ]);
 
-async function createSender(database?: Database) {
+async function createSender() {
   let at = Date.now();
   const now = () => new Date(at);
   const log = createMemoryLog();
-  const { db } = database ?? (await embedded.emptyDatabase());
-  const support = createNativeSupport({ db, now });
+  const support = createNativeSupport({ now });
   const egress = createEgress({ log });
   const sendNativeBlocks = createNativeBlocks({ log, support });
   const clients = createClients({
@@ -224,16 +220,6 @@ test.each([
     expect(bot.slack.problems).toEqual([]);
   },
 );
-
-test('another process, and one that starts later, send words at once', async () => {
-  const database = await embedded.emptyDatabase();
-  const first = await createSender(database);
-  bot.slack.script.refuseNativeBlocks(['chat.postMessage'], 'T0ACME000');
-  await first.client.chat.postMessage({ channel: ops, ...answer });
-  const second = await createSender(database);
-  await second.client.chat.postMessage({ channel: ops, ...answer });
-  expect(calls('chat.postMessage')).toEqual(['chart invalid_blocks', 'words', 'words']);
-});
 
 test('a refused chart leaves the tables of later messages as they are', async () => {
   const { client } = await createSender();

@@ -26,9 +26,8 @@ import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
-import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
+import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { createNativeSupport } from '../../../src/store/native-support.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -82,7 +81,7 @@ export async function createPortsHarness(options: {
     apiUrl,
     logger,
     egress,
-    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ db, now }) }),
+    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ now }) }),
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
   const audit = createAudit({ db, now });
