@@ -129,6 +129,7 @@ export class DigestSimulation {
         },
       },
       authorizer: () => authorizer as unknown as Authorizer,
+      isSharedOutside: async () => false,
       people: findPeople,
       enqueue,
       outbox: createOutbox({ enqueue, now: this.now }),
