@@ -1,6 +1,6 @@
 import type { AccountReads } from '../../accounts/reads.ts';
 
-/** The part of a watch that its condition reads. */
+/** The part of an alert that its condition reads. */
 export interface ConditionSettings {
   /** Zone ids, an app id, a shield zone id or origin hosts, as the condition takes them. Empty = the whole account. */
   readonly targets: readonly string[];
@@ -11,21 +11,21 @@ export interface ConditionSettings {
 }
 
 /**
- * One thing that a watch can look for. A new one is a file beside this one and a line in `list.ts`: its form fields, its
- * evaluation and its words. `Memory` is what it keeps from look to look: plain data, stored as JSON.
+ * One thing that an alert can fire on. A new one is an object in its subject's check and a line in `list.ts`: its form
+ * fields, its evaluation and its words. `Memory` is what it keeps from check to check: plain data, stored as JSON.
  */
 export interface Condition<Name extends string, Memory = undefined> {
-  /** The form's value, stored with the watch. */
+  /** The form's value, stored with the alert. */
   readonly name: Name;
   /** In the form and in lists: `Origin errors`. */
   readonly label: string;
-  /** Words behind `/cdn watch new` that choose it. */
+  /** Words behind `/cdn alert new` that choose it. */
   readonly words: RegExp;
   /** What the form's “Of what” takes. `origins`: zones and origin hosts; `account`: nothing. */
   readonly target: 'zones' | 'hosts' | 'origins' | 'apps' | 'shieldZones' | 'account';
   /** The form's error where nothing is chosen; absent where it then covers the whole account. */
   readonly missingTarget?: string;
-  /** The form's words for no target, where that is not everything: `Empty = the 25 zones with most traffic.` */
+  /** The form's words for no target, where that is not everything: `Empty = up to 25 zones.` */
   readonly withoutTarget?: string;
   /** The number of the form. */
   readonly threshold?: {
