@@ -9,6 +9,7 @@ import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createBolt, createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
+import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import type { LifecycleHandlers } from '../../../src/slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -179,6 +180,7 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
   const slackApp = createBolt({
     receiver,
     ends,
+    inFlight: createInFlight({ manyTenants: false }),
     log,
     logger: createBoltLog(log),
     apiUrl: 'http://127.0.0.1:9/api/',
