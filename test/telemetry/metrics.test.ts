@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { findFreePort } from '../../simulator/free-port.ts';
 import { features } from '../../src/commands/registry.ts';
 import { ask, type Bot, connect, startBot } from '../support/bot.ts';
 
@@ -16,11 +17,12 @@ interface Sample {
 }
 
 let bot: Bot;
+let metricsPort: number;
 let types: Map<string, string>;
 let samples: Sample[];
 
 async function scrape(): Promise<void> {
-  const text = await (await fetch(`http://127.0.0.1:${bot.app.port()}/metrics`)).text();
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gmu)].map(([, name = '', type = '']) => [name, type]),
   );
@@ -42,7 +44,9 @@ const metricOf = (name: string): string =>
   types.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/u, '');
 
 beforeAll(async () => {
-  bot = await startBot({ transport: 'http', zones: 12 });
+  // With signed HTTP the port of the deliveries is public: metrics have a port of their own.
+  metricsPort = await findFreePort();
+  bot = await startBot({ transport: 'http', zones: 12, env: { METRICS_PORT: String(metricsPort) } });
   const person = bot.slack.as(alice, ops);
   await connect(bot, alice, ops);
   await ask(person, 'zones');
