@@ -198,7 +198,7 @@ describe.each([
       expect(await verify(env, '--heads', path, '--tenant', acme)).toMatchInlineSnapshot(`
         {
           "code": 1,
-          "said": "T0ACME000: BROKEN at record 6 (rewritten): Record 6 is not record 6 as it was logged: it, or one before it, was rewritten since. The log says that record 6 has the hash <hash>.
+          "said": "T0ACME000: BROKEN at record 6 (rewritten): Record 6 is not the one in the log: it, or one before it, was rewritten since. The log says that record 6 has the hash <hash>.
         Compared with 1 logged head.
         The audit is NOT intact: 1 chain of 1.
         ",
