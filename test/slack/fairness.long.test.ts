@@ -106,8 +106,8 @@ describe.skipIf(missing)(`a busy and a quiet workspace${missing ? ` (skipped: ${
     bot.cdn.faults.add({ match: { host: 'origin-logging' }, times: Infinity, until: cdnAnswers });
     const due = new Date();
     await sql`
-      insert into digests select (jsonb_populate_record(d, jsonb_build_object('id', 'flood' || n))).*
-      from digests d, generate_series(1, 200) n where d.id = ${id}`.execute(database.db);
+      insert into reports select (jsonb_populate_record(d, jsonb_build_object('id', 'flood' || n))).*
+      from reports d, generate_series(1, 200) n where d.id = ${id}`.execute(database.db);
     for (let nth = 1; nth <= 200; nth += 1) {
       const digestId = `flood${nth}`;
       await database.db.transaction().execute(async (trx) => {
