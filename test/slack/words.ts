@@ -18,7 +18,7 @@ export const says = {
   keyFor: (name: string, domain: string) => `@${name} in ${domain}.slack.com`,
   /** The headings of the page for keys. */
   page: {
-    form: 'Connect your API key',
+    form: 'Connect your bunny.net API key',
     used: 'This link was used',
     expired: 'This link has expired',
     takenBack: 'This link was replaced',

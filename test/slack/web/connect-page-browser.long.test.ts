@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await shot(page, '2-refused');
 
     await enter(page, bot.cdn.key);
-    await page.getByText('It sees 25 zones.').waitFor();
+    await page.getByText('Your key sees 25 zones.').waitFor();
     expect(await heading(page)).toBe('Connected');
     expect(page.url()).toBe(url);
     await shot(page, '3-connected');
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await page.locator('#accessKey:focus').waitFor();
     await page.keyboard.insertText(bot.cdn.key);
     await page.keyboard.press('Enter');
-    await page.getByText('It sees 25 zones.').waitFor();
+    await page.getByText('Your key sees 25 zones.').waitFor();
     expect(await heading(page)).toBe('Connected');
     await page.context().close();
   });
