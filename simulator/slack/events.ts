@@ -56,7 +56,7 @@ export async function deliverEvent(
 
 /** The name of an event in a manifest: `message.im` for a message with `channel_type: im`. */
 function subscriptionOf({ type, channel_type: kind }: Json): string {
-  return type === 'message' && kind !== undefined ? `message.${String(kind)}` : String(type);
+  return type === 'message' && typeof kind === 'string' ? `message.${kind}` : String(type);
 }
 
 async function verifyUrl(sim: Simulation): Promise<Exchange> {

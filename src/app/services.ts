@@ -88,7 +88,7 @@ export function createServices(base: Base, { installations, nativeSupport }: Sto
       fetch: cdnFetch,
       now: () => now().getTime(),
       onAttempt,
-      onDrift: drift.report,
+      onDrift: (found) => drift.report(found),
     }),
     people: createPeople({
       adminIds: config.adminIds,

@@ -22,8 +22,8 @@ export async function checkWorkspace(
   if (tenant !== undefined) {
     for (const channel of channels) findings.push(await checkChannel(client, channel));
     const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe);
-    if (probed) await support?.record(tenant, probed.seen);
-    const seen = support ? await support.list(tenant) : probed?.seen;
+    if (probed) support?.record(tenant, probed.seen);
+    const seen = support ? support.list(tenant) : probed?.seen;
     findings.push(...describeSupport(seen ?? []), ...(probed?.found ?? []));
   }
   return findings
