@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
 import type { Secret } from '../../secrets/secret.ts';
@@ -8,11 +7,10 @@ import type { Egress } from '../send/egress.ts';
 import { markVerified, readBody } from '../web/limits.ts';
 import { type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
 import { oncePerMinute } from './authorize.ts';
+import { createSignatureCheck } from './signature.ts';
 
 // Bolt's own limit. A modal is at most 250 kB, an event far less.
 const maxBytes = 4 * 1024 * 1024;
-// Slack's rule for old timestamps, applied to future ones too: Bolt accepts those.
-const clockSkewSeconds = 5 * 60;
 const longestCheck = 1024;
 
 /**
@@ -30,25 +28,10 @@ export function createHttpReceiver(options: {
   now: () => Date;
 }): Receiver & { readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> } {
   const { egress, log, now } = options;
-  const signingSecret = options.signingSecret.reveal();
+  const signature = createSignatureCheck(options);
   let app: App | undefined;
 
   const shouldLog = oncePerMinute(now);
-
-  const isFresh = ({ headers }: IncomingMessage): boolean => {
-    const timestamp = String(headers['x-slack-request-timestamp']);
-    // Slack sends decimal digits; Number() alone would also take 0x65 and 1e9.
-    return (
-      /^\d+$/u.test(timestamp) && Math.abs(Number(timestamp) - now().getTime() / 1000) <= clockSkewSeconds
-    );
-  };
-  const isGenuine = ({ headers }: IncomingMessage, body: string): boolean => {
-    const timestamp = String(headers['x-slack-request-timestamp']);
-    const digest = createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex');
-    const expected = Buffer.from(`v0=${digest}`);
-    const given = Buffer.from(String(headers['x-slack-signature']));
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  };
 
   const deliver = async (
     { body, bytes }: { body: Record<string, unknown>; bytes: number },
@@ -80,7 +63,7 @@ export function createHttpReceiver(options: {
     stop: async () => undefined,
     async handle(request, response) {
       const acknowledged = watchAcknowledgement(options.onAcknowledged, 'http');
-      const isSigned = request.headers['x-slack-signature'] !== undefined && isFresh(request);
+      const isSigned = signature.isFresh(request);
       // Unsigned requests: at most 1 kB, enough for Slack's ssl_check.
       const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
       if (!Buffer.isBuffer(read)) {
@@ -91,7 +74,7 @@ export function createHttpReceiver(options: {
       }
       const raw = read.toString('utf8');
       if (isCertificateCheck(request, raw)) return answer(response, 200);
-      if (!isSigned || !isGenuine(request, raw)) {
+      if (!isSigned || !signature.isGenuine(request, read)) {
         if (shouldLog('unsigned'))
           log.warn(
             { status: 401 },
