@@ -2,57 +2,56 @@ import { findProxy } from './proxy.ts';
 
 /** Why a connection failed, in words for whoever runs the bot. */
 export interface NetworkFailure {
-  readonly kind: 'certificate' | 'name' | 'refused' | 'timeout' | 'proxy';
-  /** The code of Node or OpenSSL, for the log. */
+  readonly kind: 'certificate' | 'name' | 'refused' | 'closed' | 'timeout' | 'proxy';
+  /** The code of Node or OpenSSL, or the proxy's status, for the log. */
   readonly code: string;
   readonly message: string;
   readonly hint: string;
 }
 
 const kinds: readonly (readonly [kind: Exclude<NetworkFailure['kind'], 'proxy'>, codes: RegExp])[] = [
-  ['certificate', /CERT|^ERR_TLS|^ERR_SSL|UNABLE_TO_VERIFY|^EPROTO$/u],
-  ['name', /^(ENOTFOUND|EAI_AGAIN|EAI_\w+)$/u],
-  ['timeout', /^(ETIMEDOUT|UND_ERR_\w+_TIMEOUT|TimeoutError)$/u],
-  ['refused', /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|EPIPE|UND_ERR_SOCKET)$/u],
+  ['certificate', /CERT|^ERR_(?:TLS|SSL)_|^UNABLE_TO_|^EPROTO$/u],
+  ['name', /^(?:ENOTFOUND|EAI_\w+)$/u],
+  ['timeout', /^(?:ETIMEDOUT|UND_ERR_\w+_TIMEOUT|TimeoutError)$/u],
+  ['refused', /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EACCES|EPERM)$/u],
+  ['closed', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/u],
 ];
 
 /** Explains an error of the network; undefined if the error is of another sort. */
 export function explainNetworkFailure(error: unknown, address: string): NetworkFailure | undefined {
-  const { host, hostname } = new URL(address);
   const proxy = findProxy(address);
-  for (const one of findCauses(error)) {
-    const { code, name, message } = one as { code?: unknown; name?: unknown; message?: unknown };
-    if (proxy !== undefined && isProxyRefusal(String(message)))
-      return {
-        kind: 'proxy',
-        code: /\d{3}/u.exec(String(message))?.[0] ?? String(code),
-        message: `The proxy ${proxy} does not let the bot through to ${host}.`,
-        hint: `Ask whoever runs the proxy to allow ${hostname}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
-      };
+  const causes = findCauses(error);
+  const refusal = causes.map(({ message }) => proxyRefusal.exec(String(message))?.[1]).find(Boolean);
+  if (proxy !== undefined && refusal)
+    return { kind: 'proxy', code: refusal, ...describe('proxy', refusal, address) };
+  for (const { code, name } of causes) {
     const word = typeof code === 'string' ? code : String(name);
     const kind = kinds.find(([, codes]) => codes.test(word))?.[0];
-    if (kind) return { kind, code: word, ...describe(kind, word, { host, hostname, proxy }) };
+    if (kind) return { kind, code: word, ...describe(kind, word, address) };
   }
   return undefined;
 }
 
+/** As undici and Node's HTTP client say it. */
+const proxyRefusal = /(?:proxy response|failed to establish tunnel.* HTTP\/1\.\d)\D*(\d{3})/iu;
+
+type Cause = { readonly code?: unknown; readonly name?: unknown; readonly message?: unknown };
+
 /** An error with its causes, the first first, and the single attempts of a connection to several addresses. */
-function findCauses(error: unknown, depth = 0): object[] {
+function findCauses(error: unknown, depth = 0): Cause[] {
   if (typeof error !== 'object' || error === null || depth > 8) return [];
   const { cause, original, errors } = error as { cause?: unknown; original?: unknown; errors?: unknown };
   const inner = [cause, original, ...(Array.isArray(errors) ? errors : [])];
   return [error, ...inner.flatMap((one) => findCauses(one, depth + 1))];
 }
 
-function isProxyRefusal(message: string): boolean {
-  return /proxy response \(?\d{3}|proxy.*(?:40[37]|50[234])|Failed to establish tunnel/iu.test(message);
-}
-
 function describe(
-  kind: Exclude<NetworkFailure['kind'], 'proxy'>,
+  kind: NetworkFailure['kind'],
   code: string,
-  { host, hostname, proxy }: { host: string; hostname: string; proxy: string | undefined },
+  address: string,
 ): Pick<NetworkFailure, 'message' | 'hint'> {
+  const { host, hostname } = new URL(address);
+  const proxy = findProxy(address);
   const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
   const viaProxy =
     proxy === undefined
@@ -62,7 +61,7 @@ function describe(
     case 'certificate':
       return {
         message: `The certificate of ${host} is not trusted here (${code}).`,
-        hint: 'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM).',
+        hint: 'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
       };
     case 'name':
       return {
@@ -70,14 +69,22 @@ function describe(
         hint: proxy === undefined ? `Check the address and DNS. ${viaProxy}` : `Check DNS and HTTPS_PROXY.`,
       };
     case 'refused':
+    case 'closed':
       return {
-        message: `${host} refused or closed the connection${way} (${code}).`,
+        message: `${host} ${kind} the connection${way} (${code}).`,
         hint: `Check the address and the firewall. ${viaProxy}`,
       };
     case 'timeout':
       return {
         message: `${host} did not answer in time${way} (${code}).`,
         hint: `A firewall may drop the connection. ${viaProxy}`,
+      };
+    case 'proxy':
+      return {
+        message: code.startsWith('5')
+          ? `The proxy ${proxy} does not reach ${host} (${code}).`
+          : `The proxy ${proxy} does not let the bot through to ${host} (${code}).`,
+        hint: `Ask whoever runs the proxy to allow ${hostname}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
       };
   }
 }

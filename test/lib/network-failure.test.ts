@@ -34,7 +34,7 @@ test('a connection that is refused', async () => {
   await once(server as Server, 'close');
   expect(await explain(`http://127.0.0.1:${port}`)).toMatchObject({
     kind: 'refused',
-    message: `127.0.0.1:${port} refused or closed the connection (ECONNREFUSED).`,
+    message: `127.0.0.1:${port} refused the connection (ECONNREFUSED).`,
     hint: expect.stringContaining('firewall'),
   });
 });
@@ -58,6 +58,22 @@ test('a certificate that nobody vouches for', async () => {
     message: `The certificate of localhost:${port} is not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT).`,
     hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
   });
+});
+
+const withCode = (code: string): Error => Object.assign(new Error('inside'), { code });
+
+test.each([
+  [{ cause: withCode('UND_ERR_CONNECT_TIMEOUT') }, 'timeout'],
+  [{ cause: new AggregateError([withCode('ETIMEDOUT')]) }, 'timeout'],
+  [{ cause: withCode('CERT_HAS_EXPIRED') }, 'certificate'],
+  [{ cause: withCode('ERR_TLS_CERT_ALTNAME_INVALID') }, 'certificate'],
+  [{ cause: withCode('UNABLE_TO_GET_ISSUER_CERT_LOCALLY') }, 'certificate'],
+  [{ cause: withCode('EAI_AGAIN') }, 'name'],
+  [{ cause: withCode('UND_ERR_SOCKET') }, 'closed'],
+])('an error of fetch by its cause: %j', (cause, kind) => {
+  const failure = explainNetworkFailure(new TypeError('fetch failed', cause), 'https://slack.com');
+  expect(failure?.kind).toBe(kind);
+  expect(JSON.stringify(failure)).not.toMatch(/\bkey\b|token/u);
 });
 
 test('an error of another sort is not explained', () => {

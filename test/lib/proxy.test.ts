@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/app/config.ts';
+import { doctorCommand } from '../../src/cli/doctor.ts';
 import { findProxy, readProxySettings, useProxy } from '../../src/lib/proxy.ts';
-import { ask, type Bot, startBot } from '../support/bot.ts';
+import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/exports/bot.ts';
+import { says } from '../commands/exports/words.ts';
+import { ask, type Bot, connect, startBot } from '../support/bot.ts';
+import { type Collector, startCollector } from '../support/collector.ts';
+import { createMemoryLog } from '../support/engines.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
+
+const alice = 'U0ALICE00';
+const ops = 'C0OPS0000';
 
 describe('the settings', () => {
   test.each([
@@ -55,33 +64,96 @@ describe('the way to an address', () => {
   });
 });
 
-describe('a bot that reaches Slack through a proxy alone', () => {
-  // Nobody listens at this address: only the proxy leads from it to this machine's Slack.
-  const slackHost = '127.7.7.7';
+describe('a bot that a proxy alone lets out', () => {
+  // Nobody listens at this address: only the proxy leads from it to this machine's Slack, CDN and collector.
+  const host = '127.7.7.7';
   let proxy: Proxy;
   let undo: () => void;
   let bot: Bot | undefined;
+  let collector: Collector | undefined;
   beforeEach(async () => {
     proxy = await startProxy();
     undo = await useProxy({ http: proxy.url, https: proxy.url, exceptions: '' });
   });
   afterEach(async () => {
     await bot?.stop();
+    await collector?.close();
     undo();
     proxy.close();
   });
 
-  test('answers over Socket Mode, by response_url too', async () => {
-    bot = await startBot({ slackHost });
-    await ask(bot.slack.as('U0ALICE00', 'C0OPS0000'), 'help');
-    expect(bot.slack.calls.filter(({ method }) => method === 'response_url')).toHaveLength(1);
-    // The Web API, and two WebSockets that it names.
-    expect(proxy.asked.length).toBeGreaterThanOrEqual(3);
+  test('goes every way through it', async () => {
+    collector = await startCollector();
+    const { slack, cdn, env, app } = (bot = await startBot({
+      host,
+      zones: 5,
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.replace('127.0.0.1', host) },
+    }));
+    const person = slack.as(alice, ops);
+    await connect(bot, alice, ops);
+    await ask(person, 'errors');
+    await saveSettings(slack, { operators: [alice] });
+    await openForm(person);
+    await submitForm(person);
+    await waitForEnd(slack, `D${alice}`, says.posted());
+    // Sends what is left of the trace.
+    await app.stop();
+
+    const called = (method: string) => slack.calls.filter((call) => call.method === method).length;
+    const requested = (path: RegExp) => cdn.requests.filter((request) => path.test(request.path)).length;
+    const ways: readonly (readonly [way: string, address: string | undefined, used: number])[] = [
+      ['the Web API', slack.url, called('chat.update') + called('chat.postMessage')],
+      // Its own sockets, two of them.
+      ['the WebSocket of Socket Mode', slack.url, called('apps.connections.open')],
+      ['response_url', slack.url, called('response_url')],
+      ['uploads', slack.url, called('files.upload')],
+      ['the CDN', env['CDN_API_URL'], requested(/^\/pullzone$/u)],
+      [
+        'origin errors',
+        env['CDN_ORIGIN_LOGGING_URL'],
+        cdn.requests.filter((one) => one.host === 'origin-logging').length,
+      ],
+      ['exports', env['CDN_API_URL'], requested(/export/u)],
+      ['traces', env['OTEL_EXPORTER_OTLP_ENDPOINT'], collector.spans.length],
+    ];
+    for (const [way, address = '', used] of ways) {
+      expect(used, way).toBeGreaterThan(0);
+      expect(proxy.asked, way).toContain(new URL(address).host);
+    }
+  });
+
+  test('says of each host in doctor whether it goes through it', async () => {
+    bot = await startBot({ host, zones: 5, env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${host}:2` } });
+    expect(await tellHosts(bot, proxy)).toMatchInlineSnapshot(`
+      [
+        "ok       slack 127.7.7.7: answers, by the proxy <proxy>",
+        "ok       cdn 127.7.7.7: answers, by the proxy <proxy>",
+        "ok       cdn 127.7.7.7: answers, by the proxy <proxy>",
+        "failed   traces 127.7.7.7: The proxy <proxy> does not reach 127.7.7.7 (502).
+               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. OTEL_EXPORTER_OTLP_ENDPOINT holds the address.",
+      ]
+    `);
+    const { url } = bot.cdn;
+    undo();
+    undo = await useProxy({ http: proxy.url, https: proxy.url, exceptions: '127.0.0.1' });
+    bot = Object.assign(bot, { env: { ...bot.env, CDN_API_URL: url } });
+    proxy.refuse(407);
+    expect(await tellHosts(bot, proxy)).toMatchInlineSnapshot(`
+      [
+        "failed   slack 127.7.7.7: The proxy <proxy> does not let the bot through to 127.7.7.7 (407).
+               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. SLACK_API_URL holds the address.",
+        "ok       cdn 127.0.0.1: answers, directly",
+        "failed   cdn 127.7.7.7: The proxy <proxy> does not let the bot through to 127.7.7.7 (407).
+               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. CDN_ORIGIN_LOGGING_URL holds the address.",
+        "failed   traces 127.7.7.7: The proxy <proxy> does not let the bot through to 127.7.7.7 (407).
+               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. OTEL_EXPORTER_OTLP_ENDPOINT holds the address.",
+      ]
+    `);
   });
 
   test('that refuses says so, and names the setting', async () => {
     proxy.refuse(407);
-    await expect(startBot({ slackHost })).rejects.toMatchObject({
+    await expect(startBot({ host })).rejects.toMatchObject({
       message: expect.stringMatching(
         /^The proxy 127\.0\.0\.1:\d+ does not let the bot through to 127\.7\.7\.7/u,
       ),
@@ -89,3 +161,21 @@ describe('a bot that reaches Slack through a proxy alone', () => {
     });
   });
 });
+
+/** What doctor says of hosts. */
+async function tellHosts({ env }: Bot, proxy: Proxy): Promise<string[]> {
+  const lines: string[] = [];
+  await doctorCommand([], {
+    config: readConfig(env),
+    fetch,
+    now: () => new Date(),
+    log: createMemoryLog(),
+    print: (line) => void lines.push(line),
+  });
+  return lines
+    .join('\n')
+    .replaceAll(new URL(proxy.url).host, '<proxy>')
+    .replaceAll(/(127\.[07.]+\d):\d+/gu, '$1')
+    .split(/\n(?! )/u)
+    .filter((line) => /(slack|cdn|traces) [\d.]+:/u.test(line));
+}

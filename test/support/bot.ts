@@ -41,15 +41,15 @@ export interface BotOptions {
   /** `web`: its jobs are left to others. */
   readonly role?: Role;
   readonly install?: 'token' | 'oauth';
-  /** The name by which Slack is reached, where only a proxy knows it. */
-  readonly slackHost?: string;
+  /** The name by which Slack and the CDN are reached, where only a proxy knows it. */
+  readonly host?: string;
 }
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({ ...readManifest(), ...(options.slackHost ? { host: options.slackHost } : {}) }),
+    startSlack({ ...readManifest(), ...(options.host ? { host: options.host } : {}) }),
     startCdn({
       zones: options.zones ?? 25,
       zoneMembers: options.zoneMembers ?? 'all',
@@ -126,8 +126,9 @@ export function environment(options: {
   dataDir: string;
   transport?: 'socket' | 'http';
   install?: 'token' | 'oauth';
+  host?: string;
 }): Record<string, string> {
-  const { slack, cdn } = options;
+  const { slack, cdn, host = '127.0.0.1' } = options;
   return {
     ...(options.install === 'oauth'
       ? {
@@ -140,8 +141,8 @@ export function environment(options: {
       ? { SLACK_SIGNING_SECRET: slack.signingSecret }
       : { SLACK_APP_TOKEN: slack.appToken }),
     SLACK_API_URL: `${slack.url}/api/`,
-    CDN_API_URL: cdn.url,
-    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
+    CDN_API_URL: cdn.url.replace('127.0.0.1', host),
+    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl.replace('127.0.0.1', host),
     DATA_DIR: options.dataDir,
     PORT: '0',
     LOG_LEVEL: 'debug',

@@ -1,10 +1,10 @@
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A proxy that tunnels (`CONNECT`), like those of companies. It resolves every host to this machine. */
+/** A proxy like those of companies: it tunnels (`CONNECT`) and forwards. It resolves every host to this machine. */
 export interface Proxy {
   readonly url: string;
-  /** The hosts that were asked for, in order. */
+  /** The hosts that were asked for (`host:port`), in order. */
   readonly asked: string[];
   /** Refuses what follows. */
   refuse(status: number): void;
@@ -15,12 +15,25 @@ export async function startProxy(): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const asked: string[] = [];
   let refusal: number | undefined;
-  const server = createServer((_, response) => response.writeHead(405).end());
+  const server = createServer((near, response) => {
+    const { host, port, pathname, search } = new URL(near.url ?? '');
+    asked.push(host);
+    if (refusal !== undefined) return void response.writeHead(refusal).end();
+    const { method, headers } = near;
+    const far = request({ host: '127.0.0.1', port, path: pathname + search, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    far.on('error', () => response.writeHead(502).end());
+    near.pipe(far);
+  });
   server.on('connect', ({ url = '' }, near: Socket, head: Buffer) => {
     asked.push(url);
     if (refusal !== undefined) return void near.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
     const port = Number(url.split(':').at(-1));
+    let isThrough = false;
     const far = connect(port, '127.0.0.1', () => {
+      isThrough = true;
       near.write('HTTP/1.1 200 Connection established\r\n\r\n');
       far.write(head);
       near.pipe(far).pipe(near);
@@ -28,8 +41,9 @@ export async function startProxy(): Promise<Proxy> {
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => socket.destroy());
-      socket.on('close', () => (socket === near ? far : near).destroy());
     }
+    near.on('close', () => far.destroy());
+    far.on('close', () => (isThrough ? near.destroy() : near.end('HTTP/1.1 502 No\r\n\r\n')));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

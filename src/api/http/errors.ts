@@ -1,4 +1,4 @@
-import type { NetworkCause } from '../../lib/network-cause.ts';
+import type { NetworkFailure } from '../../lib/network-failure.ts';
 import { mapTexts } from '../../secrets/scanner.ts';
 
 /** Kinds of failure that a caller can tell apart. */
@@ -51,8 +51,8 @@ export class ApiError extends Error {
   /** Cdn-Requestid, to quote to the service's support. */
   declare readonly requestId: string | undefined;
   declare readonly retryAfterSeconds: number | undefined;
-  /** Why there was no connection, and to which of the configured hosts. */
-  declare readonly network: (NetworkCause & { readonly host: string }) | undefined;
+  /** Why there was no connection. */
+  declare readonly network: NetworkFailure | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(`${facts.operation}: ${facts.code}${facts.status === undefined ? '' : ` (HTTP ${facts.status})`}`);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFetch } from 'ofetch';
 import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
-import { findNetworkCause } from '../../lib/network-cause.ts';
+import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { type Attempt, observeAttempt } from './attempt.ts';
@@ -145,12 +145,11 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     ).catch((error: unknown) => {
       // A FetchError contains the key and the address. Only the cause and whether the request was sent are kept.
       const code = codeOr('unreachable');
-      const cause = findNetworkCause(error);
       throw new ApiError({
         operation,
         code,
         sent: code !== 'unreachable' || !isConnectError(error),
-        network: code === 'unreachable' && cause ? { ...cause, host: new URL(cdn[host]).host } : undefined,
+        network: code === 'unreachable' ? explainNetworkFailure(error, cdn[host]) : undefined,
       });
     });
 

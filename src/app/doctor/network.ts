@@ -1,6 +1,6 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
-import { describeNetworkCause, findNetworkCause } from '../../lib/network-cause.ts';
+import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxy } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Finding } from '../../views/doctor.ts';
@@ -39,13 +39,19 @@ async function checkEventAddress(url: string, fetch: Subject['fetch']): Promise<
   return { check, state: 'failed', says: `does not take Slack’s deliveries (${status})`, fix };
 }
 
-/** Whether Slack and the CDN's hosts are reached, and by which way. */
+/** Slack's hosts beside `slack.com`: Socket Mode, files, answers. */
+const otherSlackHosts = ['wss-primary.slack.com', 'files.slack.com', 'hooks.slack.com'];
+
+/** Whether the hosts of Slack, the CDN and the collector are reached, and by which way. */
 export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]> {
-  const hosts = [
+  const others = new URL(config.slack.apiUrl).host === 'slack.com' ? otherSlackHosts : [];
+  const hosts: readonly (readonly [whose: string, variable: string, url: string])[] = [
     ['slack', 'SLACK_API_URL', config.slack.apiUrl],
+    ...others.map((host) => ['slack', 'SLACK_API_URL', `https://${host}`] as const),
     ['cdn', 'CDN_API_URL', config.cdn.apiUrl],
     ['cdn', 'CDN_ORIGIN_LOGGING_URL', config.cdn.originLoggingUrl],
-  ] as const;
+    ...(config.traces ? [['traces', 'OTEL_EXPORTER_OTLP_ENDPOINT', config.traces.endpoint] as const] : []),
+  ];
   return Promise.all(
     hosts.map(async ([whose, variable, url]): Promise<Finding> => {
       const check = `${whose} ${new URL(url).host}`;
@@ -60,8 +66,8 @@ export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]>
         return {
           check,
           state: 'failed',
-          says: `${says} It is asked ${way}.`,
-          fix: `${fix} It is set by ${variable}.`,
+          says: says.includes('proxy') ? says : `${says} It is asked ${way}.`,
+          fix: `${fix} ${variable} holds the address.`,
         };
       }
     }),
@@ -73,9 +79,10 @@ export function describeUnreached(
   error: unknown,
   url: string,
 ): Pick<Finding, 'says'> & { readonly fix: string } {
-  const cause = findNetworkCause(error) ?? ({ kind: 'timeout', code: 'no answer in 5 s' } as const);
-  const { message, hint } = describeNetworkCause(cause, new URL(url).host);
-  return { says: message, fix: hint };
+  const failure = explainNetworkFailure(error, url);
+  return failure
+    ? { says: failure.message, fix: failure.hint }
+    : { says: `${new URL(url).host} does not answer.`, fix: 'Check the address and the bot’s network.' };
 }
 
 const copyKey = 'Copy the key from the control panel again; resetting it there disables the old one.';
@@ -89,9 +96,10 @@ export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Se
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // Only a refused key is about the key.
-    const { message, hint } = error.network
-      ? describeNetworkCause(error.network, error.network.host)
-      : { message: error.message, hint: error.code === 'key_refused' ? copyKey : 'Try again in a minute.' };
+    const { message, hint } = error.network ?? {
+      message: error.message,
+      hint: error.code === 'key_refused' ? copyKey : 'Try again in a minute.',
+    };
     return { check, state: 'failed', says: message, fix: hint };
   }
 }

@@ -2,7 +2,6 @@ import { exportOperation, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
-import { describeNetworkCause } from '../../lib/network-cause.ts';
 import { describeLift, readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -172,13 +171,15 @@ function describeCode(error: ApiError): Explanation {
 
 /** Where trying again mends nothing, the cause and the setting, for whoever runs the bot. */
 function describeUnreachable({ network }: ApiError): Explanation {
-  if (!network || network.kind === 'other')
+  if (!network || network.kind === 'closed')
     return {
       message: 'The CDN cannot be reached from here.',
       hint: 'Try again in a minute. If it keeps happening, check the bot’s network.',
     };
-  const { message, hint } = describeNetworkCause(network, network.host);
-  return { message: `The CDN cannot be reached. ${message}`, hint: `For whoever runs this bot: ${hint}` };
+  return {
+    message: `The CDN cannot be reached. ${network.message}`,
+    hint: `For whoever runs this bot: ${network.hint}`,
+  };
 }
 
 function describeRefusal(error: ApiError): string {
