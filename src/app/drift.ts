@@ -45,7 +45,7 @@ export function createDriftWatch(options: {
           names[kind].size === 0 ? [] : [`${operation}: ${words[kind]}: ${listNames(names[kind])}`],
         ),
       );
-      if (differing.length === 0) return { check, state: 'ok', says: 'as specified, since the start' };
+      if (differing.length === 0) return { check, state: 'ok', says: 'as specified so far' };
       const says = differing.join('; ');
       // New members are ignored; what cannot be read is missing in answers.
       const isHarmless = [...found.values()].every(({ wrong, missing }) => wrong.size + missing.size === 0);

@@ -5,6 +5,7 @@ import { runChecks } from '../app/doctor/checks.ts';
 import { describeRefusal } from '../app/doctor/stores.ts';
 import type { Subject } from '../app/doctor/subject.ts';
 import { findWorkspaces } from '../app/doctor/workspaces.ts';
+import { createDriftWatch } from '../app/drift.ts';
 import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
 import { createNativeSupport } from '../slack/send/native-blocks.ts';
@@ -64,6 +65,7 @@ export async function doctorCommand(words: readonly string[], options: Options):
       slackFetch: options.fetch,
       findWorkspaces: () => findWorkspaces({ config, now, database: current, installations, team }),
       support: createNativeSupport({ now }),
+      ...(key ? { drift: createDriftWatch({ log: options.log, now, count: () => undefined }) } : {}),
       probe,
       key,
     });

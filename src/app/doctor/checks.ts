@@ -29,8 +29,7 @@ const checks: readonly Check[] = [
   { askers: ['terminal', 'command'], run: checkWorkspaces },
   { askers: ['terminal', 'command'], isOperators: true, run: checkAddresses },
   { askers: ['terminal', 'command'], run: checkHosts },
-  { askers: ['terminal', 'command'], run: checkKeys },
-  { askers: ['command'], run: ({ drift }) => (drift ? [drift.examine()] : []) },
+  { askers: ['terminal', 'command'], run: checkAnswers },
 ];
 
 /** Runs the checks of one who asks. */
@@ -48,8 +47,15 @@ async function checkWorkspaces(subject: Subject): Promise<Finding[]> {
   return [...found, ...each.flat()];
 }
 
-async function checkKeys({ config, fetch, key }: Subject): Promise<Finding[]> {
-  return key ? [await checkKey(createCdn({ ...config.cdn, fetch }), key)] : [];
+/** Answers that differ from the specification are known to the running bot, or seen with a key. */
+async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Finding[]> {
+  if (!drift) {
+    const says = 'without a key only the running bot sees them: ask /cdn doctor, or add --key-file';
+    return [{ check: 'cdn answers', state: 'skipped', says }];
+  }
+  const cdn = createCdn({ ...config.cdn, fetch, onDrift: drift.report });
+  const found = key ? [await checkKey(cdn, key)] : [];
+  return [...found, drift.examine()];
 }
 
 const lateMs = 2_000;

@@ -3,6 +3,7 @@ import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
 import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
+import type { createDriftWatch } from '../drift.ts';
 
 /** What there is to look at. */
 export interface Subject {
@@ -20,8 +21,8 @@ export interface Subject {
   /** A person who gets charts and tables, which are taken back at once. */
   readonly probe?: string | undefined;
   readonly key?: Secret | undefined;
-  /** Where answers of the CDN differed from the specification since the start. */
-  readonly drift?: { readonly examine: () => Finding };
+  /** Where answers of the CDN differed from the specification; undefined where none are seen. */
+  readonly drift?: Pick<ReturnType<typeof createDriftWatch>, 'report' | 'examine'>;
   /** What only the running bot knows. */
   readonly running?: {
     /** @throws UserError where Slack does not take the token. */
