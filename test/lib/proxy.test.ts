@@ -116,10 +116,9 @@ describe('a bot that a proxy alone lets out', () => {
       ['exports', env['CDN_API_URL'], requested(/export/u)],
       ['traces', env['OTEL_EXPORTER_OTLP_ENDPOINT'], collector.spans.length],
     ];
-    for (const [way, address = '', used] of ways) {
-      expect(used, way).toBeGreaterThan(0);
-      expect(proxy.asked, way).toContain(new URL(address).host);
-    }
+    const hosts = new Set(proxy.asked);
+    const missed = ways.filter(([, address = '', used]) => used === 0 || !hosts.has(new URL(address).host));
+    expect(missed).toEqual([]);
   });
 
   test('says of each host in doctor whether it goes through it', async () => {
