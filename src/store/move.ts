@@ -73,8 +73,7 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
 }
 
 /**
- * Puts what a file holds into an empty database, in one transaction: all of it or nothing. The tables are made as they were
- * where the file comes from, filled, and then brought to this version.
+ * Puts what a file of this version holds into an empty database, in one transaction: all of it or nothing.
  *
  * @throws UserError where the file is damaged or of another version, and where the database is not empty.
  */
@@ -84,11 +83,10 @@ export async function importDatabase({ db }: Database, path: string): Promise<Mo
   const importing = db.transaction().execute(async (trx) => {
     await prepareSession(trx);
     await refuseFilled(trx, head.schema);
-    await migrate(trx, head.schema);
+    await migrate(trx);
     await createQueueTables(trx, head);
     const total = await fillTables(trx, path);
     await continueSequences(trx);
-    await migrate(trx);
     return { ...head, ...total };
   });
   return importing.catch(explainFailure);
@@ -147,10 +145,15 @@ async function checkFile(path: string) {
       `The file ${path} is damaged: it was cut off or altered.`,
       'Nothing was imported. Copy the file again, or export again.',
     );
-  if (!(head.schema in (await migrationProvider.getMigrations())))
+  if (
+    head.schema !==
+    Object.keys(await migrationProvider.getMigrations())
+      .sort()
+      .at(-1)
+  )
     throw new UserError(
-      `The file was written by version ${head.bot} of the bot, and its tables (${head.schema}) are newer than this version.`,
-      'Import it with that version or a later one. Nothing was changed.',
+      `The file was written by version ${head.bot} of the bot, and its tables (${head.schema}) are not those of this version.`,
+      'Import it with that version. Nothing was changed.',
     );
   return head;
 }
@@ -173,10 +176,8 @@ async function refuseFilled(trx: Trx, schema: string): Promise<void> {
     );
 }
 
-/** To this migration; without one to the newest. In the caller's transaction. */
-async function migrate(trx: Trx, target?: string): Promise<void> {
-  const migrator = new Migrator({ db: trx, provider: migrationProvider });
-  const { error } = await (target === undefined ? migrator.migrateToLatest() : migrator.migrateTo(target));
+async function migrate(trx: Trx): Promise<void> {
+  const { error } = await new Migrator({ db: trx, provider: migrationProvider }).migrateToLatest();
   if (error !== undefined) throw new Error('The tables could not be made', { cause: error });
 }
 

@@ -1,94 +1,67 @@
-import type { ColumnType, Generated, Kysely, Transaction } from 'kysely';
+import { type ColumnType, type Kysely, sql, type Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
-import { accessRoundTables, authTables, nameTables, settingsTables } from './schema/auth.ts';
-import {
-  accountTables,
-  errorCountTables,
-  errorDayTables,
-  zoneBaselines,
-  zoneSettingsTables,
-} from './schema/cdn.ts';
-import type { Columns, Rows } from './schema/define-tables.ts';
-import {
-  engineTables,
-  exportDeaths,
-  healthTables,
-  incidentMessages,
-  reportTables,
-  scaleIndexes,
-  watchTables,
-} from './schema/engines.ts';
-import { closedSteps, nativeSupportTables, slackTables, stepTables } from './schema/slack.ts';
+import { authTables } from './schema/auth.ts';
+import { cdnTables } from './schema/cdn.ts';
+import type { Rows } from './schema/define-tables.ts';
+import { engineTables } from './schema/engines.ts';
+import { slackTables } from './schema/slack.ts';
+import { upgrade } from './schema/upgrade.ts';
 
 type Tables = typeof authTables.tables &
-  typeof accessRoundTables.tables &
   typeof slackTables.tables &
-  Omit<typeof engineTables.tables, 'digests' | 'digest_runs' | 'digest_baselines'> &
-  typeof reportTables.tables &
-  typeof settingsTables.tables &
-  typeof nameTables.tables &
-  typeof accountTables.tables &
-  typeof errorDayTables.tables &
-  typeof zoneSettingsTables.tables &
-  typeof stepTables.tables;
+  typeof engineTables.tables &
+  typeof cdnTables.tables;
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
   audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
-  audit_checkpoints: { state: 'sending' | 'posted' | 'failed' | 'unknown' | 'unchanged' | 'broken' };
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' | 'retry' };
 }
 
-/** Columns that a later migration added. */
-interface Added {
-  keyring_keys: { canary: string | null };
-  step_runs: { closed_at: Date | null };
-  exports: { deaths: Generated<number> };
-  zone_settings: { baseline_at: Generated<Date> };
-}
-
 /** The tables as queries see them. */
-export type Schema = Rows<Tables> & Narrowed & Added;
+export type Schema = Rows<Tables> & Narrowed;
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
 
+const groups = [authTables, slackTables, engineTables, cdnTables];
+
+const refuseChange = `create or replace function refuse_change() returns trigger language plpgsql as $$
+    begin
+      raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
+        using errcode = 'integrity_constraint_violation';
+    end $$`;
+
+/** Runs all statements as one: the driver sends no others together. */
+function runTogether(statements: readonly string[]): Migration {
+  const body = statements.map((statement) => `${statement};`).join('\n');
+  return {
+    up: async (db) => void (await sql.raw(`do $migration$ begin\n${body}\nend $migration$`).execute(db)),
+  };
+}
+
+/** Made the tables of versions before 0.2.0. New databases have them from the first, older ones are brought along by the last. */
+const earlier = `0002-slack 0003-engines 0004-settings 0005-names 0006-accounts 0007-error-counts 0008-health
+  0009-zone-settings 0010-steps 0011-native-support 0012-watches 0013-closed-steps 0014-scale 0015-access-rounds
+  0016-incident-messages 0017-export-deaths 0018-error-days 0019-reports 0020-zone-baselines`.split(/\s+/u);
+
 /**
- * Every change of the tables, in the order of their names. From the first release on a migration is never edited: the
- * next change is a new one. Going back is restoring a backup, so there is no `down`.
+ * Every change of the tables, in the order of their names. From the release of 0.2.0 on the definitions of tables are never
+ * edited: the next change is a new migration. Going back is restoring a backup, so there is no `down`.
  */
-const migrations: Record<
-  string,
-  Migration & { readonly tables: Columns; readonly replaces?: readonly string[] }
-> = {
-  '0001-auth': authTables,
-  '0002-slack': slackTables,
-  '0003-engines': engineTables,
-  '0004-settings': settingsTables,
-  '0005-names': nameTables,
-  '0006-accounts': accountTables,
-  '0007-error-counts': errorCountTables,
-  '0008-health': healthTables,
-  '0009-zone-settings': zoneSettingsTables,
-  '0010-steps': stepTables,
-  '0011-native-support': nativeSupportTables,
-  '0012-watches': watchTables,
-  '0013-closed-steps': closedSteps,
-  '0014-scale': scaleIndexes,
-  '0015-access-rounds': accessRoundTables,
-  '0016-incident-messages': incidentMessages,
-  '0017-export-deaths': exportDeaths,
-  '0018-error-days': errorDayTables,
-  '0019-reports': reportTables,
-  '0020-zone-baselines': zoneBaselines,
+const migrations: Record<string, Migration> = {
+  '0001-auth': runTogether([refuseChange, ...groups.flatMap((group) => group.create(''))]),
+  ...Object.fromEntries(earlier.map((name) => [name, { up: async () => {} }])),
+  '0021-one-schema': runTogether([
+    upgrade.before,
+    refuseChange,
+    ...groups.flatMap((group) => group.create('if not exists')),
+    upgrade.after,
+  ]),
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };
 
-const replaced = new Set(Object.values(migrations).flatMap(({ replaces = [] }) => replaces));
-
-/** Every table with its columns as SQL, parents before children, without the queue's. A later migration may have dropped some. */
+/** Every table with its columns as SQL, parents before children, without the queue's. */
 export const definedTables: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
-  Object.values(migrations)
-    .flatMap(({ tables }) => Object.entries(tables))
-    .filter(([name]) => !replaced.has(name)),
+  groups.flatMap(({ tables }) => Object.entries<Readonly<Record<string, string>>>(tables)),
 );

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
@@ -86,24 +85,6 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, 
       await database.migrate();
       const all = Object.keys(await migrationProvider.getMigrations());
       expect(log.entries.map(({ fields }) => fields)).toEqual(all.map((migration) => ({ migration })));
-      await database.close();
-    });
-
-    test('settings saved before digests and shared answers had one list of channels keep that list', async () => {
-      const { dataDir, databaseUrl } = await createLocation({ empty: true });
-      const database = await openDatabase({ dataDir, databaseUrl, log: createMemoryLog() });
-      const { db } = database;
-      const { error } = await new Migrator({ db, provider: migrationProvider }).migrateTo('0003-engines');
-      expect(error).toBeUndefined();
-      const body = JSON.stringify({ operators: ['U1'], digestChannels: ['C1'] });
-      const row = { tenant: 'T1', version: 1, changed_by: 'U1', changed_at: new Date() };
-      await db
-        .insertInto('policies')
-        .values({ ...row, body })
-        .execute();
-      await database.migrate();
-      const saved = await db.selectFrom('policies').select('body').executeTakeFirstOrThrow();
-      expect(JSON.parse(saved.body)).toEqual({ operators: ['U1'], postChannels: ['C1'] });
       await database.close();
     });
 

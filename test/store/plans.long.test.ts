@@ -27,9 +27,6 @@ const people = (): never => {
 
 /** Tables that stay small however many workspaces there are, and so may be read as a whole. */
 const small: Readonly<Record<string, string>> = {
-  keyring_keys: 'a row for each key of the keyring',
-  keyring_members: 'a row for each running process',
-  audit_signing_keys: 'one row',
   access_rounds: 'one row',
 };
 const growing = new Set([...definedTables.keys(), 'job_common'].filter((name) => small[name] === undefined));

@@ -24,8 +24,6 @@ const engines = await prepareEngines();
 /** Tables whose rows are of no tenant, with the reason. Every other one has a tenant or refers to one that has. */
 const tablesOfNoTenant: Readonly<Record<string, string>> = {
   deliveries: 'ids of events that Slack gave, without names, for a day',
-  keyring_keys: 'keys of the deployment',
-  keyring_members: 'processes of the deployment',
 };
 const job = defineJob({
   name: 'of-a-row',
@@ -147,14 +145,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
         .map(([name]) => name)
         .filter((name) => !name.startsWith('pgboss.'))
         .sort(),
-    ).toEqual([
-      'audit_signing_keys',
-      'installation_users',
-      'installations',
-      'key_links',
-      'linked_keys',
-      'operation_values',
-    ]);
+    ).toEqual(['installation_users', 'installations', 'key_links', 'linked_keys', 'operation_values']);
     await expect(sql`delete from audit_records`.execute(db)).rejects.toThrow('append-only');
   });
 

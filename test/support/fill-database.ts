@@ -56,14 +56,6 @@ export async function fillDatabase(
   };
   await fill('sealed_versions', keys, version);
   await fill('audit_records', 4 * keys, auditColumns(sizes, 0));
-  await fill('audit_checkpoints', 3 * workspaces, {
-    tenant: person.tenant,
-    day: `(${ago(`(n / ${workspaces}) * 86400`)})::date::text`,
-    state: `'posted'`,
-    channel: `'C0OPS0000'`,
-    at: ago('n'),
-    seq: '1',
-  });
   await fill('key_links', workspaces, {
     token_hash: `md5(n::text)`,
     ...person,

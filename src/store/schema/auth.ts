@@ -1,6 +1,6 @@
 import { defineTables } from './define-tables.ts';
 
-/** Policies, the audit, linked keys and installations, the keyring. `sealed`: encrypted under the key `key_id`. */
+/** Policies, the audit, linked keys and installations, names. `sealed`: encrypted under the key `key_id`. */
 export const authTables = defineTables(
   {
     /** Every version of a tenant's settings; the highest one holds. Rows are only ever added. */
@@ -24,30 +24,6 @@ export const authTables = defineTables(
       request_id: 'text',
       prev_hash: 'text not null',
       hash: 'text not null',
-    },
-    /** The signed checkpoint of a tenant's chain for a day: one row, claimed by one process. */
-    audit_checkpoints: {
-      tenant: 'text not null',
-      /** `2026-11-21`, in UTC. */
-      day: 'text not null',
-      /** `broken`: the chain did not hold, and that was posted. `unchanged`: nothing was posted. */
-      state: 'text not null',
-      /** Slack's word for why it failed. */
-      code: 'text',
-      channel: 'text not null',
-      at: 'timestamptz not null',
-      seq: 'bigint',
-      head: 'text',
-      kid: 'text',
-      signature: 'text',
-    },
-    /** The key that signs checkpoints. `tenant` is `deployment`. */
-    audit_signing_keys: {
-      tenant: 'text primary key',
-      sealed: 'text not null',
-      key_id: 'text not null',
-      made_at: 'timestamptz not null',
-      version: 'bigint not null',
     },
     /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the organisation or the workspace. */
     linked_keys: {
@@ -114,62 +90,7 @@ export const authTables = defineTables(
       key_id: 'text not null',
       mac: 'text not null',
     },
-    /** A value for each key id that only the same key gives: another key under a known id is noticed at start. */
-    keyring_keys: {
-      key_id: 'text primary key',
-      check_value: 'text not null',
-      first_seen: 'timestamptz not null default now()',
-    },
-    /** Which keys each running process knows, refreshed while it runs. */
-    keyring_members: {
-      id: 'text primary key',
-      /** For people: the host and the process number. */
-      label: 'text not null',
-      /** Separated by commas, the first is its primary. */
-      key_ids: 'text not null',
-      primary_id: 'text not null',
-      seen_at: 'timestamptz not null default now()',
-    },
-  },
-  [
-    `create function refuse_change() returns trigger language plpgsql as $$
-    begin
-      raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
-        using errcode = 'integrity_constraint_violation';
-    end $$`,
-    'alter table policies add primary key (tenant, version)',
-    'alter table audit_records add primary key (tenant, seq)',
-    `create trigger audit_records_append_only before update or delete on audit_records
-      for each row execute function refuse_change()`,
-    `create trigger audit_records_no_truncate before truncate on audit_records
-      for each statement execute function refuse_change()`,
-    'alter table audit_checkpoints add primary key (tenant, day)',
-    `create trigger audit_checkpoints_stay before delete on audit_checkpoints
-      for each row execute function refuse_change()`,
-    'alter table linked_keys add primary key (tenant, user_id)',
-    'alter table installation_users add primary key (tenant, user_id)',
-    'create index key_links_person on key_links (tenant, user_id)',
-    'create index key_links_expires_at on key_links (expires_at)',
-    'alter table sealed_versions add primary key (tenant, user_id, kind)',
-    // The newest version of a row outlives the row, so that an older copy that is put back is noticed.
-    `create trigger sealed_versions_stay before delete on sealed_versions
-      for each row execute function refuse_change()`,
-    `create trigger sealed_versions_only_grow before update on sealed_versions
-      for each row when (new.version < old.version) execute function refuse_change()`,
-  ],
-);
-
-/** The list of channels for digests holds for shared answers too. */
-export const settingsTables = defineTables({}, [
-  `update policies set body = ((body::jsonb - 'digestChannels')
-      || jsonb_build_object('postChannels', body::jsonb -> 'digestChannels'))::text
-      where body::jsonb ? 'digestChannels'`,
-]);
-
-/** How far the comparison of people and installations with Slack came. No secrets. */
-export const accessRoundTables = defineTables(
-  {
-    /** One row. */
+    /** How far the comparison of people and installations with Slack came: one row. */
     access_rounds: {
       /** `deployment`: a round goes through all tenants. */
       tenant: 'text primary key',
@@ -178,13 +99,6 @@ export const accessRoundTables = defineTables(
       after_tenant: 'text',
       after_user: 'text',
     },
-  },
-  [],
-);
-
-/** What people call the ids of the CDN that have no name there. No secrets. */
-export const nameTables = defineTables(
-  {
     /** One name for an id in each tenant. */
     names: {
       tenant: 'text not null',
@@ -214,11 +128,29 @@ export const nameTables = defineTables(
       set_at: 'timestamptz not null',
     },
   },
+  {
+    policies: 'tenant, version',
+    audit_records: 'tenant, seq',
+    linked_keys: 'tenant, user_id',
+    installation_users: 'tenant, user_id',
+    sealed_versions: 'tenant, user_id, kind',
+    names: 'tenant, kind, id',
+    recent_ids: 'tenant, user_id, kind, id',
+    channel_zones: 'tenant, channel',
+  },
   [
-    'alter table names add primary key (tenant, kind, id)',
+    'create index key_links_person on key_links (tenant, user_id)',
+    'create index key_links_expires_at on key_links (expires_at)',
     // A name can be typed in place of its id.
     'create unique index names_name on names (tenant, kind, lower(name))',
-    'alter table recent_ids add primary key (tenant, user_id, kind, id)',
-    'alter table channel_zones add primary key (tenant, channel)',
+    `create trigger audit_records_append_only before update or delete on audit_records
+      for each row execute function refuse_change()`,
+    `create trigger audit_records_no_truncate before truncate on audit_records
+      for each statement execute function refuse_change()`,
+    // The newest version of a row outlives the row, so that an older copy that is put back is noticed.
+    `create trigger sealed_versions_stay before delete on sealed_versions
+      for each row execute function refuse_change()`,
+    `create trigger sealed_versions_only_grow before update on sealed_versions
+      for each row when (new.version < old.version) execute function refuse_change()`,
   ],
 );

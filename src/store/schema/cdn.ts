@@ -1,7 +1,7 @@
 import { defineTables } from './define-tables.ts';
 
-/** Reading of CDN accounts by jobs. */
-export const accountTables = defineTables(
+/** What jobs read of CDN accounts, with a person's key. */
+export const cdnTables = defineTables(
   {
     /** Requests that jobs sent for a person's account, by hour. */
     read_budgets: {
@@ -11,32 +11,6 @@ export const accountTables = defineTables(
       hour: 'timestamptz not null',
       requests: 'integer not null',
     },
-  },
-  ['alter table read_budgets add primary key (tenant, user_id, hour)'],
-);
-
-/** Replaced by `error_days`; kept for the version that runs beside an upgrade. */
-export const errorCountTables = defineTables(
-  {
-    /** Origin errors of a zone, as jobs of one person count them. Moved by compare-and-set. */
-    error_counts: {
-      tenant: 'text not null',
-      user_id: 'text not null',
-      zone_id: 'text not null',
-      /** Of the key that reads. */
-      fingerprint: 'text not null',
-      revision: 'integer not null',
-      looked_at: 'timestamptz not null',
-      /** `StoredCounts` as JSON, mostly some kB: no entries, but hashes of the ids of the newest. */
-      body: 'text not null',
-    },
-  },
-  ['alter table error_counts add primary key (tenant, user_id, zone_id)'],
-);
-
-/** The settings of zones as a person's key showed them last, and what changed in them. */
-export const zoneSettingsTables = defineTables(
-  {
     /** Locked while a look is stored, so that the changes of a person are committed in the order of their ids. */
     zone_looks: {
       tenant: 'text not null',
@@ -45,6 +19,7 @@ export const zoneSettingsTables = defineTables(
       /** When all zones were looked at: from then on an unknown zone is a new one. */
       whole_at: 'timestamptz',
     },
+    /** The settings of a zone as a person’s key showed them last. */
     zone_settings: {
       tenant: 'text not null',
       user_id: 'text not null',
@@ -54,7 +29,10 @@ export const zoneSettingsTables = defineTables(
       hash: 'text not null',
       /** JSON, compressed, in Base64. Keyed digests in place of what is not shown. */
       body: 'text not null',
+      /** Since when changes are recorded. */
+      baseline_at: 'timestamptz not null default now()',
     },
+    /** What changed in them. */
     zone_changes: {
       id: 'bigint generated always as identity primary key',
       tenant: 'text not null',
@@ -69,27 +47,6 @@ export const zoneSettingsTables = defineTables(
       before: 'text not null',
       after: 'text not null',
     },
-  },
-  [
-    'alter table zone_looks add primary key (tenant, user_id)',
-    'alter table zone_settings add primary key (tenant, user_id, zone_id)',
-    ...['zone_settings', 'zone_changes'].map(
-      (table) => `alter table ${table} add foreign key (tenant, user_id)
-        references zone_looks on delete cascade`,
-    ),
-    'create index zone_changes_person on zone_changes (tenant, user_id, id)',
-    'create index zone_changes_at on zone_changes (at)',
-  ],
-);
-
-/** From when on changes of a zone are recorded; of those that were stored before: from this migration on. */
-export const zoneBaselines = defineTables({}, [
-  'alter table zone_settings add column baseline_at timestamptz not null default now()',
-]);
-
-/** What jobs have counted in the logs of zones, day by day. */
-export const errorDayTables = defineTables(
-  {
     /** Origin errors of a zone on a UTC day, as jobs of one person count them: each reading replaces the day. */
     error_days: {
       tenant: 'text not null',
@@ -107,8 +64,21 @@ export const errorDayTables = defineTables(
       body: 'text not null',
     },
   },
+  {
+    read_budgets: 'tenant, user_id, hour',
+    zone_looks: 'tenant, user_id',
+    zone_settings: 'tenant, user_id, zone_id',
+    error_days: 'tenant, user_id, zone_id, day',
+  },
   [
-    'alter table error_days add primary key (tenant, user_id, zone_id, day)',
+    'create index zone_changes_person on zone_changes (tenant, user_id, id)',
+    'create index zone_changes_at on zone_changes (at)',
     'create index error_days_day on error_days (day)',
   ],
+  Object.fromEntries(
+    ['zone_settings', 'zone_changes'].map((table) => [
+      table,
+      'foreign key (tenant, user_id) references zone_looks on delete cascade',
+    ]),
+  ),
 );

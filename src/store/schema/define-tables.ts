@@ -1,5 +1,4 @@
-import { type Generated, sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
+import type { Generated } from 'kysely';
 
 /** Tables with their columns as SQL, of which both the table and its type are made. */
 export type Columns = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -30,21 +29,33 @@ export type Rows<Tables> = {
   [Table in keyof Tables]: { [Name in keyof Tables[Table]]: Column<Tables[Table][Name]> };
 };
 
-/** A migration that creates tables in their order and then runs the statements: keys, indexes, triggers. */
+/** Tables in the order in which they are created; their primary keys of several columns; indexes and triggers; other constraints. */
 export function defineTables<const Tables extends Columns>(
   tables: Tables,
+  keys: { readonly [Table in keyof Tables]?: string },
   statements: readonly string[],
-): Migration & { readonly tables: Tables } {
-  const created = Object.entries(tables).map(([table, columns]) => {
-    const lines = Object.entries(columns).map(([name, definition]) => `${name} ${definition}`);
-    return `create table ${table} (${lines.join(', ')})`;
-  });
+  constraints: Readonly<Record<string, string>> = {},
+) {
   return {
     tables,
-    async up(db) {
-      // At once, as one statement: the driver sends no others together.
-      const body = [...created, ...statements].map((statement) => `${statement};`).join('\n');
-      await sql.raw(`do $migration$ begin\n${body}\nend $migration$`).execute(db);
+    /** Statements that create all of this; with `if not exists`, what a database lacks of it. */
+    create(ifMissing: '' | 'if not exists'): string[] {
+      const created = Object.entries(tables).flatMap(([table, columns]) => {
+        const definitions = Object.entries(columns).map(([name, definition]) => `${name} ${definition}`);
+        const lines = [...definitions, keys[table] && `primary key (${keys[table]})`, constraints[table]];
+        const create = `create table ${ifMissing} ${table} (${lines.filter(Boolean).join(', ')})`;
+        if (!ifMissing) return [create];
+        return [
+          create,
+          ...definitions.map((column) => `alter table ${table} add column if not exists ${column}`),
+        ];
+      });
+      const rest = statements.map((text) =>
+        text
+          .replace(/^create ((?:unique )?index)/u, 'create $1 if not exists')
+          .replace(/^create trigger/u, 'create or replace trigger'),
+      );
+      return [...created, ...rest];
     },
   };
 }

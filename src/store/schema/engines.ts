@@ -1,8 +1,6 @@
-import { sql } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import { defineTables } from './define-tables.ts';
 
-/** Operations, exports and digests. */
+/** Operations, exports and reports. */
 export const engineTables = defineTables(
   {
     /** Requests that write to the CDN (`src/operations`). Rows stay. */
@@ -94,17 +92,33 @@ export const engineTables = defineTables(
       /** How it ended, as JSON; forgotten with what was asked for. */
       ending: 'text',
       files_deleted_at: 'timestamptz',
+      /** How often a process died while it made the export. */
+      deaths: 'integer not null default 0',
     },
-    /** Posts on a schedule. */
-    digests: {
+    /** One run of a step in somebody's workflow, from its delivery on. Rows are deleted after a while. */
+    step_runs: {
+      /** Slack's `function_execution_id`. */
+      id: 'text primary key',
+      tenant: 'text not null',
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      begun_at: 'timestamptz not null',
+      /** The operation that it asked for, with whose end it ends. */
+      operation_id: 'text unique references operations',
+      /** A run that has ended, or is ending, without an operation cannot propose one any more. */
+      closed_at: 'timestamptz',
+    },
+    /** Digests and alerts: what reads an account on a schedule, with its owner's key, and posts. */
+    reports: {
       id: 'text primary key',
       tenant: 'text not null',
       enterprise_id: 'text',
       team_id: 'text not null',
       /** It runs with this person's key. */
       owner: 'text not null',
+      /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
       channel: 'text not null',
-      /** Content and schedule, as JSON: see `orderColumns`. */
+      /** What its form ordered, as JSON: see `DigestOrder` and `AlertSubject`. */
       body: 'text not null',
       /** One higher with every change that people make. */
       revision: 'integer not null',
@@ -115,17 +129,27 @@ export const engineTables = defineTables(
       paused_at: 'timestamptz',
       /** A `NoticeState`: how far people were told of the pause. */
       pause_notice: 'text',
-      /** The first moment that no run is stored for yet. */
+      /** The next check; of a digest the first moment that no run is stored for yet. */
       next_due: 'timestamptz',
       /** Consecutive runs that failed. */
       failures: 'integer not null',
       created_at: 'timestamptz not null',
       /** Until it is purged, the deletion can be undone. */
       deleted_at: 'timestamptz',
+      /** `digest` or `alert`. */
+      kind: 'text not null',
+      /** Of an alert: the newest checks and what its condition remembers, as JSON: see `AlertState`. */
+      state: 'text',
+      /** The newest successful check. */
+      checked_at: 'timestamptz',
+      snoozed_until: 'timestamptz',
+      snoozed_by: 'text',
+      /** When its last heartbeat was posted, or the first may be. */
+      heartbeat_at: 'timestamptz',
     },
     /** Every run of a digest, once for each moment it was due. */
-    digest_runs: {
-      digest_id: 'text not null references digests on delete cascade',
+    report_runs: {
+      report_id: 'text not null references reports on delete cascade',
       due: 'timestamptz not null',
       /** A `RunState`. */
       state: 'text not null',
@@ -141,8 +165,8 @@ export const engineTables = defineTables(
       figures: 'text',
     },
     /** The baseline of a digest, and the pending one of the run that is under way. JSON, up to some MB. */
-    digest_baselines: {
-      digest_id: 'text primary key references digests on delete cascade',
+    report_baselines: {
+      report_id: 'text primary key references reports on delete cascade',
       /** One higher each time that `body` is replaced. */
       revision: 'integer not null',
       body: 'text',
@@ -151,14 +175,38 @@ export const engineTables = defineTables(
       next_due: 'timestamptz',
       next_base: 'integer',
     },
+    /** From when an alert fired until it was resolved; also a time in which it could not check. */
+    report_incidents: {
+      id: 'text primary key',
+      report_id: 'text not null references reports on delete cascade',
+      /** `firing` or `unreadable`. */
+      kind: 'text not null',
+      opened_at: 'timestamptz not null',
+      closed_at: 'timestamptz',
+      /** JSON: see `IncidentFigures`. */
+      figures: 'text not null',
+      /** Messages put into its thread. */
+      replies: 'integer not null default 0',
+      /** The outbox id of its newest message; null = none yet: it began in a snooze. */
+      message: 'text',
+      acknowledged_by: 'text',
+      acknowledged_at: 'timestamptz',
+    },
+  },
+  {
+    operation_events: 'operation_id, seq',
+    operation_values: 'tenant, owner_id',
+    report_runs: 'report_id, due',
   },
   [
     'create index operations_person on operations (tenant, user_id, created_at)',
     'create index operations_path on operations (tenant, path)',
     `create index operations_moving on operations (state) where state in ('proposed', 'approved', 'executing')`,
+    // With those that a person has to look at: the rest of the table only grows.
+    `create index operations_open on operations (state)
+      where state in ('proposed', 'approved', 'executing', 'unknown')`,
     `create trigger operations_stay before delete on operations
       for each row execute function refuse_change()`,
-    'alter table operation_events add primary key (operation_id, seq)',
     // Compare-and-set already holds both; the database refuses them again.
     `create unique index operation_events_begun on operation_events (operation_id) where what = 'executing'`,
     `create unique index operation_events_approver on operation_events (operation_id, actor)
@@ -167,245 +215,20 @@ export const engineTables = defineTables(
       for each row execute function refuse_change()`,
     `create trigger operation_events_no_truncate before truncate on operation_events
       for each statement execute function refuse_change()`,
-    'alter table operation_values add primary key (tenant, owner_id)',
     'create index exports_person on exports (tenant, user_id, asked_at)',
     'create index exports_unfinished on exports (state) where ended_at is null',
-    'create index digests_tenant on digests (tenant)',
-    'create index digests_next_due on digests (next_due) where paused is null and deleted_at is null',
-    'alter table digest_runs add primary key (digest_id, due)',
-    `create index digest_runs_open on digest_runs (run_at) where state in ('due', 'collecting')`,
-  ],
-);
-
-/** Watches and their incidents (`src/watches`). */
-export const watchTables = defineTables(
-  {
-    /** What looks at an account and speaks when something begins, changes or ends. First the columns of `digests`. */
-    watches: {
-      id: 'text primary key',
-      tenant: 'text not null',
-      enterprise_id: 'text',
-      team_id: 'text not null',
-      /** It looks with this person's key. */
-      owner: 'text not null',
-      /** A channel, or its owner's user id. */
-      channel: 'text not null',
-      /** Its subject, as JSON: see `WatchSubject`. */
-      body: 'text not null',
-      revision: 'integer not null',
-      paused: 'text',
-      paused_by: 'text',
-      paused_at: 'timestamptz',
-      pause_notice: 'text',
-      /** The next look. */
-      next_due: 'timestamptz',
-      failures: 'integer not null',
-      created_at: 'timestamptz not null',
-      deleted_at: 'timestamptz',
-      /** Successful looks, and the newest of them. */
-      looks: 'integer not null default 0',
-      looked_at: 'timestamptz',
-      /** The newest looks and what its condition remembers, as JSON: see `WatchState`. */
-      state: 'text',
-      snoozed_until: 'timestamptz',
-      snoozed_by: 'text',
-      /** When its last sign of life was posted, or the first may be. */
-      alive_at: 'timestamptz',
-    },
-    /** From when something was wrong until it no longer was; also a time in which a watch could not look. */
-    watch_incidents: {
-      id: 'text primary key',
-      watch_id: 'text not null references watches on delete cascade',
-      /** `wrong` or `blind`. */
-      kind: 'text not null',
-      opened_at: 'timestamptz not null',
-      closed_at: 'timestamptz',
-      /** Its figures, as JSON: see `IncidentFigures`. */
-      figures: 'text not null',
-      /** Messages put into its thread. */
-      replies: 'integer not null default 0',
-      /** False until it is posted: it began while the watch was snoozed. */
-      told: 'boolean not null',
-      acknowledged_by: 'text',
-      acknowledged_at: 'timestamptz',
-    },
-  },
-  [
-    'create index watches_tenant on watches (tenant)',
-    'create index watches_owner_due on watches (tenant, owner, next_due) where paused is null and deleted_at is null',
-    'create index watches_next_due on watches (next_due) where paused is null and deleted_at is null',
-    'create index watch_incidents_watch on watch_incidents (watch_id, opened_at)',
+    'create index exports_ended_at on exports (ended_at)',
+    'create index exports_with_files on exports (tenant) where files_deleted_at is null',
+    'create index step_runs_begun_at on step_runs (begun_at)',
+    'create index reports_tenant on reports (tenant)',
+    'create index reports_next_due on reports (next_due) where paused is null and deleted_at is null',
+    'create index reports_owner_due on reports (tenant, owner, next_due) where paused is null and deleted_at is null',
+    'create index reports_deleted_at on reports (deleted_at) where deleted_at is not null',
+    `create index report_runs_open on report_runs (run_at) where state in ('due', 'collecting')`,
+    'create index report_runs_due on report_runs (due)',
+    'create index report_incidents_report on report_incidents (report_id, opened_at)',
+    'create index report_incidents_closed_at on report_incidents (closed_at)',
     // One of each kind is open at a time.
-    'create unique index watch_incidents_open on watch_incidents (watch_id, kind) where closed_at is null',
+    'create unique index report_incidents_open on report_incidents (report_id, kind) where closed_at is null',
   ],
 );
-
-/** The outbox id of the newest message of an incident. Null in rows of before: `told` says whether there is one. */
-export const incidentMessages = defineTables({}, ['alter table watch_incidents add column message text']);
-
-const reportColumns = {
-  /** Digests and alerts: what reads an account on a schedule, with its owner's key, and posts. */
-  reports: {
-    id: 'text primary key',
-    tenant: 'text not null',
-    enterprise_id: 'text',
-    team_id: 'text not null',
-    /** It runs with this person's key. */
-    owner: 'text not null',
-    /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
-    channel: 'text not null',
-    /** What its form ordered, as JSON: see `DigestOrder` and `AlertSubject`. */
-    body: 'text not null',
-    /** One higher with every change that people make. */
-    revision: 'integer not null',
-    /** A `PauseReason`; null = it runs. */
-    paused: 'text',
-    /** Null = the bot. */
-    paused_by: 'text',
-    paused_at: 'timestamptz',
-    /** A `NoticeState`: how far people were told of the pause. */
-    pause_notice: 'text',
-    /** The next check; of a digest the first moment that no run is stored for yet. */
-    next_due: 'timestamptz',
-    /** Consecutive runs that failed. */
-    failures: 'integer not null',
-    created_at: 'timestamptz not null',
-    /** Until it is purged, the deletion can be undone. */
-    deleted_at: 'timestamptz',
-    /** `digest` or `alert`. */
-    kind: 'text not null',
-    /** Of an alert: the newest checks and what its condition remembers, as JSON: see `AlertState`. */
-    state: 'text',
-    /** The newest successful check. */
-    checked_at: 'timestamptz',
-    snoozed_until: 'timestamptz',
-    snoozed_by: 'text',
-    /** When its last heartbeat was posted, or the first may be. */
-    heartbeat_at: 'timestamptz',
-  },
-  /** Every run of a digest, once for each moment it was due. */
-  report_runs: {
-    report_id: 'text not null references reports on delete cascade',
-    due: 'timestamptz not null',
-    /** A `RunState`. */
-    state: 'text not null',
-    /** Not before. */
-    run_at: 'timestamptz not null',
-    /** The person who started it; null = the schedule. */
-    by_hand: 'text',
-    /** Runs before it that were skipped while no process ran. */
-    missed: 'integer not null',
-    /** Attempts at collecting, and failed requests of them. It only rises: an overtaken attempt changes nothing. */
-    attempts: 'integer not null',
-    /** Its findings, as JSON, for later runs to compare with. */
-    figures: 'text',
-  },
-  /** The baseline of a digest, and the pending one of the run that is under way. JSON, up to some MB. */
-  report_baselines: {
-    report_id: 'text primary key references reports on delete cascade',
-    /** One higher each time that `body` is replaced. */
-    revision: 'integer not null',
-    body: 'text',
-    /** Replaces `body` once the run of that moment has posted, if `revision` is still this one. */
-    next_body: 'text',
-    next_due: 'timestamptz',
-    next_base: 'integer',
-  },
-  /** From when an alert fired until it was resolved; also a time in which it could not check. */
-  report_incidents: {
-    id: 'text primary key',
-    report_id: 'text not null references reports on delete cascade',
-    /** `firing` or `unreadable`. */
-    kind: 'text not null',
-    opened_at: 'timestamptz not null',
-    closed_at: 'timestamptz',
-    /** JSON: see `IncidentFigures`. */
-    figures: 'text not null',
-    /** Messages put into its thread. */
-    replies: 'integer not null default 0',
-    /** The outbox id of its newest message; null = none yet: it began in a snooze. */
-    message: 'text',
-    acknowledged_by: 'text',
-    acknowledged_at: 'timestamptz',
-  },
-} as const;
-
-const movedColumns = `tenant, enterprise_id, team_id, owner, channel, body, revision, paused, paused_by, paused_at,
-  pause_notice, next_due, failures, created_at, deleted_at`;
-
-/**
- * Digests and watches become one table. Those of digests are renamed in place, so that runs and baselines keep their keys, and
- * alerts move in. Ids are short and drawn at random: an alert whose id a digest has gets another one.
- */
-export const reportTables = {
-  tables: reportColumns,
-  replaces: ['digests', 'digest_runs', 'digest_baselines', 'watches', 'watch_incidents'],
-  async up(db: Parameters<Migration['up']>[0]): Promise<void> {
-    const { report_incidents: incidents } = reportColumns;
-    const columns = Object.entries(incidents).map(([name, definition]) => `${name} ${definition}`);
-    const statements = [
-      'alter table digests rename to reports',
-      `alter table reports add column kind text not null default 'digest', add column state text,
-        add column checked_at timestamptz, add column snoozed_until timestamptz, add column snoozed_by text,
-        add column heartbeat_at timestamptz`,
-      'alter table reports alter column kind drop default',
-      'alter table digest_runs rename to report_runs',
-      'alter table report_runs rename column digest_id to report_id',
-      'alter table digest_baselines rename to report_baselines',
-      'alter table report_baselines rename column digest_id to report_id',
-      'alter index digests_tenant rename to reports_tenant',
-      'alter index digests_next_due rename to reports_next_due',
-      'alter index digests_deleted_at rename to reports_deleted_at',
-      'alter index digest_runs_open rename to report_runs_open',
-      'alter index digest_runs_due rename to report_runs_due',
-      `create temporary table moved on commit drop as select id as old,
-        case when exists (select from reports r where r.id = w.id) then substr(md5(w.id || w.tenant), 1, 6) else id end as new
-        from watches w`,
-      `insert into reports (id, ${movedColumns}, kind, state, checked_at, snoozed_until, snoozed_by, heartbeat_at)
-        select new, ${movedColumns}, 'alert', state, looked_at, snoozed_until, snoozed_by, alive_at
-        from watches join moved on old = id`,
-      `create table report_incidents (${columns.join(', ')})`,
-      `insert into report_incidents select i.id, new, case kind when 'wrong' then 'firing' else 'unreadable' end, opened_at,
-        closed_at, figures, replies, coalesce(message, case when told then 'watch:' || i.id end), acknowledged_by,
-        acknowledged_at from watch_incidents i join moved on old = watch_id`,
-      'drop table watch_incidents',
-      'drop table watches',
-      'drop table moved',
-      'create index report_incidents_report on report_incidents (report_id, opened_at)',
-      'create index report_incidents_closed_at on report_incidents (closed_at)',
-      // One of each kind is open at a time.
-      'create unique index report_incidents_open on report_incidents (report_id, kind) where closed_at is null',
-      'create index reports_owner_due on reports (tenant, owner, next_due) where paused is null and deleted_at is null',
-    ];
-    await sql
-      .raw(`do $migration$ begin\n${statements.map((one) => `${one};`).join('\n')}\nend $migration$`)
-      .execute(db);
-  },
-};
-
-/** For readiness and metrics. */
-export const healthTables = defineTables({}, [
-  // A value sealed under the key, which a process opens to show that it can.
-  'alter table keyring_keys add column canary text',
-  // Beside the operations that move, those that a person has to look at: the rest of the table only grows.
-  `create index operations_open on operations (state)
-    where state in ('proposed', 'approved', 'executing', 'unknown')`,
-]);
-
-/** Indexes for what runs for every message, and for the retention of tables that grow with time. */
-export const scaleIndexes = defineTables({}, [
-  // Those that wait for their moment: a pause that Slack asks for voids them.
-  'create index outbox_slots on outbox (tenant) where slot is not null',
-  'create index digests_deleted_at on digests (deleted_at) where deleted_at is not null',
-  'create index watches_deleted_at on watches (deleted_at) where deleted_at is not null',
-  'create index digest_runs_due on digest_runs (due)',
-  'create index watch_incidents_closed_at on watch_incidents (closed_at)',
-  'create index step_runs_begun_at on step_runs (begun_at)',
-  'create index exports_ended_at on exports (ended_at)',
-  'create index exports_with_files on exports (tenant) where files_deleted_at is null',
-]);
-
-/** How often a process died while it made an export. */
-export const exportDeaths = defineTables({}, [
-  'alter table exports add column deaths integer not null default 0',
-]);

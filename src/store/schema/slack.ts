@@ -52,48 +52,13 @@ export const slackTables = defineTables(
     /** When the next call may be made, for each channel and method of a workspace: one table for all processes. */
     slack_pace: { tenant: 'text not null', bucket: 'text not null', free_at: 'timestamptz not null' },
   },
+  { slack_pace: 'tenant, bucket' },
   [
     'create index deliveries_seen_at on deliveries (seen_at)',
     'create index outbox_next_at on outbox (next_at) where next_at is not null',
     'create index outbox_replies on outbox (parent, seq) where parent is not null',
     'create index outbox_changed_at on outbox (changed_at)',
-    'alter table slack_pace add primary key (tenant, bucket)',
+    // Messages that wait for their moment: a pause that Slack asks for voids them.
+    'create index outbox_slots on outbox (tenant) where slot is not null',
   ],
-);
-
-/** Runs of Workflow Builder's steps. No secrets. */
-export const stepTables = defineTables(
-  {
-    /** One run of a step in somebody's workflow, from its delivery on. Rows are deleted after a while. */
-    step_runs: {
-      /** Slack's `function_execution_id`. */
-      id: 'text primary key',
-      tenant: 'text not null',
-      enterprise_id: 'text',
-      team_id: 'text not null',
-      begun_at: 'timestamptz not null',
-      /** The operation that it asked for, with whose end it ends. */
-      operation_id: 'text unique references operations',
-    },
-  },
-  [],
-);
-
-/** A run that has ended, or is ending, without an operation asks for none any more. */
-export const closedSteps = defineTables({}, ['alter table step_runs add column closed_at timestamptz']);
-
-/** Unused: each process remembers by itself what Slack refused. The table stays for a version that runs beside this one. */
-export const nativeSupportTables = defineTables(
-  {
-    native_support: {
-      tenant: 'text not null',
-      /** `chat.postMessage`, or `response_url`. */
-      method: 'text not null',
-      /** `chart` or `table`. */
-      kind: 'text not null',
-      taken: 'boolean not null',
-      seen_at: 'timestamptz not null',
-    },
-  },
-  ['alter table native_support add primary key (tenant, method, kind)'],
 );
