@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { logAuditHeads } from '../auth/audit/log-heads.ts';
+import { logAuditHeads } from '../auth/audit/chain.ts';
 import { endAccessJob, type OffboardingPorts } from '../auth/offboarding.ts';
 import { reconcileAccessJob } from '../auth/reconcile-access.ts';
 import { exportMessages } from '../commands/exports/messages.ts';

@@ -1,5 +1,5 @@
 import { createAudit, deployment } from '../auth/audit/audit.ts';
-import { createInstallations, installationsTable, installationUsersTable } from '../auth/installations.ts';
+import { createInstallations, installationsTable } from '../auth/installations.ts';
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
 import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from '../auth/keyring/rewrap.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
@@ -16,7 +16,6 @@ import type { StoreConfig } from './config.ts';
 export const sealedTables: readonly SealedTable[] = [
   linkedKeysTable,
   installationsTable,
-  installationUsersTable,
   operationValuesTable,
 ];
 

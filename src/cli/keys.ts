@@ -92,10 +92,9 @@ export async function destroyRows(keyId: string, { db, read: { keyring }, print 
   if (keyring.primary.id === keyId)
     throw new UserError(`${keyId} is the first key: it seals what is stored.`, 'Put another key first.');
   const audit = createAudit({ db, now });
-  const sealer = createSealer(keyring);
   // What still opens stays.
-  if (keyring.find(keyId)) await rewrap({ db, sealer, tables: sealedTables });
-  const rows = await destroyRowsByKey({ db, sealer, tables: sealedTables, audit, now, keyId });
+  if (keyring.find(keyId)) await rewrap({ db, sealer: createSealer(keyring), tables: sealedTables });
+  const rows = await destroyRowsByKey({ db, tables: sealedTables, audit, now, keyId });
   const about = { tenant: deployment, actor: 'system', subject: keyId };
   await audit.record({ ...about, event: 'keyring-changed', detail: { step: 'destroyed', rows } });
   print(`Rows destroyed under ${keyId}: ${rows}. Their owners connect again.`);

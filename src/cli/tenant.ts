@@ -1,7 +1,7 @@
 import type { Config, StoreConfig } from '../app/config.ts';
 import { uninstall } from '../app/uninstall.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
-import { findRecentAudit } from '../auth/audit/record.ts';
+import { findRecentAudit } from '../auth/audit/chain.ts';
 import { UserError } from '../errors.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { auditEvents } from '../auth/audit/audit.ts';
-import type { AuditFilter, AuditRecord } from '../auth/audit/record.ts';
+import type { AuditFilter, AuditRecord } from '../auth/audit/chain.ts';
 import { tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';

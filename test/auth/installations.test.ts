@@ -97,101 +97,53 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
       });
-      const rows = JSON.stringify([
-        await database.db.selectFrom('installations').selectAll().execute(),
-        await database.db.selectFrom('installation_users').selectAll().execute(),
-      ]);
-      expect(rows).toContain('U0ALICE00');
+      const rows = JSON.stringify(await database.db.selectFrom('installations').selectAll().execute());
+      expect(rows).toContain('T0ACME000');
       expect(rows).not.toMatch(/(bot|refresh|user)-token/);
     });
 
-    test('tokens that people granted are merged for them and for nobody else', async () => {
+    test('a refreshed bot token replaces the old one; tokens of people are not kept', async () => {
       const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation({
         ...acme,
         user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
       });
-      await installations.storeInstallation({
-        ...acme,
-        user: { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: ['search:read'] },
-      });
-      const asSeenBy = async (userId?: string) =>
-        (await installations.fetchInstallation(userId === undefined ? inAcme : { ...inAcme, userId })).user
-          .token;
-      expect(await asSeenBy('U0ALICE00')).toBe('user-token-of-alice');
-      expect(await asSeenBy('U0BOB0000')).toBe('user-token-of-bob');
-      expect(await asSeenBy('U0CAROL00')).toBeUndefined();
-      expect(await asSeenBy()).toBeUndefined();
-    });
-
-    test('a refreshed bot token replaces the old one and leaves the tokens of people alone', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation({
-        ...acme,
-        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
-      });
-      const found = await installations.fetchInstallation({ ...inAcme, userId: 'U0CAROL00' });
+      const found = await installations.fetchInstallation(inAcme);
+      expect(found.user.token).toBeUndefined();
       if (found.bot) found.bot.token = 'bot-token-refreshed';
       await installations.storeInstallation(found);
-      const after = await installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' });
-      expect(after.bot?.token).toBe('bot-token-refreshed');
-      expect(after.user.token).toBe('user-token-of-alice');
+      expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-refreshed');
     });
 
     test('somebody who installs without the bot does not take its token away', async () => {
       const installations = await installationsOn(await emptyDatabase());
       await installations.storeInstallation(acme);
       const { bot: _bot, ...userOnly } = acme;
-      await installations.storeInstallation({
-        ...userOnly,
-        user: { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: [] },
-      });
+      const user = { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: [] };
+      await expect(installations.storeInstallation({ ...userOnly, user })).rejects.toThrow(
+        'token of the bot',
+      );
       expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
     });
 
-    test('removing an installation takes the tokens of its people with it, and no other workspace', async () => {
-      const database = await emptyDatabase();
-      const installations = await installationsOn(database);
-      await installations.storeInstallation({
-        ...acme,
-        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
-      });
+    test('removing an installation leaves every other workspace', async () => {
+      const installations = await installationsOn(await emptyDatabase());
+      await installations.storeInstallation(acme);
       await installations.storeInstallation(corp);
       expect(await installations.remove(inAcme)).toBe(true);
       expect(await installations.remove(inAcme)).toBe(false);
       await expect(installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
-      expect(await database.db.selectFrom('installation_users').selectAll().execute()).toEqual([]);
       expect((await installations.fetchInstallation(inCorp)).bot?.token).toBe('bot-token-of-corp');
-    });
-
-    test('revoked tokens of one person go without the installation', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation({
-        ...acme,
-        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] },
-      });
-      await installations.remove({ ...inAcme, userId: 'U0ALICE00' });
-      const after = await installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' });
-      expect(after.user.token).toBeUndefined();
-      expect(after.bot?.token).toBe('bot-token-of-acme');
     });
 
     test('an older copy that is put back does not open, nor one of an app that was removed', async () => {
       const database = await emptyDatabase();
       const installations = await installationsOn(database);
-      const withAlice = { ...acme, user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] } };
-      await installations.storeInstallation(withAlice);
+      await installations.storeInstallation(acme);
       const [older] = await database.db.selectFrom('installations').selectAll().execute();
-      const [olderUser] = await database.db.selectFrom('installation_users').selectAll().execute();
-      if (!older || !olderUser) throw new Error('nothing was stored');
-      await installations.storeInstallation(withAlice);
+      if (!older) throw new Error('nothing was stored');
+      await installations.storeInstallation(acme);
       const [newest] = await database.db.selectFrom('installations').selectAll().execute();
-      await database.db.updateTable('installation_users').set(olderUser).execute();
-      await expect(installations.fetchInstallation({ ...inAcme, userId: 'U0ALICE00' })).rejects.toMatchObject(
-        {
-          code: 'replayed',
-        },
-      );
       await database.db.updateTable('installations').set(older).execute();
       await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
 
@@ -211,9 +163,8 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         sealer,
         now: () => new Date('2026-11-21T08:00:00Z'),
       });
-      const token = { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: [] };
-      await installations.storeInstallation({ ...acme, user: token });
-      await installations.storeInstallation({ ...acme, team: { id: 'T0BETA000' }, user: token });
+      await installations.storeInstallation(acme);
+      await installations.storeInstallation({ ...acme, team: { id: 'T0BETA000' } });
       await installations.storeInstallation(corp);
       for (const [teamId, userId] of [
         ['T0ACME000', 'U0ALICE00'],
@@ -222,7 +173,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       ] as const)
         await keyStore.link({ teamId, userId }, new Secret('cdn key'));
       const rows = (await Promise.all(sealedTables.map((table) => readSealed(database, table)))).flat();
-      expect(rows).toHaveLength(8);
+      expect(rows).toHaveLength(6);
       for (const here of rows) {
         await sealer.open(here.value, here);
         for (const { value, version } of rows.filter((there) => there !== here))

@@ -25,17 +25,13 @@ const people = (): never => {
   throw new Error('nobody is told');
 };
 
-/** Tables that stay small however many workspaces there are, and so may be read as a whole. */
-const small: Readonly<Record<string, string>> = {
-  access_rounds: 'one row',
-};
-const growing = new Set([...definedTables.keys(), 'job_common'].filter((name) => small[name] === undefined));
+const growing = new Set([...definedTables.keys(), 'job_common']);
 
 /** Statements that read whole tables, and why they may: none of them runs for a delivery, a run or a look. */
 const everything: readonly (readonly [begins: string, why: string])[] = [
   [`select 'linked_keys' as table`, 'at start: which keys of the keyring are in use'],
   ['update "reports" set "pause_notice"', 'hourly, over reports: those of workspaces that are back'],
-  ['select distinct "tenant" from "policies"', 'daily: whose audit gets a checkpoint'],
+  ['select * from ( select tenant, user_id', 'hourly: whom to compare with Slack'],
   [
     'select v.tenant, v.owner_id as "userId" from operation_values',
     'in retention: values that are still kept',

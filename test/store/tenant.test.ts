@@ -5,8 +5,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAudit, deployment } from '../../src/auth/audit/audit.ts';
-import { verifyChains } from '../../src/auth/audit/chain.ts';
-import { findRecentAudit } from '../../src/auth/audit/record.ts';
+import { findRecentAudit, verifyChains } from '../../src/auth/audit/chain.ts';
 import { endAccessJob } from '../../src/auth/offboarding.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, findExistingTables, openDatabase } from '../../src/store/database.ts';
@@ -145,7 +144,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
         .map(([name]) => name)
         .filter((name) => !name.startsWith('pgboss.'))
         .sort(),
-    ).toEqual(['installation_users', 'installations', 'key_links', 'linked_keys', 'operation_values']);
+    ).toEqual(['installations', 'key_links', 'linked_keys', 'operation_values']);
     await expect(sql`delete from audit_records`.execute(db)).rejects.toThrow('append-only');
   });
 

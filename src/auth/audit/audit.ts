@@ -2,7 +2,6 @@ import { secretShapes } from '../../secrets/fields.ts';
 import { findSecretKinds, redactSecrets } from '../../secrets/scanner.ts';
 import { takeLock } from '../../store/database.ts';
 import type { Db, Trx } from '../../store/schema.ts';
-import { verifyChain } from './chain.ts';
 import {
   type AuditFilter,
   type AuditRecord,
@@ -10,9 +9,10 @@ import {
   findRecentAudit,
   genesisHash,
   hashRecord,
-  isDetail,
+  isReadable,
   readAudit,
-} from './record.ts';
+  verifyChain,
+} from './chain.ts';
 
 /** The events that can be recorded. A new one is a word here and a sentence in `views/audit/words.ts`. */
 export const auditEvents = [
@@ -136,18 +136,14 @@ async function append(trx: Trx, facts: Facts, now: () => Date): Promise<void> {
 
 /** Altered rows are shown too: the chain check reports the alteration. */
 function makeReadable(record: AuditRecord): AuditRecord {
-  const at: unknown = record.at;
-  const isDate = at instanceof Date && !Number.isNaN(at.getTime());
-  const detail = isDetail(record.detail) ? record.detail : {};
-  return { ...record, at: isDate ? at : new Date(0), detail };
+  return isReadable(record) ? record : { ...record, at: new Date(0), detail: {} };
 }
 
 /** The entry in the form that both engines store and return. @throws Error where it holds a secret. */
 function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInput): Facts {
-  const given = Object.entries(detail ?? {}).filter(([, value]) => value !== undefined);
   const facts: Record<string, Details[string]> = {};
-  if (given.length > maxDetails) facts['left_out'] = given.length - maxDetails;
-  for (const [name, value = ''] of given.slice(0, maxDetails)) {
+  for (const [name, value] of Object.entries(detail ?? {})) {
+    if (value === undefined) continue;
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new Error(`An audit record's ${name} is not a finite number.`);
     facts[cleanText('member name', name)] = typeof value === 'string' ? cleanText(name, value) : value;
@@ -178,8 +174,6 @@ function cleanText(name: string, value: string): string {
 }
 
 const maxLength = 1_000;
-// A change of settings may name some two hundred channels.
-const maxDetails = 250;
 
 // A plain hash (64 hexadecimal characters) and a UUID pass: seals and ids have those forms.
 const refusedShapes = new RegExp(

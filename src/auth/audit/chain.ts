@@ -1,9 +1,97 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { z } from 'zod';
+import { canonicalJson } from '../../lib/canonical-json.ts';
+import { dayMs, yieldToEventLoop } from '../../lib/time.ts';
+import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import type { Db } from '../../store/schema.ts';
-import { type AuditRecord, findNextAudit, genesisHash, isIntact, readAudit } from './record.ts';
+
+export type Details = Readonly<Record<string, string | number | boolean>>;
+
+/** One record of the audit with everything that its hash covers. */
+export interface AuditRecord {
+  readonly tenant: string;
+  /** 1, 2, 3 … without gaps in each tenant. */
+  readonly seq: number;
+  readonly at: Date;
+  readonly actor: string;
+  /** One of `auditEvents`, unless another version of the bot wrote it. */
+  readonly event: string;
+  readonly subject: string | null;
+  readonly detail: Details;
+  readonly requestId: string | null;
+  /** The hash of the record before; `genesisHash` for the first. */
+  readonly prevHash: string;
+  readonly hash: string;
+}
+
+export const genesisHash = '0'.repeat(64);
+
+export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
+  const { tenant, seq, at, actor, event, subject, detail, requestId, prevHash } = record;
+  const facts = [tenant, seq, at.toISOString(), actor, event, subject, detail, requestId];
+  const canonical = canonicalJson(['cdn-chatops audit v1', prevHash, ...facts]);
+  return createHash('sha256').update(canonical).digest('hex');
+}
+
+/** Whether the columns that the owner of the table can fill with anything hold what `record` writes. */
+export function isReadable({ at, detail }: { readonly at: unknown; readonly detail: unknown }): boolean {
+  if (!(at instanceof Date) || Number.isNaN(at.getTime())) return false;
+  if (typeof detail !== 'object' || detail === null || Array.isArray(detail)) return false;
+  return Object.values(detail).every(
+    (one) => typeof one === 'string' || typeof one === 'boolean' || Number.isFinite(one),
+  );
+}
+
+/** Selects records of a tenant; empty = all of them. */
+export interface AuditFilter {
+  /** A user id: actor or subject. */
+  readonly who?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+}
+
+/** The newest records of a tenant, newest first. */
+export function findRecentAudit(
+  db: Db,
+  tenant: string,
+  limit: number,
+  filter: AuditFilter = {},
+): Promise<AuditRecord[]> {
+  return selectRecords(db, tenant, filter).orderBy('seq', 'desc').limit(limit).execute();
+}
+
+const pieceSize = 500;
+
+/** The records of a tenant after a place, oldest first, in pieces of a bounded size. */
+export async function* readAudit(
+  db: Db,
+  tenant: string,
+  after: number,
+  filter: AuditFilter = {},
+): AsyncGenerator<AuditRecord[], void> {
+  const query = selectRecords(db, tenant, filter).orderBy('seq').limit(pieceSize);
+  for (let last: number | undefined = after; last !== undefined; ) {
+    const records: AuditRecord[] = await query.where('seq', '>', last).execute();
+    if (records.length > 0) yield records;
+    last = records.length < pieceSize ? undefined : records.at(-1)?.seq;
+    // In the embedded database nothing else runs between queries otherwise.
+    await yieldToEventLoop();
+  }
+}
+
+function selectRecords(db: Db, tenant: string, { who, events }: AuditFilter) {
+  let query = db
+    .selectFrom('audit_records')
+    .select(['tenant', 'seq', 'at', 'actor', 'event', 'subject', 'detail', 'hash'])
+    .select(['request_id as requestId', 'prev_hash as prevHash'])
+    .where('tenant', '=', tenant);
+  if (who !== undefined) query = query.where((is) => is.or([is('actor', '=', who), is('subject', '=', who)]));
+  if (events !== undefined) query = query.where('event', 'in', events);
+  return query;
+}
 
 /** A record's number and hash. */
-export type Link = { readonly seq: number; readonly hash: string };
+type Link = { readonly seq: number; readonly hash: string };
 
 /** The newest link of a tenant's chain at some time, as the log has it. */
 export type LoggedHead = Link & { readonly tenant: string };
@@ -27,22 +115,21 @@ export type ChainVerdict =
   | { readonly ok: false; readonly broken: Broken };
 
 /**
- * Reads a tenant's chain and reports the first wrong record; a million of them need no more memory than some hundred.
- * Starts at record `since` and trusts the earlier ones. The hashes have no key: an owner of the database can write a new
- * chain, and records that are cut off at the end leave a whole, shorter one. Heads from the log in `noted` detect both.
+ * Reads a tenant's chain from record `since` on and reports the first wrong record. The hashes have no key: an owner of the
+ * database can write a new chain, and records that are cut off at the end leave a whole, shorter one. Heads from the log
+ * in `noted` detect both.
  */
 export async function verifyChain(
   db: Db,
   tenant: string,
   { since = 1, noted = [] }: { readonly since?: number; readonly noted?: readonly Link[] } = {},
 ): Promise<ChainVerdict> {
-  const first = since === 1 ? undefined : await findNextAudit(db, tenant, since - 1);
   const expected = Map.groupBy(noted, ({ seq }) => seq);
-  let reached: Link = { seq: since - 1, hash: first?.prevHash ?? genesisHash };
+  let reached = { seq: since - 1, hash: since === 1 ? genesisHash : undefined };
   const findProblem = (record: AuditRecord, seq: number): Omit<Broken, 'tenant' | 'seq'> | undefined => {
     if (record.seq !== seq) return { problem: 'missing', found: record.seq };
-    if (record.prevHash !== reached.hash) return { problem: 'unlinked' };
-    if (!isIntact(record)) return { problem: 'altered' };
+    if (reached.hash !== undefined && record.prevHash !== reached.hash) return { problem: 'unlinked' };
+    if (!isReadable(record) || record.hash !== hashRecord(record)) return { problem: 'altered' };
     const other = expected.get(seq)?.find(({ hash }) => hash !== record.hash);
     return other && { problem: 'rewritten', noted: other };
   };
@@ -88,3 +175,18 @@ export async function verifyChains(
     verdicts.set(one, await verifyChain(db, one, { noted: heads.filter((head) => head.tenant === one) }));
   return verdicts;
 }
+
+/**
+ * Logs the newest link of each chain that grew within a day. Whoever keeps the logs can show that records were cut off or
+ * rewritten since: `npm run audit:verify -- --heads <log file>`.
+ */
+export const logAuditHeads = defineJob({
+  name: 'log-audit-heads',
+  cron: '7 * * * *',
+  data: z.object({}),
+  async run(_data, { db, log, now }: JobContext) {
+    const since = now().getTime() - dayMs;
+    for (const { tenant, seq, hash, at } of await findHeads(db))
+      if (at.getTime() >= since) log.info({ tenant, seq, head: hash }, 'audit head');
+  },
+});

@@ -120,7 +120,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       const slot = slotOf(person);
       if (!(await find(person))) return false;
       return db.transaction().execute(async (trx) => {
-        if (!(await destroySlot(trx, sealer, linkedKeysTable, slot, now()))) return false;
+        if (!(await destroySlot(trx, linkedKeysTable, slot, now()))) return false;
         await audit.record(keyEvent('key-destroyed', slot, reason), trx);
         return true;
       });
@@ -137,7 +137,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
           .execute();
         const destroyed: typeof rows = [];
         for (const owner of rows)
-          if (await destroySlot(trx, sealer, linkedKeysTable, owner, now())) destroyed.push(owner);
+          if (await destroySlot(trx, linkedKeysTable, owner, now())) destroyed.push(owner);
         for (const owner of destroyed)
           await audit.record(keyEvent('key-destroyed', owner, { actor: 'system', ...reason }), trx);
         return destroyed.length;

@@ -1,17 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Db, Trx } from '../../store/schema.ts';
-import { readKeyId, SealError, type Sealer, type Signature, type Slot } from './sealing.ts';
+import { readKeyId, SealError, type Sealer, type Slot } from './sealing.ts';
 
-// Every sealed row has a version, and `sealed_versions` holds the newest one of each slot, authenticated under the
-// keyring. An older copy of a row that is put back does not match it and does not open.
+// Every sealed row has a version, and `sealed_versions` holds the newest one of each slot: an older copy of a row that is
+// put back does not match it and does not open.
 
 /**
  * A table whose rows are sealed under keys of the keyring. Each subject exports a description of its tables; the app
  * passes the list of all of them to rotation, the check at start, and the status.
  */
 export interface SealedTable {
-  readonly name: 'linked_keys' | 'installations' | 'installation_users' | 'operation_values';
+  readonly name: 'linked_keys' | 'installations' | 'operation_values';
   /** The kind of the slots of its rows. */
   readonly kind: string;
   /** The column that names the owner within the tenant; undefined where a row belongs to the tenant itself. */
@@ -19,16 +19,12 @@ export interface SealedTable {
   readonly noun: readonly [one: string, many: string];
 }
 
-/** The newest version of a slot, with what authenticates it. */
-interface NewestVersion extends Signature {
-  readonly version: number;
-}
-
 /** Expects a selected row with the column of `newestVersion`. */
 export interface VersionedRow {
   readonly sealed: string;
   readonly version: number;
-  readonly newest: NewestVersion | null;
+  /** The newest version of its slot. */
+  readonly newest: number | null;
 }
 
 /** The columns of a row that hold a sealed value. */
@@ -40,20 +36,16 @@ export interface SealedColumns {
 
 type Owner = Pick<Slot, 'tenant' | 'userId'>;
 
-/** A column for a query of a sealed table: the record of the newest version of each row's slot. */
+/** A column for a query of a sealed table: the newest version of each row's slot. */
 export function newestVersion(table: SealedTable) {
-  return sql<NewestVersion | null>`(
-    select json_build_object('version', newest.version, 'keyId', newest.key_id, 'mac', newest.mac)
-      from sealed_versions newest
+  return sql<number | null>`(
+    select newest.version from sealed_versions newest
      where newest.tenant = ${sql.ref(`${table.name}.tenant`)} and newest.user_id = ${ownerColumn(table)}
        and newest.kind = ${table.kind})`.as('newest');
 }
 
 /** The owner within the tenant, as `sealed_versions` names it. */
-export function ownerColumn({
-  name,
-  owner,
-}: Pick<SealedTable, 'owner'> & { name: string }): RawBuilder<string> {
+export function ownerColumn({ name, owner }: SealedTable): RawBuilder<string> {
   return owner === undefined ? sql`''::text` : sql.ref(`${name}.${owner}`);
 }
 
@@ -65,19 +57,16 @@ export async function sealRow(
   slot: Slot,
   now: Date,
 ): Promise<SealedColumns> {
-  const version = await advanceVersion(trx, sealer, slot, now);
+  const version = await advanceVersion(trx, slot, now);
   const sealed = await sealer.seal(secret, { ...slot, version });
   return { sealed, key_id: readKeyId(sealed), version };
 }
 
-/** @throws SealError `replayed` where the row is not the newest of its slot or its record is not authentic. */
+/** @throws SealError `replayed` where the row is not the newest of its slot. */
 export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Promise<Secret> {
   const { sealed, version, newest } = row;
-  if (newest?.version !== version || !isAuthentic(sealer, slot, newest)) {
-    const problem =
-      'A stored value does not match the record of its newest version: an older copy was put back.';
-    throw new SealError('replayed', problem);
-  }
+  if (newest !== version)
+    throw new SealError('replayed', 'A stored value is not the newest: an older copy was put back.');
   return sealer.open(sealed, { ...slot, version });
 }
 
@@ -97,14 +86,13 @@ export async function openSlot(
 /** Destroys the row of a slot, and voids every copy of it; false = there is none, or it is not `under` that key. */
 export async function destroySlot(
   trx: Trx,
-  sealer: Sealer,
   table: SealedTable,
   { tenant, userId }: Owner,
   now: Date,
   under?: string,
 ): Promise<boolean> {
   // The version first, as everywhere, so that no two transactions wait for each other.
-  await advanceVersion(trx, sealer, { tenant, userId, kind: table.kind }, now);
+  await advanceVersion(trx, { tenant, userId, kind: table.kind }, now);
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table.name)} where tenant = ${tenant} and ${ownerColumn(table)} = ${userId}
        and ${under === undefined ? sql`true` : sql`key_id = ${under}`}`.execute(trx);
@@ -116,15 +104,10 @@ export async function destroySlot(
  * good. Others that want the same slot wait for the end of the transaction. Versions begin at the clock's milliseconds,
  * so that none is given twice even if a record was turned back.
  */
-export async function advanceVersion(
-  trx: Trx,
-  sealer: Sealer,
-  { tenant, userId, kind }: Slot,
-  now: Date,
-): Promise<number> {
+async function advanceVersion(trx: Trx, { tenant, userId, kind }: Slot, now: Date): Promise<number> {
   const { version } = await trx
     .insertInto('sealed_versions')
-    .values({ tenant, user_id: userId, kind, version: now.getTime(), key_id: '', mac: '' })
+    .values({ tenant, user_id: userId, kind, version: now.getTime() })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant', 'user_id', 'kind'])
@@ -132,21 +115,5 @@ export async function advanceVersion(
     )
     .returning('version')
     .executeTakeFirstOrThrow();
-  const { keyId, mac } = sealer.sign(versionParts({ tenant, userId, kind }, version));
-  await trx
-    .updateTable('sealed_versions')
-    .set({ key_id: keyId, mac })
-    .where((is) => is.and({ tenant, user_id: userId, kind }))
-    .execute();
   return version;
-}
-
-/** Whether the bot wrote this record. @throws SealError `unknown_key` */
-export function isAuthentic(sealer: Sealer, slot: Slot, newest: NewestVersion): boolean {
-  return sealer.verify(versionParts(slot, newest.version), newest);
-}
-
-/** The facts of a record of a version, to be signed. */
-export function versionParts({ tenant, userId, kind }: Slot, version: number): (string | number)[] {
-  return ['cdn-chatops version v1', kind, tenant, userId, version];
 }

@@ -158,14 +158,12 @@ export async function destroyIdleValues(store: ValueStore): Promise<number> {
 
 async function destroyEach(store: ValueStore, owners: readonly Pick<Slot, 'tenant' | 'userId'>[]) {
   for (const owner of owners)
-    await store.db
-      .transaction()
-      .execute((trx) => destroySlot(trx, store.sealer, operationValuesTable, owner, store.now()));
+    await store.db.transaction().execute((trx) => destroySlot(trx, operationValuesTable, owner, store.now()));
 }
 
 /** Deletes the value of an operation where there is one. */
-export async function destroyValue({ db, sealer, now }: ValueTransaction, owner: Owner): Promise<void> {
-  await destroySlot(db, sealer, operationValuesTable, slotOf(owner), now());
+export async function destroyValue({ db, now }: ValueTransaction, owner: Owner): Promise<void> {
+  await destroySlot(db, operationValuesTable, slotOf(owner), now());
 }
 
 const packing = z.object({ salt: z.string(), value: z.string() });

@@ -45,15 +45,6 @@ export const authTables = defineTables(
       installed_at: 'timestamptz not null',
       version: 'bigint not null',
     },
-    /** Tokens that people granted for themselves while installing. */
-    installation_users: {
-      tenant: 'text not null references installations on delete cascade',
-      user_id: 'text not null',
-      sealed: 'text not null',
-      key_id: 'text not null',
-      installed_at: 'timestamptz not null',
-      version: 'bigint not null',
-    },
     /** One-time links to the page where a person enters a key; a key is bound to the person the link was made for. */
     key_links: {
       /** SHA-256 of the token, hexadecimal. The token itself is in the link and nowhere else. */
@@ -79,7 +70,7 @@ export const authTables = defineTables(
       renewed_at: 'timestamptz',
     },
     /**
-     * The newest version of each sealed row, authenticated under the keyring: an older copy of a row does not match it.
+     * The newest version of each sealed row: an older copy of a row does not match it.
      * `user_id` is empty where the row belongs to the tenant itself. Stays when the row is destroyed, one higher.
      */
     sealed_versions: {
@@ -87,17 +78,6 @@ export const authTables = defineTables(
       user_id: 'text not null',
       kind: 'text not null',
       version: 'bigint not null',
-      key_id: 'text not null',
-      mac: 'text not null',
-    },
-    /** How far the comparison of people and installations with Slack came: one row. */
-    access_rounds: {
-      /** `deployment`: a round goes through all tenants. */
-      tenant: 'text primary key',
-      begun_at: 'timestamptz not null',
-      /** The last that was asked, in their order; null = the round is over. `after_user` is empty for an installation. */
-      after_tenant: 'text',
-      after_user: 'text',
     },
     /** One name for an id in each tenant. */
     names: {
@@ -132,7 +112,6 @@ export const authTables = defineTables(
     policies: 'tenant, version',
     audit_records: 'tenant, seq',
     linked_keys: 'tenant, user_id',
-    installation_users: 'tenant, user_id',
     sealed_versions: 'tenant, user_id, kind',
     names: 'tenant, kind, id',
     recent_ids: 'tenant, user_id, kind, id',

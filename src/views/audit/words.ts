@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../auth/audit/audit.ts';
-import type { AuditRecord } from '../../auth/audit/record.ts';
+import type { AuditRecord } from '../../auth/audit/chain.ts';
 import { formatInteger, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMarkup, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 

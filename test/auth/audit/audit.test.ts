@@ -164,17 +164,12 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }
       expect(await audit.check(acme, 10)).toMatchObject({ verdict: { ok: true } });
     });
 
-    test('text that is very long, and very many facts, are cut where one sees it', async () => {
+    test('a text that is very long is cut where one sees it', async () => {
       const audit = auditOn(await emptyDatabase());
-      const detail = Object.fromEntries(
-        Array.from({ length: 400 }, (_, n) => [`fact${n}`, 'x'.repeat(3_000)]),
-      );
+      const detail = { fact: 'x'.repeat(3_000) };
       await audit.record({ ...createLinkedRecord('s'.repeat(3_000)), detail });
-      const [entry] = await audit.recent(acme, 1);
-      expect(entry?.subject).toBe(`${'s'.repeat(1_000)}…`);
-      expect(Object.keys(entry?.detail ?? {})).toHaveLength(251);
-      expect(entry?.detail['left_out']).toBe(150);
-      expect(entry?.detail['fact0']).toBe(`${'x'.repeat(1_000)}…`);
+      const cut = { subject: `${'s'.repeat(1_000)}…`, detail: { fact: `${'x'.repeat(1_000)}…` } };
+      expect(await audit.recent(acme, 1)).toMatchObject([cut]);
     });
 
     test('seals and ids that only look random are taken', async () => {

@@ -172,56 +172,38 @@ describe.each(engines.both)('on $name', ({ name, skip, emptyDatabase }) => {
       await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
     });
 
-    test.each([
-      [
-        'turned back to the older one',
-        (version: number) => sql`update sealed_versions set version = ${version}`,
-        undefined,
-      ],
-      ['taken away', () => sql`delete from sealed_versions`, undefined],
-      ['taken away while the row claims to have no version', () => sql`delete from sealed_versions`, 0],
-    ] as const)(
-      'an older copy does not open either where the record of its version is %s',
-      async (_name, change, version) => {
-        const database = await emptyDatabase();
-        const keyStore = await keyStoreOn(database);
-        await keyStore.link(alice, new Secret('old key'));
-        const older = await rowOf(database, alice);
-        await keyStore.link(alice, new Secret('new key'));
-        const changed = version === undefined ? older : { ...older, version };
-        await database.db.updateTable('linked_keys').set(changed).execute();
-        await expect(change(older.version).execute(database.db)).rejects.toMatchObject({ code: '23000' });
-        await pastTheTriggers(database, change(older.version));
-        await expect(keyStore.reveal(alice)).rejects.toBeInstanceOf(SealError);
-      },
-    );
+    test('an older copy does not open either where the record of its version was taken away', async () => {
+      const database = await emptyDatabase();
+      const keyStore = await keyStoreOn(database);
+      await keyStore.link(alice, new Secret('old key'));
+      const older = await rowOf(database, alice);
+      await keyStore.link(alice, new Secret('new key'));
+      await database.db.updateTable('linked_keys').set(older).execute();
+      const takeAway = sql`delete from sealed_versions`;
+      await expect(takeAway.execute(database.db)).rejects.toMatchObject({ code: '23000' });
+      await pastTheTriggers(database, takeAway);
+      await expect(keyStore.reveal(alice)).rejects.toBeInstanceOf(SealError);
+    });
 
-    test('a row that takes the record of its version along to another person does not open', async () => {
+    test('a row that takes its version along to another person does not open', async () => {
       const database = await emptyDatabase();
       const keyStore = await keyStoreOn(database);
       for (const thief of [bob, otherAlice]) {
         await keyStore.link(alice, new Secret('key-of-alice'));
         await keyStore.link(thief, new Secret('key-of-thief'));
         const { sealed, key_id, version } = await rowOf(database, alice);
-        const record = await database.db
-          .selectFrom('sealed_versions')
-          .select(['version', 'key_id', 'mac'])
-          .where('tenant', '=', alice.teamId)
-          .where('user_id', '=', alice.userId)
-          .executeTakeFirstOrThrow();
         const ofThief = { tenant: thief.teamId, user_id: thief.userId };
         await database.db
           .updateTable('linked_keys')
           .set({ sealed, key_id, version })
-          .where('tenant', '=', ofThief.tenant)
-          .where('user_id', '=', ofThief.user_id)
+          .where((is) => is.and(ofThief))
           .execute();
         await pastTheTriggers(
           database,
-          sql`update sealed_versions set version = ${record.version}, mac = ${record.mac}
+          sql`update sealed_versions set version = ${version}
                where tenant = ${ofThief.tenant} and user_id = ${ofThief.user_id}`,
         );
-        await expect(keyStore.reveal(thief)).rejects.toBeInstanceOf(SealError);
+        await expect(keyStore.reveal(thief)).rejects.toMatchObject({ code: 'refused' });
       }
     });
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
-import type { AuditRecord } from '../../../src/auth/audit/record.ts';
+import type { AuditRecord } from '../../../src/auth/audit/chain.ts';
 import type { Person } from '../../../src/auth/identity.ts';
 import type { Keyring } from '../../../src/auth/keyring/keyring.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
