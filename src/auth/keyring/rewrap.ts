@@ -83,22 +83,19 @@ async function opensItsRows(db: Db, keyring: Keyring, id: string, tables: readon
   let tried = 0;
   for await (const rows of readRows(db, tables, sql`key_id = ${id}`))
     for (const { sealed, slot, version } of rows) {
-      if (await hasOpened(sealer.open(sealed, { ...slot, version }))) return true;
+      if (await ifOpens(sealer.open(sealed, { ...slot, version }))) return true;
       tried += 1;
       if (tried === mostProbes) return false;
     }
   return tried === 0;
 }
 
-/** @throws what is no SealError */
-function hasOpened(opening: Promise<unknown>): Promise<boolean> {
-  return opening.then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof SealError) return false;
-      throw error;
-    },
-  );
+/** Undefined where the row does not open. @throws what is no SealError */
+function ifOpens<T>(opening: Promise<T>): Promise<T | undefined> {
+  return opening.catch((error: unknown) => {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  });
 }
 
 /** Tries every sealed row: how many there are, and whose do not open (`tenant/user`). Changes nothing. */
@@ -112,7 +109,7 @@ export async function findUnopened(
   for await (const rows of readRows(db, tables)) {
     count += rows.length;
     for (const row of rows)
-      if (!(await hasOpened(openRow(sealer, row, row.slot))))
+      if (!(await ifOpens(openRow(sealer, row, row.slot))))
         unopened.push(`${row.slot.tenant}/${row.slot.userId}`);
   }
   return { rows: count, unopened };
@@ -165,10 +162,9 @@ export async function rewrap(options: {
   for await (const rows of readRows(db, tables, sql`key_id <> ${sealer.keyId}`)) {
     if (signal?.aborted) break;
     for (const row of rows) {
-      const moving = rewrapRow(db, sealer, row).then((moved) => {
-        count.moved += moved;
-      });
-      if (!(await hasOpened(moving))) count.unopened += 1;
+      const moved = await ifOpens(rewrapRow(db, sealer, row));
+      if (moved === undefined) count.unopened += 1;
+      else count.moved += moved;
     }
   }
   return count;
