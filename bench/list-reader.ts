@@ -1,6 +1,5 @@
 import { createCdn } from '../src/api/cdn.ts';
-import { createOriginErrorCounter } from '../src/api/origin-errors/counts.ts';
-import { createSeenIds } from '../src/api/origin-errors/seen-ids.ts';
+import { createOriginErrorCounter, createSeenIds } from '../src/api/origin-errors/counts.ts';
 import { shiftDay, startOfDay, toUtcDay } from '../src/lib/time.ts';
 import { Secret } from '../src/secrets/secret.ts';
 

@@ -3,8 +3,7 @@ import type { Failure } from './blocks/failure.ts';
 import { formatInteger, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
 import { describeOutcome, nameInPlainText, type ShownOperation } from './operations/describe.ts';
-import { createClock } from './origin-errors/clock.ts';
-import { describePeriod } from './origin-errors/period.ts';
+import { createClock, describePeriod } from './origin-errors/period.ts';
 import type { Report } from './origin-errors/report.ts';
 import { describeNeeds } from './zones/rows.ts';
 

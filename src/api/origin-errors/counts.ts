@@ -1,7 +1,5 @@
 import { hourMs } from '../../lib/time.ts';
-import type { OriginError, OriginErrorDay, OriginErrorDetails, OriginErrors } from './origin-errors.ts';
-import { findPathPrefix } from './path-prefix.ts';
-import type { SeenIds } from './seen-ids.ts';
+import type { OriginError, OriginErrorDetails } from './origin-errors.ts';
 
 interface Kind {
   readonly errorCode: string | undefined;
@@ -32,9 +30,8 @@ interface Tally extends Kind {
   sample: OriginError | undefined;
 }
 
-export type OriginErrorCounter = ReturnType<typeof createOriginErrorCounter>;
 /** The counts of some entries: bounded, however many entries there were. */
-export type OriginErrorCounts = ReturnType<OriginErrorCounter['result']>;
+export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCounter>['result']>;
 
 /** A service has about ten codes, six statuses and some hundred server zones; more is noise. */
 const maxGroups = 2000;
@@ -52,9 +49,7 @@ export function createOriginErrorCounter(options: {
   readonly since?: number;
 }) {
   const { since = Number.POSITIVE_INFINITY, hourLength = hourMs } = options;
-  const groups: Tally[] = [];
-  // To join the three members for every entry would cost more than counting.
-  const byKind = new Map<string | undefined, Map<number | undefined, Map<string | undefined, Tally>>>();
+  const groups = new Map<string, Tally>();
   const ungrouped = createTally({ errorCode: undefined, statusCode: undefined, serverZone: undefined });
   const hours = Array.from({ length: options.hours }, () => 0);
   const state = {
@@ -68,7 +63,6 @@ export function createOriginErrorCounter(options: {
   };
 
   return {
-    /** For `merge`. */
     state,
     add(entry: OriginError): void {
       const { at = Number.NaN } = entry;
@@ -76,17 +70,15 @@ export function createOriginErrorCounter(options: {
       const inHour = hours[hour];
       if (inHour !== undefined) hours[hour] = inHour + 1;
       if (at >= since) state.recent += 1;
-      grow(findGroup(entry) ?? createGroup(entry, entry), 1, at, at, entry);
+      grow(findGroup(entry), 1, at, at, entry);
       addNewest(state.newest, entry);
       const path = entry.path();
       if (path !== undefined) state.prefixes.add(findPathPrefix(path));
     },
     /** Adds the counts of another counter. */
     merge({ state: other }: { readonly state: typeof state }): void {
-      for (const more of other.groups) {
-        const { count, first, last, sample } = more;
-        grow(findGroup(more) ?? createGroup(more, sample), count, first, last, sample);
-      }
+      for (const more of other.groups.values())
+        grow(findGroup(more), more.count, more.first, more.last, more.sample);
       grow(ungrouped, other.ungrouped.count, other.ungrouped.first, other.ungrouped.last);
       for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
       state.recent += other.recent;
@@ -96,8 +88,10 @@ export function createOriginErrorCounter(options: {
       state.prefixesMissed += missed + other.prefixesMissed;
     },
     result() {
-      const ranked = groups.toSorted((a, b) => b.count - a.count || (toKey(a) < toKey(b) ? -1 : 1));
-      const all = [...groups, ungrouped];
+      const ranked = [...groups.values()].toSorted(
+        (a, b) => b.count - a.count || (toKey(a) < toKey(b) ? -1 : 1),
+      );
+      const all = [...ranked, ungrouped];
       const codes = new Map<string, number>();
       for (const { errorCode = '', count } of ranked)
         codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
@@ -124,55 +118,26 @@ export function createOriginErrorCounter(options: {
     },
   };
 
-  function findGroup({ errorCode, statusCode, serverZone }: Partial<Kind>): Tally | undefined {
-    return byKind.get(errorCode)?.get(statusCode)?.get(serverZone);
-  }
-
-  function createGroup(kind: Partial<Kind>, sample: OriginError | undefined): Tally {
-    if (groups.length >= maxGroups) return ungrouped;
-    const { errorCode, statusCode, serverZone } = kind;
-    const group = createTally({ errorCode, statusCode, serverZone }, sample);
-    groups.push(group);
-    const statuses = byKind.get(errorCode) ?? new Map<number | undefined, Map<string | undefined, Tally>>();
-    const servers = statuses.get(statusCode) ?? new Map<string | undefined, Tally>();
-    byKind.set(errorCode, statuses.set(statusCode, servers.set(serverZone, group)));
+  function findGroup({ errorCode, statusCode, serverZone }: Partial<Kind>): Tally {
+    const kind = { errorCode, statusCode, serverZone };
+    const key = toKey(kind);
+    const known = groups.get(key);
+    if (known || groups.size >= maxGroups) return known ?? ungrouped;
+    const group = createTally(kind);
+    groups.set(key, group);
     return group;
   }
 }
 
-export interface CountedDay extends OriginErrorDay {
-  readonly counter: OriginErrorCounter;
-  readonly repeated: number;
-}
-
-/**
- * Counts the entries of one zone on one UTC day while they arrive, repeated ones once. Entries that are not `wanted` are
- * left out. @throws ApiError
- */
-export async function countDay(
-  originErrors: OriginErrors,
-  zoneId: string,
-  day: string,
-  ids: SeenIds,
-  counter: OriginErrorCounter,
-  wanted: (entry: OriginError) => boolean = () => true,
-): Promise<CountedDay> {
-  let repeated = 0;
-  const read = await originErrors.forEach(zoneId, day, (entry) => {
-    if (!wanted(entry)) return;
-    if (entry.id === '' || ids.isNew(entry.id)) counter.add(entry);
-    else repeated += 1;
-  });
-  return { ...read, counter, repeated };
-}
-
-function createTally(kind: Kind, sample?: OriginError): Tally {
-  return { ...kind, count: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY, sample };
+function createTally(kind: Kind): Tally {
+  const [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  return { ...kind, count: 0, first, last, sample: undefined };
 }
 
 /** `first` and `last` are not numbers where the entry has no time. */
 function grow(tally: Tally, count: number, first: number, last: number, sample?: OriginError): void {
   tally.count += count;
+  tally.sample ??= sample;
   if (first < tally.first) tally.first = first;
   if (last > tally.last) {
     tally.last = last;
@@ -240,4 +205,48 @@ export function createHeavyHitters(kept = 500) {
     /** The most frequent first. Each occurred between `count` and `count + missed` times. */
     top: () => ({ words: rank(), missed }),
   };
+}
+
+/**
+ * The folder of a path, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. A path at the top
+ * stays: `/cart`. A host in front stays, without its scheme.
+ */
+export function findPathPrefix(path: string): string {
+  const rest = path.startsWith('/') ? path : path.replace(/^[a-z][a-z\d+.-]*:\/\//iu, '');
+  const root = rest.indexOf('/');
+  const first = root === -1 ? -1 : rest.indexOf('/', root + 1);
+  if (first === -1) return rest.slice(0, 120) || '/';
+  const second = rest.indexOf('/', first + 1);
+  return `${rest.slice(0, Math.min(second === -1 ? first : second, 120)) || '/'}/…`;
+}
+
+/**
+ * Remembers ids by 53 bits of a hash, a third of what the strings take. Among a million ids two collide with a chance of
+ * one in eighteen thousand. After `most` ids no more are stored, and unknown ids count as new.
+ */
+export function createSeenIds(most = 4_000_000) {
+  const seen = new Set<number>();
+  return {
+    /** True the first time an id is given. */
+    isNew(id: string): boolean {
+      const hash = hashId(id);
+      if (seen.has(hash)) return false;
+      if (seen.size < most) seen.add(hash);
+      return true;
+    },
+  };
+}
+
+/** 53 bits (cyrb53): two hashes side by side, each multiplied and mixed. */
+function hashId(id: string): number {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let at = 0; at < id.length; at += 1) {
+    const code = id.charCodeAt(at);
+    high = Math.imul(high ^ code, 2_654_435_761);
+    low = Math.imul(low ^ code, 1_597_334_677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
+  return (high >>> 11) * 2 ** 32 + (low >>> 0);
 }

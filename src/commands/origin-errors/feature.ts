@@ -1,29 +1,42 @@
 import { z } from 'zod';
+import { toLocalTime } from '../../lib/time-zone.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderLinkChoice, renderLinkForm, renderLinkLoading } from '../../views/origin-errors/forms.ts';
-import { readZonePick } from '../../views/origin-errors/menus.ts';
-import { type Picture, pictureNames } from '../../views/origin-errors/pictures.ts';
-import { type Question, writeQuestion } from '../../views/origin-errors/question.ts';
-import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { With } from '../define.ts';
+import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
 import {
-  type Action,
-  type Answer,
-  type Command,
-  defineForm,
-  type Feature,
-  type Shortcut,
-} from '../define.ts';
+  type Overview,
+  renderOverview,
+  renderOverviewFile,
+  renderReading,
+} from '../../views/origin-errors/overview.ts';
+import { rollBack } from '../../views/origin-errors/period.ts';
+import { pictureNames } from '../../views/origin-errors/pictures.ts';
+import {
+  type Question,
+  readZonePick,
+  wordsBehindZone,
+  type ZoneQuestion,
+} from '../../views/origin-errors/question.ts';
+import { type FileKind, fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
+import { renderNoZones } from '../../views/zones/list.ts';
+import { everyZone } from '../../views/zones/query.ts';
+import { renderUnclearZone } from '../../views/zones/rows.ts';
+import { type Command, type Context, defineForm, type Feature, type Shortcut, type With } from '../define.ts';
 import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone } from '../zones/lookup.ts';
-import { answerFile, answerOverview, answerOverviewFile, answerZone, type Shown } from './answers.ts';
-import { readButton, readZoneButton } from './buttons.ts';
 import { findChannelZone, hereCommand } from './channel-zone.ts';
-import { readFilters } from './filters.ts';
-import { lastDay, readRequestedPeriod } from './period.ts';
-import type { ReportServices } from './read.ts';
+import { writeEntries, writeOverview } from './file.ts';
+import {
+  createReport,
+  findCachedOverview,
+  findCachedReport,
+  isComplete,
+  type ReportServices,
+  readOverview,
+} from './read.ts';
+import { readFilters, readRequestedPeriod } from './words.ts';
 
 type Needed = ReportServices | 'names' | 'tempDirectory';
 
@@ -38,17 +51,14 @@ const errorsCommand: Command<Needed> = {
   examples: ['errors', 'errors shop', 'errors shop 10:00..11:00', 'errors shop yesterday status:5xx'],
   needs: 'read',
   shares: true,
-  async file(words, as, context) {
-    const { typed, ...question } = await readQuestion(words, context);
-    if (typed === undefined) return answerOverviewFile(question, as, context);
-    const found = await lookUpZone(typed, context);
-    return found.kind === 'one' ? answerFile({ ...question, zone: found.zone }, as, context) : { text: '' };
-  },
+  file: sendFile,
   async *run(words, context) {
-    const { typed, isOfChannel, ...question } = await readQuestion(words, context);
-    // A new question is counted now; the buttons of the answer use the cached report.
-    const shown = { fresh: true, picture: readPicture(words.named['show']), isOfChannel };
-    if (typed === undefined) yield* answerOverview(question, shown, context);
+    const as = fileKinds.find((kind) => kind === words.named['as']);
+    if (as) return yield await sendFile(words, as, context);
+    const { typed, question, isOfChannel } = await readQuestion(words, context);
+    // A typed question is counted now; the buttons of an answer show what is cached.
+    const shown = { fresh: words.named['seen'] === undefined, show: words.named['show'], isOfChannel };
+    if (typed === undefined) yield* answerOverview(question, shown.fresh, context);
     else yield await findAndAnswer(typed, question, shown, context);
   },
 };
@@ -59,76 +69,98 @@ async function readQuestion(words: Words, context: With<'names'>) {
   const filters = readFilters(words);
   const profile = await people.profile(person.userId);
   const { zone, period } = readRequestedPeriod(words, now(), profile?.timeZone ?? 'UTC');
-  const question = { zone: undefined, period, filters, isOfChannel: false };
+  const question = { zone: undefined, period, filters };
   const typed = zone.trim();
-  if (/^all(?: zones)?$/iu.test(typed)) return { ...question, typed: undefined };
-  if (typed !== '') return { ...question, typed };
+  if (/^all(?: zones)?$/iu.test(typed)) return { question, typed: undefined };
+  if (typed !== '') return { question, typed };
   const { id } = (await findChannelZone(context)) ?? {};
-  return { ...question, typed: id, isOfChannel: id !== undefined };
+  return { question, typed: id, isOfChannel: id !== undefined };
 }
 
-function readPicture(typed: string | undefined): Picture | undefined {
-  return pictureNames.find((name) => name === typed?.toLowerCase());
+interface Shown {
+  /** To be counted now; else the cached answer is shown, if there is one. */
+  readonly fresh: boolean;
+  /** The picture that was typed. */
+  readonly show?: string | undefined;
+  /** The zone was not typed: it is that of the channel. */
+  readonly isOfChannel?: boolean | undefined;
 }
 
 async function findAndAnswer(
   typed: string,
   question: Question,
-  shown: Shown,
+  { fresh, show, isOfChannel = false }: Shown,
   context: With<ReportServices>,
 ): Promise<Message> {
   const found = await lookUpZone(typed, context);
-  if (found.kind === 'one') return answerZone({ ...question, zone: found.zone }, shown, context);
   // The same days for any chosen zone, as dates, since the choice may be made tomorrow.
-  const [, , ...behind] = writeQuestion(question).split(' ');
-  return renderUnclearZone(found, 'errors', behind.join(' '));
+  if (found.kind !== 'one') return renderUnclearZone(found, 'errors', wordsBehindZone(question));
+  const asked = { ...question, zone: found.zone };
+  const cached = fresh ? undefined : findCachedReport(asked, context).value;
+  const [report, view] = await Promise.all([cached ?? createReport(asked, context), readView(context)]);
+  const picture = pictureNames.find((name) => name === show?.toLowerCase()) ?? 'kinds';
+  return renderOriginErrors(report, { ...view, picture, isOfChannel });
 }
 
-const showZone: Action<ReportServices> = {
-  id: 'origin-errors:day',
-  needs: 'read',
-  run(value, context) {
-    const { fresh, show: picture, ...question } = readZoneButton(value, context.now());
-    return answerZone(question, { fresh, picture }, context);
-  },
-};
+/** The reader's day and time zone, as far as Slack tells it. */
+async function readView({ people, person, now }: Context) {
+  const { timeZone } = (await people.profile(person.userId)) ?? {};
+  return { today: toLocalTime(timeZone ?? 'UTC', now()).day, timeZone };
+}
 
-const showZones: Action<'zoneCache'> = {
-  id: 'origin-errors:zones',
-  needs: 'read',
-  run(value, context): Answer {
-    const { fresh, ...question } = readButton(value, context.now());
-    return answerOverview(question, { fresh }, context);
-  },
-};
+/** Which zones fail, with the zones so far while they are read. @throws ApiError */
+async function* answerOverview(
+  question: Question,
+  fresh: boolean,
+  context: With<'zoneCache'>,
+): AsyncGenerator<Message, void> {
+  const cached = fresh ? undefined : findCachedOverview(question, context).value;
+  const view = await readView(context);
+  if (cached) return yield renderOverview(cached, view);
+  for await (const overview of readOverview(question, context)) {
+    if (overview.of === 0) return yield renderNoZones(everyZone, 0, []);
+    yield isComplete(overview) ? renderOverview(overview, view) : renderReading(overview, view);
+  }
+}
 
-/** Right, key and refusals are those of the command. */
-const pickZone: Action = {
-  id: 'origin-errors:pick',
-  needs: 'none',
-  runsCommand: true,
-  toCommand: readZonePick,
-};
+async function sendFile(words: Words, as: FileKind, context: With<Needed>): Promise<Message> {
+  const { typed, question } = await readQuestion(words, context);
+  if (typed === undefined) return sendOverviewFile(question, as, context);
+  const found = await lookUpZone(typed, context);
+  return found.kind === 'one' ? sendZoneFile({ ...question, zone: found.zone }, as, context) : { text: '' };
+}
 
-const sendFile: Action<'tempDirectory' | 'zoneCache'> = {
-  id: 'origin-errors:file',
-  needs: 'read',
-  newMessage: true,
-  run(value, context) {
-    const { as = 'csv', ...question } = readZoneButton(value, context.now());
-    return answerFile(question, as, context);
-  },
-};
+/** Every entry that the answer counted: the logs are read again, without what came after it. */
+async function sendZoneFile(
+  question: ZoneQuestion,
+  as: FileKind,
+  context: With<'tempDirectory' | 'zoneCache'>,
+): Promise<Message> {
+  const { today } = await readView(context);
+  const { value: report } = findCachedReport(question, context);
+  // The last hours are those of the answer.
+  const asked = report ? { ...question, period: report.period } : question;
+  const asOf = report?.takenAt ?? context.now();
+  // The CDN's clock may be ahead of ours.
+  const until = report && Math.max(asOf.getTime(), report.counts.last ?? 0);
+  const file = await writeEntries(asked, as, until, context);
+  return file ? renderFile({ question: asked, today, as, asOf, ...file }) : renderNoFile(asked, today);
+}
 
-const sendZonesFile: Action<'tempDirectory' | 'zoneCache'> = {
-  id: 'origin-errors:zones-file',
-  needs: 'read',
-  newMessage: true,
-  run(value, context) {
-    const { as = 'csv', ...question } = readButton(value, context.now());
-    return answerOverviewFile(question, as, context);
-  },
-};
+/** Each zone with errors in a file. */
+async function sendOverviewFile(
+  question: Question,
+  as: FileKind,
+  context: With<'tempDirectory' | 'zoneCache'>,
+): Promise<Message> {
+  const { today } = await readView(context);
+  let overview: Overview | undefined = findCachedOverview(question, context).value;
+  if (!overview) for await (const soFar of readOverview(question, context)) overview = soFar;
+  const zones = overview?.zones.filter(({ total, undated }) => total > 0 || undated > 0) ?? [];
+  const path = await writeOverview(zones, as, context);
+  if (!overview || path === undefined) return renderNoFile(question, today);
+  return renderOverviewFile(overview, { path, as, today });
+}
 
 /** Looks up why a link in a message fails, without typing, and shows it to one person only. */
 const lookUpLink: Shortcut<ReportServices> = {
@@ -148,10 +180,20 @@ const lookUpLink: Shortcut<ReportServices> = {
   },
 };
 
+function answerLastDay(host: string, context: With<ReportServices>): Promise<Message> {
+  const question = { zone: undefined, period: rollBack(24 * 60, context.now()), filters: {} };
+  return findAndAnswer(host, question, { fresh: true }, context);
+}
+
 export const originErrors: Feature<Needed> = {
   name: 'origin-errors',
   commands: [errorsCommand, hereCommand],
-  actions: [showZone, showZones, pickZone, sendFile, sendZonesFile],
+  // Right, key and refusals are those of the command.
+  actions: [
+    { id: 'errors:show', needs: 'none', runsCommand: true, newMessage: false },
+    { id: 'errors:file', needs: 'none', runsCommand: true },
+    { id: 'origin-errors:pick', needs: 'none', runsCommand: true, toCommand: readZonePick },
+  ],
   forms: [
     defineForm({
       id: 'origin-errors:link',
@@ -171,8 +213,3 @@ export const originErrors: Feature<Needed> = {
   ],
   shortcuts: [lookUpLink],
 };
-
-function answerLastDay(host: string, context: With<ReportServices>): Promise<Message> {
-  const question = { zone: undefined, period: lastDay(context.now()), filters: {} };
-  return findAndAnswer(host, question, { fresh: true }, context);
-}

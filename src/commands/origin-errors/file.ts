@@ -1,14 +1,15 @@
+import { createSeenIds } from '../../api/origin-errors/counts.ts';
 import { createFilter } from '../../api/origin-errors/filters.ts';
 import type { OriginError } from '../../api/origin-errors/origin-errors.ts';
-import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
 import { listDays, yieldToEventLoop } from '../../lib/time.ts';
 import type { ZoneErrors } from '../../views/origin-errors/overview.ts';
+import { daysOf } from '../../views/origin-errors/period.ts';
 import type { ZoneQuestion } from '../../views/origin-errors/question.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
 import type { With } from '../define.ts';
-import { createPeriodTest } from './period.ts';
+import { createPeriodTest } from './read.ts';
 
 interface EntryFile {
   readonly path: string;
@@ -36,16 +37,35 @@ export async function writeEntries(
   context: With<'tempDirectory'>,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
-  return createEntryFile(kind, context, async (write) => {
-    const isOfPeriod = createPeriodTest(period);
-    const isWanted = createFilter(filters);
-    const ids = createSeenIds();
+  const { header, lines } = formats[kind];
+  const isOfPeriod = createPeriodTest(period);
+  const isWanted = createFilter(filters);
+  const ids = createSeenIds();
+  return writeTempFile(context.tempDirectory, async (writeText) => {
+    await writeText(header);
     const incomplete: string[] = [];
     const unsorted: string[] = [];
     const held: OriginError[] = [];
+    let entries = 0;
     let skipped = 0;
+    let written = Promise.resolve();
+    const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
+      await earlier;
+      for (let at = 0; at < all.length; at += linesAtOnce) {
+        await writeText(lines(all.slice(at, at + linesAtOnce).map(toFileRow)));
+        await yieldToEventLoop();
+      }
+    };
+    /** Writes what is held, after what was written before. */
+    const flush = (): Promise<void> => {
+      entries += held.length;
+      written = writeAfter(written, held.splice(0));
+      // The next await reports a full disk; if reading failed meanwhile, none follows.
+      written.catch(() => undefined);
+      return written;
+    };
     // Day by day, in order.
-    for (const day of listDays(period.days)) {
+    for (const day of listDays(daysOf(period))) {
       let most = maxSorted;
       const read = await originErrors.forEach(zone.id, day, (entry) => {
         if (!isOfPeriod(entry, day) || !isWanted(entry)) return;
@@ -54,15 +74,15 @@ export async function writeEntries(
         held.push(entry);
         if (held.length < most) return;
         most = linesAtOnce;
-        return write(held.splice(0));
+        return flush();
       });
       if (most === maxSorted) held.sort(compareTime);
       else unsorted.push(day);
-      await write(held.splice(0));
+      await flush();
       skipped += read.skipped;
       if (read.moreExist) incomplete.push(day);
     }
-    return { skipped, incomplete, unsorted };
+    return entries > 0 ? { entries, skipped, incomplete, unsorted } : undefined;
   });
 }
 
@@ -72,81 +92,39 @@ function compareTime(one: OriginError, other: OriginError): number {
 }
 
 /** An entry as the file shows it: nothing that may be secret. */
-type FileRow = ReturnType<typeof toFileRow>;
-
 function toFileRow(entry: OriginError) {
   const { at, errorCode, statusCode, serverZone, id } = entry;
   const { requestUrl, message } = entry.details() ?? {};
   return { at, errorCode, statusCode, serverZone, url: requestUrl, message, logId: id };
 }
 
-/** A file of the rows that `fill` writes, deleted if it fails or writes none. */
-async function createEntryFile(
-  kind: FileKind,
-  context: With<'tempDirectory'>,
-  fill: (
-    write: (all: readonly OriginError[]) => Promise<void>,
-  ) => Promise<Omit<EntryFile, 'path' | 'entries'>>,
-): Promise<EntryFile | undefined> {
-  const { header, lines } = formats[kind];
-  return writeTempFile(context.tempDirectory, async (writeText) => {
-    await writeText(header);
-    let entries = 0;
-    let written = Promise.resolve();
-    const writeAfter = async (earlier: Promise<void>, all: readonly OriginError[]): Promise<void> => {
-      await earlier;
-      for (let at = 0; at < all.length; at += linesAtOnce) {
-        await writeText(lines(all.slice(at, at + linesAtOnce).map(toFileRow)));
-        await yieldToEventLoop();
-      }
-    };
-    /** Later batches are written after earlier ones. */
-    const write = (all: readonly OriginError[]): Promise<void> => {
-      entries += all.length;
-      written = writeAfter(written, all);
-      // The next await reports a full disk; if reading failed meanwhile, none follows.
-      written.catch(() => undefined);
-      return written;
-    };
-    try {
-      const notes = await fill(write);
-      return entries > 0 ? { entries, ...notes } : undefined;
-    } finally {
-      await written.catch(() => undefined);
-    }
-  });
+interface Format<Row> {
+  readonly header: string;
+  readonly lines: (rows: readonly Row[]) => string;
 }
 
-const columns: readonly CsvColumn<FileRow>[] = [
-  { name: 'time', cell: ({ at }) => (at === undefined ? undefined : new Date(at).toISOString()) },
+function createFormats<Row>(columns: readonly CsvColumn<Row>[]): Readonly<Record<FileKind, Format<Row>>> {
+  const toLine = (row: Row): string =>
+    `${JSON.stringify(Object.fromEntries(columns.map(({ name, cell }) => [name, cell(row)])))}\n`;
+  return {
+    csv: { header: writeCsvHeader(columns), lines: (rows) => writeCsv(columns, rows) },
+    ndjson: { header: '', lines: (rows) => rows.map(toLine).join('') },
+  };
+}
+
+const formats = createFormats<ReturnType<typeof toFileRow>>([
+  { name: 'time', cell: ({ at }) => writeTime(at) },
   { name: 'errorCode', cell: ({ errorCode }) => errorCode },
   { name: 'statusCode', cell: ({ statusCode }) => statusCode },
   { name: 'serverZone', cell: ({ serverZone }) => serverZone },
   { name: 'url', cell: ({ url }) => url },
   { name: 'message', cell: ({ message }) => message },
   { name: 'logId', cell: ({ logId }) => logId },
-];
+]);
 
-type Formats<Row> = Readonly<
-  Record<FileKind, { readonly header: string; readonly lines: (rows: readonly Row[]) => string }>
->;
-
-function createFormats<Row>(columns: readonly CsvColumn<Row>[]): Formats<Row> {
-  return {
-    csv: { header: writeCsvHeader(columns), lines: (rows) => writeCsv(columns, rows) },
-    ndjson: {
-      header: '',
-      lines: (rows) =>
-        rows
-          .map((row) => Object.fromEntries(columns.map(({ name, cell }) => [name, cell(row)])))
-          .map((line) => `${JSON.stringify(line)}\n`)
-          .join(''),
-    },
-  };
+function writeTime(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
 }
-
-/** One line per entry, with the members that answers show and no possible secrets. */
-const formats = createFormats(columns);
 
 const zoneFormats = createFormats<ZoneErrors>([
   { name: 'zoneId', cell: ({ zone }) => zone.id },
@@ -156,7 +134,7 @@ const zoneFormats = createFormats<ZoneErrors>([
   { name: 'withoutTime', cell: ({ undated }) => undated },
   { name: 'mostlyCode', cell: ({ mostly }) => mostly?.errorCode },
   { name: 'mostlyStatus', cell: ({ mostly }) => mostly?.statusCode },
-  { name: 'last', cell: ({ last }) => (last === undefined ? undefined : new Date(last).toISOString()) },
+  { name: 'last', cell: ({ last }) => writeTime(last) },
 ]);
 
 /** Writes a line for each zone: 25 at most. The path; undefined if there are none. */

@@ -1,25 +1,18 @@
 import { ApiError } from '../../api/http/errors.ts';
 import {
-  countDay,
   createOriginErrorCounter,
+  createSeenIds,
   type OriginErrorCounts,
 } from '../../api/origin-errors/counts.ts';
 import { createFilter, type FilterKind, type Filters } from '../../api/origin-errors/filters.ts';
 import type { OriginError, OriginErrors } from '../../api/origin-errors/origin-errors.ts';
-import { createSeenIds } from '../../api/origin-errors/seen-ids.ts';
 import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';
 import { hourMs, listDays, minuteMs, toUtcDay } from '../../lib/time.ts';
 import type { Overview, ZoneErrors } from '../../views/origin-errors/overview.ts';
+import { chooseParts, daysOf, findBefore, type Period } from '../../views/origin-errors/period.ts';
 import {
-  boundsOf,
-  chooseParts,
-  createPeriod,
-  findBefore,
-  type Period,
-} from '../../views/origin-errors/period.ts';
-import {
-  encodeQuestion,
   type Question,
+  writeQuestion,
   type ZoneName,
   type ZoneQuestion,
 } from '../../views/origin-errors/question.ts';
@@ -28,7 +21,6 @@ import { describeChange, nameChange } from '../../views/zones/setting-changes.ts
 import type { With } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { chooseZones } from './choose-zones.ts';
-import { createPeriodTest } from './period.ts';
 
 /** Logs read at once; the log of a day is up to hundreds of megabytes. */
 const logsAtOnce = 4;
@@ -45,81 +37,112 @@ interface Counted {
   readonly failures: readonly { readonly day: string; readonly reason: unknown }[];
 }
 
-/** Counts the entries of a period and of its comparison in one pass over the logs. @throws ApiError if no day can be read */
+/** A test of the entries of a day's log. One without a time is of its day, and of no part of it. */
+export function createPeriodTest(period: Period): (entry: OriginError, day: string) => boolean {
+  const { from, to, isWholeDays } = period;
+  const all = new Set(listDays(daysOf(period)));
+  return ({ at }, day) => (isWholeDays ? all.has(day) : at !== undefined && at >= from && at < to);
+}
+
+interface CountOptions extends Pick<Question, 'filters'> {
+  readonly takenAt: Date;
+  readonly atOnce: number;
+  /** Called with each entry of the first period. */
+  readonly visit?: (entry: OriginError) => void;
+}
+
+/** Counts the entries of a period and of its comparison in one pass over the logs. */
 async function countPeriods(
   originErrors: OriginErrors,
   zone: ZoneName,
-  { filters, takenAt }: { readonly filters: Filters; readonly takenAt: Date },
-  periods: readonly Period[],
-  { atOnce, visit }: { readonly atOnce: number; readonly visit?: (entry: OriginError) => void },
-): Promise<Counted[]> {
+  [period, ...others]: readonly [Period, ...Period[]],
+  { filters, takenAt, atOnce, visit }: CountOptions,
+): Promise<[Counted, ...Counted[]]> {
   const isWanted = createFilter(filters);
   const since = takenAt.getTime() - hourMs;
   const ids = createSeenIds();
-  const days = [...new Set(periods.flatMap((period) => listDays(period.days)))];
+  const days = [...new Set([period, ...others].flatMap((one) => listDays(daysOf(one))))];
   // An entry may be in two days' logs. Whole days are those of their logs, so the one before is counted by itself.
-  const own = new Set(periods[0] && (periods[0].span ? days : listDays(periods[0].days)));
-  const newCounters = () =>
-    periods.map((period) => {
-      const { start, length, count } = chooseParts(period);
-      const counter = createOriginErrorCounter({ start, hours: count, hourLength: length, since });
-      return { counter, isOfPeriod: createPeriodTest(period), all: 0, undated: 0 };
+  const own = new Set(period.isWholeDays ? listDays(daysOf(period)) : days);
+  const createPart = (one: Period) => {
+    const { start, length, count } = chooseParts(one);
+    const counter = createOriginErrorCounter({ start, hours: count, hourLength: length, since });
+    return { counter, isOfPeriod: createPeriodTest(one), all: 0, undated: 0 };
+  };
+  // Counted by day, so that nothing is left of a day that breaks off.
+  const countDay = async (day: string) => {
+    const parts = [period, ...others].map(createPart);
+    const seen = own.has(day) ? ids : createSeenIds();
+    let repeated = 0;
+    const read = await originErrors.forEach(zone.id, day, (entry) => {
+      if (entry.id !== '' && !seen.isNew(entry.id)) {
+        repeated += 1;
+        return;
+      }
+      for (const [nth, part] of parts.entries()) {
+        if (part.isOfPeriod(entry, day)) {
+          part.all += 1;
+          if (nth === 0) visit?.(entry);
+          if (isWanted(entry)) part.counter.add(entry);
+        } else if (entry.at === undefined && isWanted(entry)) part.undated += 1;
+      }
     });
+    return { ...read, repeated, parts };
+  };
   const settled = await runConcurrently(
     atOnce,
-    days.map((day) => async () => {
-      const counters = newCounters();
-      const add = (entry: OriginError): void => {
-        for (const [nth, one] of counters.entries()) {
-          if (one.isOfPeriod(entry, day)) {
-            one.all += 1;
-            if (nth === 0) visit?.(entry);
-            if (isWanted(entry)) one.counter.add(entry);
-          } else if (entry.at === undefined && isWanted(entry)) one.undated += 1;
-        }
-      };
-      const counter = { ...createOriginErrorCounter({ start: 0, hours: 0 }), add };
-      const seen = own.has(day) ? ids : createSeenIds();
-      return { ...(await countDay(originErrors, zone.id, day, seen, counter)), counters };
-    }),
+    days.map((day) => () => countDay(day)),
   );
-  const read = new Map(days.map((day, nth) => [day, settled[nth]]));
-  return periods.map((period, nth) => {
-    const whole = newCounters()[nth] as ReturnType<typeof newCounters>[number];
-    const found = { all: 0, undated: 0, skipped: 0, repeated: 0 };
+  const sumUp = (one: Period, nth: number): Counted => {
+    const whole = createPart(one);
+    const sums = { all: 0, undated: 0, skipped: 0, repeated: 0 };
     const incomplete: string[] = [];
     const failures: { day: string; reason: unknown }[] = [];
-    for (const day of listDays(period.days)) {
-      const one = read.get(day);
-      if (one?.status !== 'fulfilled') {
-        failures.push({ day, reason: one?.reason });
+    for (const day of listDays(daysOf(one))) {
+      const read = settled[days.indexOf(day)];
+      if (read?.status !== 'fulfilled') {
+        failures.push({ day, reason: read?.reason });
         continue;
       }
-      const { counters, skipped, repeated, moreExist } = one.value;
-      const part = counters[nth];
+      const part = read.value.parts[nth];
       if (part) whole.counter.merge(part.counter);
-      found.all += part?.all ?? 0;
-      found.undated += part?.undated ?? 0;
-      found.skipped += skipped;
-      found.repeated += repeated;
-      if (moreExist) incomplete.push(day);
+      sums.all += part?.all ?? 0;
+      sums.undated += part?.undated ?? 0;
+      sums.skipped += read.value.skipped;
+      sums.repeated += read.value.repeated;
+      if (read.value.moreExist) incomplete.push(day);
     }
-    return { counts: whole.counter.result(), ...found, incomplete, failures };
-  });
+    // Whole days have every entry of their logs.
+    const undated = one.isWholeDays ? 0 : sums.undated;
+    return { counts: whole.counter.result(), ...sums, undated, incomplete, failures };
+  };
+  return [sumUp(period, 0), ...others.map((one, nth) => sumUp(one, nth + 1))];
 }
 
 /** Whether the hour before a moment is a part of the period, and not all of it. */
-function hasLastHour(period: Period, now: Date): boolean {
-  const { from, to } = boundsOf(period);
+function hasLastHour({ from, to }: Period, now: Date): boolean {
   const at = now.getTime();
   return to > at - minuteMs && from < at - hourMs - minuteMs;
 }
 
 /** The cached report of a question. Call it before resolving the key. */
-export function findCachedReport({ zone, ...question }: ZoneQuestion, context: With<'zoneCache'>) {
-  const reports = context.zoneCache.forPerson(context.person).results<Report>('origin-errors');
-  const key = encodeQuestion({ ...question, zone: { id: zone.id, name: '' } });
-  return { value: reports.get(key), set: (report: Report) => reports.set(key, report) };
+export function findCachedReport(question: ZoneQuestion, context: With<'zoneCache'>) {
+  return findCached<Report>('origin-errors', question, context);
+}
+
+/** The cached overview of a question. Call it before resolving the key. */
+export function findCachedOverview(question: Question, context: With<'zoneCache'>) {
+  return findCached<Overview>('origin-errors-zones', question, context);
+}
+
+function findCached<T extends object>(
+  kind: string,
+  question: Question,
+  { zoneCache, person }: With<'zoneCache'>,
+) {
+  const results = zoneCache.forPerson(person).results<T>(kind);
+  const key = writeQuestion(question, { fixed: false });
+  return { value: results.get(key), set: (result: T) => results.set(key, result) };
 }
 
 export type ReportServices = 'settingsHistory' | 'zoneCache';
@@ -132,53 +155,40 @@ export async function createReport(question: ZoneQuestion, context: With<ReportS
   const takenAt = context.now();
   const before = findBefore(period, takenAt);
   const values = createValues(filters);
-  const periods = [
-    period,
-    ...(before ? [before.isWholeDay ? { days: createPeriod(before).days } : createPeriod(before)] : []),
-  ];
-  const [now, earlier] = await countPeriods(originErrors, zone, { filters, takenAt }, periods, {
-    atOnce: logsAtOnce,
-    visit: (entry) => values.add(entry),
-  });
-  if (!now) throw new Error('nothing was counted');
-  const { failures, ...counted } = now;
-  if (failures.length === period.days.count) throw failures[0]?.reason;
+  const [{ failures, ...counted }, earlier] = await countPeriods(
+    originErrors,
+    zone,
+    before ? [period, before] : [period],
+    { filters, takenAt, atOnce: logsAtOnce, visit: (entry) => values.add(entry) },
+  );
+  if (failures.length === daysOf(period).count) throw failures[0]?.reason;
   noteErrors(zone, counted.counts.total, context);
   const lastHour = [takenAt, new Date(takenAt.getTime() - hourMs)].map(toUtcDay);
   const isUnread = failures.some(({ day }) => lastHour.includes(day));
+  const isCompared = earlier !== undefined && earlier.failures.length === 0;
   const report: Report = {
-    ...question,
+    zone,
+    period,
+    filters,
     ...counted,
     takenAt,
     values: values.found,
-    undated: period.span ? counted.undated : 0,
     recent: hasLastHour(period, takenAt) && !isUnread ? counted.counts.recent : undefined,
     unread: failures.map(({ day, reason }) => ({ day, why: context.explain(reason) })),
     before: before && {
       name: before.name,
-      ...(earlier && earlier.failures.length === 0
-        ? {
-            total: earlier.counts.total,
-            codes: new Set(earlier.counts.codes.keys()),
-            incomplete: earlier.incomplete.length > 0,
-          }
-        : {}),
+      ...(isCompared && {
+        total: earlier.counts.total,
+        codes: new Set(earlier.counts.codes.keys()),
+        incomplete: earlier.incomplete.length > 0,
+      }),
     },
-    origin: findOrigin(zone, context),
+    origin: URL.parse(zone.originUrl ?? '')?.hostname || undefined,
     change: await findChange(zone, counted.counts.first, context),
   };
   // An incomplete report is not cached, so that trying again reads again.
-  if (report.unread.length === 0 && report.before?.total !== undefined) cached.set(report);
+  if (report.unread.length === 0 && (isCompared || !before)) cached.set(report);
   return report;
-}
-
-/** The host that the zone fetches from, as far as the list of zones is known. */
-function findOrigin({ id }: ZoneName, context: With<'zoneCache'>): string | undefined {
-  const zone = context.zoneCache
-    .forPerson(context.person)
-    .get()
-    ?.zones.find((one) => one.id === id);
-  return URL.parse(zone?.originUrl ?? '')?.hostname || undefined;
 }
 
 /** A setting that changed so shortly before the first error is named beside it. */
@@ -218,10 +228,8 @@ function createValues(filters: Filters) {
 }
 
 /** Zones that were asked about lately, and whether they had errors: they are read first where there are too many. */
-function findNotes(context: With<'zoneCache'>) {
-  const notes = context.zoneCache
-    .forPerson(context.person)
-    .results<Map<string, boolean>>('zones-with-errors');
+function findNotes({ zoneCache, person }: With<'zoneCache'>) {
+  const notes = zoneCache.forPerson(person).results<Map<string, boolean>>('zones-with-errors');
   return {
     value: notes.get('') ?? new Map<string, boolean>(),
     set: (all: Map<string, boolean>) => notes.set('', all),
@@ -238,13 +246,6 @@ const zonesAtOnce = 8;
 /** A message on the way is for reading that takes longer; Slack takes five in all. */
 const messageMs = 2_000;
 const maxMessages = 3;
-
-/** The cached overview of a question. Call it before resolving the key. */
-export function findCachedOverview(question: Question, context: With<'zoneCache'>) {
-  const overviews = context.zoneCache.forPerson(context.person).results<Overview>('origin-errors-zones');
-  const key = encodeQuestion(question);
-  return { value: overviews.get(key), set: (overview: Overview) => overviews.set(key, overview) };
-}
 
 /**
  * Counts the errors of the zones that matter most. Yields what is known so far, now and then, and at last all of it. A zone
@@ -268,30 +269,32 @@ export async function* readOverview(
   const unread: Overview['unread'][number][] = [];
   let failure: { readonly reason: unknown } | undefined;
   const readOrName = async ({ id, name }: ZoneName): Promise<void> => {
+    const zone = { id, name };
     try {
-      const zone = { id, name };
-      const [counted] = await countPeriods(originErrors, zone, { filters, takenAt }, [period], { atOnce: 1 });
-      if (!counted) return;
+      const options = { filters, takenAt, atOnce: 1 };
+      const [{ counts, all, undated, ...counted }] = await countPeriods(
+        originErrors,
+        zone,
+        [period],
+        options,
+      );
       if (counted.failures.length > 0) throw counted.failures[0]?.reason;
-      const { counts, all, undated, incomplete } = counted;
-      const recent = hasLastHour(period, takenAt) ? counts.recent : undefined;
-      const [mostly] = rankKinds(counts.groups);
       zones.push({
         zone,
         total: counts.total,
         all,
-        recent,
-        mostly,
+        recent: hasLastHour(period, takenAt) ? counts.recent : undefined,
+        mostly: rankKinds(counts.groups)[0],
         last: counts.last,
-        hasMore: incomplete.length > 0,
-        undated: period.span ? undated : 0,
+        hasMore: counted.incomplete.length > 0,
+        undated,
       });
       if (counts.total > 0) noteErrors(zone, counts.total, context);
     } catch (error) {
       const isForAll = error instanceof ApiError && ['key_refused', 'cancelled'].includes(error.code);
       if (isForAll || context.signal.aborted) throw error;
       failure = { reason: error };
-      unread.push({ zone: { id, name }, why: context.explain(error) });
+      unread.push({ zone, why: context.explain(error) });
     }
   };
   const overview = (): Overview => ({
@@ -303,21 +306,20 @@ export async function* readOverview(
     of: all.length,
   });
   yield overview();
-  let saidAt = context.now().getTime();
-  let said = 1;
+  let shownAt = context.now().getTime();
+  let messages = 1;
   for (let at = 0; at < chosen.length; at += zonesAtOnce) {
     await mapConcurrently(logsAtOnce, chosen.slice(at, at + zonesAtOnce), readOrName);
     const now = context.now().getTime();
     const isLast = at + zonesAtOnce >= chosen.length;
-    if (isLast || said >= maxMessages || now - saidAt < messageMs) continue;
+    if (isLast || messages >= maxMessages || now - shownAt < messageMs) continue;
     yield overview();
-    saidAt = now;
-    said += 1;
+    shownAt = now;
+    messages += 1;
   }
   if (failure && zones.length === 0) throw failure.reason;
-  const complete = overview();
-  if (unread.length === 0) cached.set(complete);
-  yield complete;
+  if (unread.length === 0) cached.set(overview());
+  yield overview();
 }
 
 export function isComplete({ zones, unread, asked }: Overview): boolean {

@@ -83,7 +83,7 @@ export async function loadAffectedByScript(
 export type ZoneLookup =
   | {
       readonly kind: 'one';
-      readonly zone: Pick<ZoneSummary, 'id' | 'name'>;
+      readonly zone: Pick<ZoneSummary, 'id' | 'name' | 'originUrl'>;
       /** Every field, if the lookup has read them. */
       readonly whole?: Zone;
     }

@@ -2,17 +2,22 @@ import type { Button } from '@slack/types';
 import { minuteMs } from '../../lib/time.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import type { Message } from '../blocks/blocks.ts';
-import { button } from '../blocks/buttons.ts';
 import { formatInteger, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, type Maybe, truncateLines } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
 import { showButton } from '../zones/rows.ts';
-import { type Clock, createClock } from './clock.ts';
-import { allZonesButton, renderPeriodMenu } from './menus.ts';
-import { chooseParts, describeMinutes, describePeriod } from './period.ts';
+import { type Clock, chooseParts, createClock, describeMinutes, describePeriod } from './period.ts';
 import { formatKind, type Picture, pictureNames, pictures, renderPicture } from './pictures.ts';
-import { describeFilters, encodeQuestion, isFiltered, writeQuestion } from './question.ts';
+import {
+  describeFilters,
+  fileButton,
+  isFiltered,
+  questionButton,
+  refreshButton,
+  renderPeriodMenu,
+  writeQuestion,
+} from './question.ts';
 import { findLastDay, type Report, rankKinds } from './report.ts';
 
 export interface ReportView {
@@ -47,7 +52,7 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
       [title + describeLastHour(counts.total, recent), title].find(({ length }) => length <= 50) ?? title,
   });
   const hasPaths = view.picture === 'addresses' || view.picture === 'samples';
-  const show = { show: view.picture };
+  const show = `show:${view.picture}`;
   return renderAnswer({
     text: join([headline + behind, cause, facts], '. '),
     lines: [`*${headline}*${behind}`, cause, describeChange(report, clock), facts],
@@ -57,17 +62,15 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
       counts.total > 0 &&
         selectOf(
           pictures[view.picture],
-          pictureNames.map((each) =>
-            button(pictures[each], `origin-errors:day:${each}`, encodeQuestion(report, { show: each })),
-          ),
+          pictureNames.map((each) => questionButton(pictures[each], report, `show:${each}`)),
           { chosen: pictures[view.picture] },
         ),
-      renderPeriodMenu(report, view, show),
+      renderPeriodMenu(report, view, takenAt, show),
       isFiltered(filters)
-        ? button('Without filters', 'origin-errors:day:all', encodeQuestion({ ...report, filters: {} }, show))
-        : allZonesButton(report),
+        ? questionButton('Without filters', { ...report, filters: {} }, show)
+        : questionButton('All zones', { ...report, zone: undefined }),
     ],
-    share: writeQuestion(report, show),
+    share: writeQuestion(report, { more: show }),
     more: renderMore(report, view),
     notes: [
       view.isOfChannel && `${name} is the zone of this channel`,
@@ -199,12 +202,12 @@ function describeNew({ counts, before }: Report): string {
 
 function renderMore(report: Report, { picture }: ReportView): Maybe<Button>[] {
   const hasErrors = report.counts.total > 0;
+  const more = `show:${picture}`;
   return [
-    button('Refresh', 'origin-errors:day:refresh', encodeQuestion(report, { fresh: '1', show: picture })),
-    hasErrors && button('All as CSV', 'origin-errors:file:csv', encodeQuestion(report, { as: 'csv' })),
-    hasErrors &&
-      button('All as NDJSON', 'origin-errors:file:ndjson', encodeQuestion(report, { as: 'ndjson' })),
-    hasErrors && shareFileButton(writeQuestion(report, { show: picture }), 'csv'),
+    refreshButton(report, more),
+    hasErrors && fileButton('All as CSV', 'csv', report),
+    hasErrors && fileButton('All as NDJSON', 'ndjson', report),
+    hasErrors && shareFileButton(writeQuestion(report, { more }), 'csv'),
     showButton(report.zone.id, 'The zone'),
   ];
 }

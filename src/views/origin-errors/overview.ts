@@ -1,21 +1,22 @@
 import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, say } from '../blocks/blocks.ts';
-import { button } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
-import { createClock } from './clock.ts';
-import { pickZone, renderPeriodMenu } from './menus.ts';
-import { describePeriod, writeForFile } from './period.ts';
+import { createClock, describePeriod, writeForFile } from './period.ts';
 import { formatKind } from './pictures.ts';
 import {
   describeFilters,
-  encodeQuestion,
+  fileButton,
   isFiltered,
+  pickZone,
   type Question,
+  questionButton,
+  refreshButton,
+  renderPeriodMenu,
   writeQuestion,
   type ZoneName,
 } from './question.ts';
@@ -77,25 +78,22 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
         'Open a zone…',
         failing
           .slice(0, maxOffered)
-          .map(({ zone, total, recent }, nth) =>
-            button(
+          .map(({ zone, total, recent }) =>
+            questionButton(
               `${zone.name || zone.id} · ${recent ? `${formatInteger(recent)} now` : formatInteger(total)}`,
-              `origin-errors:day:${nth}`,
-              encodeQuestion({ ...overview, zone }),
+              { ...overview, zone },
             ),
           ),
       ),
-      renderPeriodMenu(overview, view),
+      renderPeriodMenu(overview, view, takenAt),
       pickZone(overview),
     ],
     share: writeQuestion(overview),
     more: [
-      button('Refresh', 'origin-errors:zones:refresh', encodeQuestion(overview, { fresh: '1' })),
-      failing.length > 0 &&
-        button('These as CSV', 'origin-errors:zones-file:csv', encodeQuestion(overview, { as: 'csv' })),
+      refreshButton(overview),
+      failing.length > 0 && fileButton('These as CSV', 'csv', overview),
       failing.length > 0 && shareFileButton(writeQuestion(overview), 'csv'),
-      isFiltered(filters) &&
-        button('Without filters', 'origin-errors:zones:all', encodeQuestion({ ...overview, filters: {} })),
+      isFiltered(filters) && questionButton('Without filters', { ...overview, filters: {} }),
     ],
     notes: [
       unread.length === 0 &&

@@ -1,88 +1,122 @@
 import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
+import { toLocalTime } from '../../lib/time-zone.ts';
 import { formatShortDay } from '../blocks/format.ts';
-import type { Clock } from './clock.ts';
 
-/** The time that is asked about: whole UTC days, by which the CDN files its logs, or a part of them. */
+/** The time that is asked about, from one whole minute to another, in epoch ms. */
 export interface Period {
-  /** The days whose logs hold it. */
-  readonly days: DayRange;
-  /** Undefined = the whole days. */
-  readonly span?: Span | undefined;
-}
-
-/** From one whole minute to another, in epoch ms; `to` is not part of it. */
-export interface Span {
   readonly from: number;
+  /** Not part of it. */
   readonly to: number;
-  /** It was asked for as the last minutes, so it moves on when it is read again. */
+  /** Asked for as the last minutes, so it moves on when it is read again. */
   readonly last?: number | undefined;
   /** It ends now, so it grows when it is read again. */
   readonly isOpen?: true | undefined;
+  /** Whole UTC days, by which the CDN files its logs: all entries of these logs. */
+  readonly isWholeDays?: true | undefined;
 }
 
-export function createPeriod(span: Span): Period {
-  const first = toUtcDay(new Date(span.from));
-  const last = toUtcDay(new Date(span.to - 1));
-  return { days: { first, count: (startOfDay(last) - startOfDay(first)) / dayMs + 1 }, span };
+/** The UTC days whose logs hold it. */
+export function daysOf({ from, to }: Period): DayRange {
+  const [first, last] = [from, to - 1].map((at) => toUtcDay(new Date(at)));
+  return { first: first ?? '', count: (startOfDay(last ?? '') - startOfDay(first ?? '')) / dayMs + 1 };
+}
+
+export function wholeDays({ first, count }: DayRange): Period {
+  const from = startOfDay(first);
+  return { from, to: from + count * dayMs, isWholeDays: true };
 }
 
 /** The last minutes, with the one that has begun and the one in which they began. */
 export function rollBack(minutes: number, now: Date): Period {
-  const at = now.getTime();
-  const from = Math.floor(at / minuteMs - minutes) * minuteMs;
-  return createPeriod({ from, to: Math.ceil(at / minuteMs) * minuteMs, last: minutes });
+  const from = Math.floor(now.getTime() / minuteMs - minutes) * minuteMs;
+  return { from, to: endOfMinute(now), last: minutes };
 }
 
 /** From a minute until now. */
 export function openPeriod(from: number, now: Date): Period {
-  return createPeriod({ from, to: Math.ceil(now.getTime() / minuteMs) * minuteMs, isOpen: true });
+  return { from, to: endOfMinute(now), isOpen: true };
 }
 
-export function boundsOf({ days, span }: Period): Span {
-  const start = startOfDay(days.first);
-  return span ?? { from: start, to: start + days.count * dayMs };
+function endOfMinute(now: Date): number {
+  return Math.ceil(now.getTime() / minuteMs) * minuteMs;
 }
 
 /** As long a time before it, for comparison; undefined for more than a day. `name`: `hour before`, `day before`. */
-export function findBefore(
-  period: Period,
-  now: Date,
-):
-  | { readonly from: number; readonly to: number; readonly name: string; readonly isWholeDay: boolean }
-  | undefined {
-  const { from, to, last, isOpen } = boundsOf(period);
-  const end = period.span ? to : Math.min(to, Math.ceil(now.getTime() / minuteMs) * minuteMs);
+export function findBefore(period: Period, now: Date): (Period & { readonly name: string }) | undefined {
+  const { from, to, last, isOpen, isWholeDays } = period;
+  const end = isWholeDays ? Math.min(to, endOfMinute(now)) : to;
   const length = last === undefined ? end - from : last * minuteMs;
   // A day on which clocks are put back is longer.
   if (length > dayMs + hourMs) return undefined;
-  if (isOpen || end < to)
-    return { from: from - dayMs, to: end - dayMs, name: 'same time the day before', isWholeDay: false };
+  if (isOpen || end < to) return { from: from - dayMs, to: end - dayMs, name: 'same time the day before' };
   const name = length < dayMs - hourMs || last ? describeMinutes(length / minuteMs) : 'day';
-  return { from: from - length, to: from, name: `${name} before`, isWholeDay: !period.span };
+  return { from: from - length, to: from, name: `${name} before`, isWholeDays };
+}
+
+/** Parts of the period that a chart is made of: five minutes up to two hours, else hours. */
+export function chooseParts({ from, to }: Period) {
+  const length = to - from <= 2 * hourMs ? 5 * minuteMs : hourMs;
+  const start = Math.floor(from / length) * length;
+  return { start, length, count: Math.ceil((to - start) / length) };
+}
+
+/** Moments by the clock of one time zone, so that an answer has no second one. */
+export type Clock = ReturnType<typeof createClock>;
+
+/** The clock of an IANA zone or an offset. */
+export function createClock(zone = 'UTC') {
+  const date = (at: number): string => toLocalTime(zone, new Date(at)).day;
+  const day = (at: number): string => formatShortDay(date(at));
+  const time = (at: number): string => {
+    const { minutes } = toLocalTime(zone, new Date(at));
+    return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+  };
+  return {
+    zone,
+    /** `2026-11-21` */
+    date,
+    /** `21 Nov` */
+    day,
+    /** `11:38` */
+    time,
+    /** `11:38`, or `20 Nov 11:38` where that is not the day of the answer. */
+    moment: (at: number, asOf: Date) =>
+      day(at) === day(asOf.getTime()) ? time(at) : `${day(at)} ${time(at)}`,
+    /** `11`, or `11:30` where the clock is not a whole number of hours from UTC. */
+    hour: (at: number) => time(at).replace(/:00$/u, ''),
+  };
 }
 
 /**
  * `today`, `on 20 Nov`, `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. `today` is that of the clock; days of
  * another year have it.
  */
-export function describePeriod({ days, span }: Period, today: string, clock: Clock): string {
-  if (!span) return describeDays(days, today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
-  if (span.last !== undefined) return `in the last ${describeMinutes(span.last)}`;
-  const [from, to] = describeEnds(span, clock);
-  if (from === '00:00' && (span.isOpen || to === '00:00')) return describeLocalDays(span, today, clock);
-  const [day, lastDay] = [span.from, span.to].map((at) => writeDay(at, today, clock));
-  if (span.isOpen) return `since ${day} ${from}`;
-  return span.from + dayMs >= span.to && clock.day(span.from) === clock.day(span.to)
-    ? `on ${day} from ${from} to ${to}`
-    : `from ${day} ${from} to ${lastDay} ${to}`;
+export function describePeriod(period: Period, today: string, clock: Clock): string {
+  const { from, to, last, isOpen, isWholeDays } = period;
+  if (isWholeDays) return describeDays(daysOf(period), today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
+  if (last !== undefined) return `in the last ${describeMinutes(last)}`;
+  const [begin, end] = [clock.time(from), clock.time(to)];
+  if (begin === '00:00' && (isOpen || end === '00:00')) return describeLocalDays(period, today, clock);
+  const [day, lastDay] = [from, to].map((at) => writeDay(at, today, clock));
+  if (isOpen) return `since ${day} ${begin}`;
+  return from + dayMs >= to && clock.day(from) === clock.day(to)
+    ? `on ${day} from ${begin} to ${end}`
+    : `from ${day} ${begin} to ${lastDay} ${end}`;
 }
 
 /** Whole days on the reader's clock. */
-function describeLocalDays({ from, to, isOpen }: Span, today: string, clock: Clock): string {
+function describeLocalDays({ from, to, isOpen }: Period, today: string, clock: Clock): string {
   const [first, last] = [clock.date(from), clock.date(to - 1)];
   const [begin, end] = [from, to - 1].map((at) => writeDay(at, today, clock));
   if (first === last) return nameDay(first, today) ?? `on ${begin}`;
   return isOpen ? `since ${begin}` : `from ${begin} to ${end}`;
+}
+
+/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
+function describeDays({ first, count }: DayRange, today: string): string {
+  const last = shiftDay(first, count - 1);
+  if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
+  return nameDay(first, today) ?? `on ${first}`;
 }
 
 function nameDay(day: string, today: string): string | undefined {
@@ -97,20 +131,17 @@ function writeDay(at: number, today: string, clock: Clock): string {
 }
 
 /** `12 Nov`, `20 Nov – 21 Nov`, `Last 24 hours`, `20 Nov 10:00 – 11:00`: the entry of a menu. */
-export function namePeriod({ days: { first, count }, span }: Period, clock: Clock): string {
-  if (!span) {
-    const [from, to] = [first, shiftDay(first, count - 1)].map(formatShortDay);
-    return count === 1 ? (from ?? '') : `${from} – ${to}`;
+export function namePeriod(period: Period, clock: Clock): string {
+  const { from, to, last, isOpen } = period;
+  if (period.isWholeDays) {
+    const { first, count } = daysOf(period);
+    const end = formatShortDay(shiftDay(first, count - 1));
+    return count === 1 ? end : `${formatShortDay(first)} – ${end}`;
   }
-  if (span.last !== undefined) return `Last ${describeMinutes(span.last)}`;
-  const [from, to] = describeEnds(span, clock);
-  const [day, lastDay] = [span.from, span.to].map(clock.day);
-  if (span.isOpen) return `Since ${day} ${from}`;
-  return `${day} ${from} – ${day === lastDay ? '' : `${lastDay} `}${to}`;
-}
-
-function describeEnds({ from, to }: Span, clock: Clock): [string, string] {
-  return [clock.time(from), clock.time(to)];
+  if (last !== undefined) return `Last ${describeMinutes(last)}`;
+  const [day, lastDay] = [from, to].map(clock.day);
+  if (isOpen) return `Since ${day} ${clock.time(from)}`;
+  return `${day} ${clock.time(from)} – ${day === lastDay ? '' : `${lastDay} `}${clock.time(to)}`;
 }
 
 /** `hour`, `24 hours`, `90 minutes`, `2.5 hours`, `3 days` */
@@ -121,65 +152,35 @@ export function describeMinutes(minutes: number): string {
   return minutes === 1 ? 'minute' : `${minutes} minutes`;
 }
 
-/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
-function describeDays({ first, count }: DayRange, today: string): string {
-  const last = shiftDay(first, count - 1);
-  if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
-  return nameDay(first, today) ?? `on ${first}`;
-}
-
 /** The period as it can be typed: the same for every reader, at any later time. */
-export function writePeriod({ days: { first, count }, span }: Period): string {
-  if (!span) return count === 1 ? first : `${first}..${shiftDay(first, count - 1)}`;
-  const [from = '', to = ''] = [span.from, span.to].map((at) => new Date(at).toISOString().slice(0, 16));
+export function writePeriod(period: Period): string {
+  if (period.isWholeDays) {
+    const { first, count } = daysOf(period);
+    return count === 1 ? first : `${first}..${shiftDay(first, count - 1)}`;
+  }
+  const [from, to] = [writeMoment(period.from), writeMoment(period.to)];
   return `${from}..${from.slice(0, 11) === to.slice(0, 11) ? to.slice(11) : to}Z`;
 }
 
-/** The same, but what was asked for as the last minutes stays that. */
+/** The same, but the last minutes stay that, and what has no end has none. Whole days are those of UTC for every reader. */
 export function writeMovingPeriod(period: Period): string {
-  const { last } = period.span ?? {};
-  return last === undefined ? writePeriod(period) : `${last}m`;
+  const { from, to, last, isOpen, isWholeDays } = period;
+  if (last !== undefined) return `${last}m`;
+  // A minute that has begun is not yet a time until now.
+  if (isOpen && to - from > minuteMs) return `${writeMoment(from)}Z..now`;
+  return isWholeDays ? `${writePeriod(period)} UTC` : writePeriod(period);
+}
+
+function writeMoment(at: number): string {
+  return new Date(at).toISOString().slice(0, 16);
 }
 
 /** A part of a file's name: `2026-11-20`, `2026-11-18-3-days`, `2026-11-20-1000-60-minutes`. */
-export function writeForFile({ days: { first, count }, span }: Period): string {
-  if (!span) return count === 1 ? first : `${first}-${count}-days`;
-  const start = new Date(span.from).toISOString().slice(0, 16).replace('T', '-').replace(':', '');
-  return `${start}-${(span.to - span.from) / minuteMs}-minutes`;
-}
-
-/** For the value of a button. */
-export function encodePeriod({ days: { first, count }, span }: Period): Readonly<Record<string, string>> {
-  if (!span) return { first, days: String(count) };
-  if (span.last !== undefined) return { last: String(span.last) };
-  const [from, to] = [span.from, span.to].map((at) => (at / minuteMs).toString(36));
-  return { at: `${from}-${span.isOpen ? '' : to}` };
-}
-
-/** Parts of the period that a chart is made of: five minutes up to two hours, else hours. */
-export function chooseParts(period: Period) {
-  const { from, to } = boundsOf(period);
-  const length = to - from <= 2 * hourMs ? 5 * minuteMs : hourMs;
-  const start = Math.floor(from / length) * length;
-  return { start, length, count: Math.ceil((to - start) / length) };
-}
-
-/** The period of a button; `last` minutes, and what has no end, end now. Undefined if it has none. */
-export function decodePeriod(
-  {
-    days,
-    last,
-    at,
-  }: {
-    readonly days?: DayRange | undefined;
-    readonly last?: number | undefined;
-    readonly at?: string | undefined;
-  },
-  now: Date,
-): Period | undefined {
-  if (last !== undefined) return rollBack(last, now);
-  if (at === undefined) return days && { days };
-  const [from = 0, to = 0] = at.split('-').map((minutes) => Number.parseInt(minutes, 36) * minuteMs);
-  if (at.endsWith('-')) return from < now.getTime() ? openPeriod(from, now) : undefined;
-  return from < to ? createPeriod({ from, to }) : undefined;
+export function writeForFile(period: Period): string {
+  if (period.isWholeDays) {
+    const { first, count } = daysOf(period);
+    return count === 1 ? first : `${first}-${count}-days`;
+  }
+  const start = writeMoment(period.from).replace('T', '-').replace(':', '');
+  return `${start}-${(period.to - period.from) / minuteMs}-minutes`;
 }

@@ -1,11 +1,10 @@
-import { hourMs, minuteMs } from '../../lib/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import type { MessageBlock } from '../blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
 import { formatInteger, formatShortDay } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { join } from '../blocks/text.ts';
-import type { Clock } from './clock.ts';
-import { chooseParts, type Period } from './period.ts';
+import { type Clock, chooseParts } from './period.ts';
 import { findLastDay, type Report, rankKinds } from './report.ts';
 
 /** The ways to look at a report: each is one chart or one table. */
@@ -105,26 +104,11 @@ export function formatKind({
   readonly errorCode?: string | undefined;
   readonly statusCode?: number | undefined;
 }): string {
-  return `${formatCodeName(errorCode)} ${formatStatus(statusCode)}`;
+  return `${errorCode.trim() || 'no code'} ${statusCode ?? 'no status'}`;
 }
 
-function formatCodeName(errorCode = ''): string {
-  return errorCode.trim() || 'no code';
-}
-
-function formatStatus(statusCode: number | undefined): string {
-  return statusCode === undefined ? 'no status' : String(statusCode);
-}
-
-/** Whether a time of the period needs its day beside it. */
-function hasDays({ days, span }: Period, clock: Clock): boolean {
-  return span ? clock.day(span.from) !== clock.day(span.to - 1) : days.count > 1;
-}
-
-/** Parts of a bar, so that at most twenty stand beside each other: of hours, and of five minutes. */
-const hoursOfBar = [1, 2, 6, 24] as const;
-const hoursOfSpanBar = [1, 2, 6, 12] as const;
-const fivesOfBar = [1, 2] as const;
+/** Parts of a bar, so that at most twenty stand beside each other. */
+const sizesOf = { days: [1, 2, 6, 24], hours: [1, 2, 6, 12], fives: [1, 2] };
 
 /** Errors by hour or less up to now, in equal buckets from the start on. What is to come is left out. */
 function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Clock, title: string) {
@@ -132,10 +116,12 @@ function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Cloc
   const { start, length } = chooseParts(period);
   const now = takenAt.getTime();
   const begun = hours.slice(0, Math.max(1, Math.ceil((now - start) / length)));
-  const sizes = length < hourMs ? fivesOfBar : period.span ? hoursOfSpanBar : hoursOfBar;
+  const sizes = sizesOf[length < hourMs ? 'fives' : period.isWholeDays ? 'days' : 'hours'];
   const size = sizes.find((size) => begun.length / size <= 20) ?? 24;
   const sums = sumBuckets(begun, size);
-  const withDays = hasDays(period, clock);
+  const withDays = period.isWholeDays
+    ? period.to - period.from > dayMs
+    : clock.day(period.from) !== clock.day(period.to - 1);
   const labels = sums.map((_, nth) => {
     const from = start + nth * size * length;
     const end = from + size * length;

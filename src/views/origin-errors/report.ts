@@ -4,8 +4,7 @@ import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
-import { createClock } from './clock.ts';
-import { boundsOf, describePeriod, writeForFile } from './period.ts';
+import { createClock, daysOf, describePeriod, writeForFile } from './period.ts';
 import { describeFilters, isFiltered, type Question, type ZoneQuestion } from './question.ts';
 
 /** The origin errors of one zone in some time, counted. */
@@ -46,7 +45,7 @@ export interface Before {
 
 /** The end of what was counted: times on its day stand without the day. */
 export function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): Date {
-  return new Date(Math.min(takenAt.getTime(), boundsOf(period).to - 1));
+  return new Date(Math.min(takenAt.getTime(), period.to - 1));
 }
 
 export interface Kind extends Pick<Group, 'errorCode' | 'statusCode' | 'count' | 'first' | 'last'> {
@@ -102,7 +101,7 @@ export function renderFile(shown: {
     incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
     skipped > 0 &&
       `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`,
-    `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, period.days.count)}. Times are UTC; query values are left out.`,
+    `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, daysOf(period).count)}. Times are UTC; query values are left out.`,
   ];
   const zoneName = plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_');
   const name = join(
@@ -133,6 +132,6 @@ export function renderNoFile(question: Question, today: string): Message {
 /** `today in shop with status:5xx`; hours are UTC, as in files. */
 export function describeQuestion({ zone, period, filters }: Question, today: string): string {
   const where = zone ? escapeMrkdwn(zone.name, 80) || zone.id : 'the busiest zones';
-  const utc = period.span && period.span.last === undefined ? ' UTC' : '';
+  const utc = period.isWholeDays || period.last !== undefined ? '' : ' UTC';
   return `${describePeriod(period, today, createClock())}${utc} in ${where}${describeFilters(filters)}`;
 }

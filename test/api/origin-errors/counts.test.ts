@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createHeavyHitters, createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
-import { findPathPrefix } from '../../../src/api/origin-errors/path-prefix.ts';
-import { createSeenIds } from '../../../src/api/origin-errors/seen-ids.ts';
+import {
+  createHeavyHitters,
+  createOriginErrorCounter,
+  createSeenIds,
+  findPathPrefix,
+} from '../../../src/api/origin-errors/counts.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 const newCounter = () => createOriginErrorCounter({ start: 0, hours: 48 });

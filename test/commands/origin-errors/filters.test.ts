@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { readFilters } from '../../../src/commands/origin-errors/filters.ts';
+import { readFilters } from '../../../src/commands/origin-errors/words.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
@@ -80,9 +80,9 @@ test('an answer counts what the filters leave, says of how many, and every way o
     'Share with CSV',
   ]);
   for (const [label, [, value]] of ways) {
-    expect([label, value]).toEqual([label, expect.stringMatching(/status[=:]5xx.*path[=:]\/img\/\*/u)]);
+    expect([label, value]).toEqual([label, expect.stringMatching(/status:5xx path:\/img\/\*/u)]);
     // An entry of a menu that is longer is left out.
-    expect(`origin-errors:day:addresses ${value}`.length).toBeLessThan(151);
+    expect(`errors:show:0 ${value}`.length).toBeLessThan(151);
   }
   const [file] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
   expect(await readIds(file)).toEqual([entries[2]?.logId, entries[0]?.logId]);
@@ -92,9 +92,7 @@ test('an answer counts what the filters leave, says of how many, and every way o
 
 test('a file that is read again holds only what the filters and the hour leave', async () => {
   await using harness = await shop({ [day]: entries });
-  const [file] = await harness
-    .person()
-    .press('origin-errors:file', 'zone=1&name=shop&last=60&code=dns_lookup&as=csv');
+  const [file] = await harness.person().press('errors:file', 'errors 1 60m as:csv code:dns_lookup');
   expect(await readIds(file)).toEqual([entries[0]?.logId]);
   expect(file?.text).toMatchSnapshot();
 });

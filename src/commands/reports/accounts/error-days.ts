@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { createHeavyHitters } from '../../../api/origin-errors/counts.ts';
+import { createHeavyHitters, createSeenIds, findPathPrefix } from '../../../api/origin-errors/counts.ts';
 import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
-import { findPathPrefix } from '../../../api/origin-errors/path-prefix.ts';
-import { createSeenIds } from '../../../api/origin-errors/seen-ids.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import { parseJson } from '../../../lib/canonical-json.ts';
 import { dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
