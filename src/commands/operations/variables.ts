@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../../api/http/errors.ts';
+import { omitMissing } from '../../api/http/lenient.ts';
 import { variablePath } from '../../api/variables.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
@@ -157,7 +158,8 @@ async function setVariable(
     variableUpdate.load(request, context),
     findApprovalNeeds(variableUpdate, context),
   ]);
-  const facts = undoOf === undefined || !isObject(snapshot) ? snapshot : { ...snapshot, undoOf };
+  const bytes = value && Buffer.byteLength(value.reveal());
+  const facts = isObject(snapshot) ? omitMissing({ ...snapshot, undoOf, bytes }) : snapshot;
   const change = {
     kind: variableUpdate,
     request,

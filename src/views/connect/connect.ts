@@ -25,8 +25,8 @@ export interface Connected extends Pick<LinkedKey, 'fingerprint'> {
   readonly zones: string;
 }
 
-/** Where people find their key. */
-const keyPageUrl = 'https://dash.bunny.net/account/api-key';
+/** The page of the CDN's panel where people find their key. */
+export const keyPageUrl = 'https://dash.bunny.net/account/api-key';
 
 /** For people with a key: rarely needed, so not in the foreground. */
 export function keyButtons(): [replace: Button, forget: Button] {

@@ -1,5 +1,5 @@
 import { pluralize } from '../blocks/format.ts';
-import type { Connected, KeyProblem } from './connect.ts';
+import { type Connected, type KeyProblem, keyPageUrl } from './connect.ts';
 
 /** The form. A refused key is never put back. */
 export function renderKeyForm(page: {
@@ -22,7 +22,7 @@ ${problem ? renderNote('bad', problem) : ''}
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="accessKey">API key</label>
 <input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? { markup: ' aria-invalid="true"' } : ''}>
-<p class="hint" id="hint">Copy it from dash.bunny.net/account/api-key. It replaces the key you connected before.</p>
+<p class="hint" id="hint">Copy it from <a href="${keyPageUrl}" target="_blank" rel="noreferrer">dash.bunny.net/account/api-key</a>. It replaces the key you connected before.</p>
 <button type="submit">Connect</button>
 </form>
 <p class="soft">This page works once, for ${pluralize(Math.max(1, page.minutesLeft), 'more minute')}.</p>`,

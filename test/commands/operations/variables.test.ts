@@ -94,6 +94,9 @@ describe('a variable is set', () => {
     const [first, rest] = ['a'.repeat(3000), 'b'.repeat(1096)];
     await fill({ defaultValue: first, moreValue: rest });
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: first + rest });
+    await team.alice.waitForMessage(({ reads }) =>
+      reads.includes('a new value of 4,096 bytes (above 2,048 the CDN may refuse it)'),
+    );
   });
 
   test('curly quotes are an error of their field until they are meant', async () => {

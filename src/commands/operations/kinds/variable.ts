@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { CdnClient } from '../../../api/cdn.ts';
+import { isObject } from '../../../api/http/errors.ts';
 import { variableBody, variablePath } from '../../../api/variables.ts';
 import { readVariableShown } from '../../../api/zones/summary.ts';
 import { tenantId } from '../../../auth/identity.ts';
+import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
+import { formatInteger } from '../../../views/blocks/format.ts';
 import { formatCode, join } from '../../../views/blocks/text.ts';
 import { describeScriptConsequences } from '../../../views/operations/describe.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
@@ -56,7 +59,7 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
     const { setsValue, required } = request;
     if (findUndone(snapshot)) return `restore the previous value of ${nameVariable(request, name)}`;
     const parts = [
-      setsValue && 'a new value',
+      setsValue && describeValue(snapshot),
       required !== undefined && (required ? 'now required' : 'no longer required'),
     ];
     return `set ${nameVariable(request, name)}: ${join(parts, ', ')}`;
@@ -119,6 +122,16 @@ export function readVariableRequest(operation: {
 }
 
 const bodies = z.object({ Required: z.boolean().optional() });
+
+/** Bytes of a value up to which all pages of the CDN agree. */
+const safeBytes = 2_048;
+
+function describeValue(snapshot: Json): string {
+  const bytes = isObject(snapshot) ? Number(snapshot['bytes'] ?? 0) : 0;
+  return bytes > safeBytes
+    ? `a new value of ${formatInteger(bytes)} bytes (above ${formatInteger(safeBytes)} the CDN may refuse it)`
+    : 'a new value';
+}
 
 /** Whether a sealed change makes the variable required; undefined = it leaves that as it is. */
 function readRequired(body: string | null): boolean | undefined {
