@@ -5,10 +5,10 @@ import { buildApp } from '../src/app/build-app.ts';
 import { readConfig } from '../src/app/config.ts';
 import { features } from '../src/commands/registry.ts';
 import { UserError } from '../src/errors.ts';
-import { scopes } from '../src/slack/scopes.ts';
 import { createLogger, type Log } from '../src/telemetry/log.ts';
 import { type CdnSimulator, startCdn } from './cdn/server.ts';
 import { findFreePort } from './free-port.ts';
+import { readManifest } from './slack/manifest.ts';
 import { type SlackSimulator, startSlack } from './slack/server.ts';
 
 export interface Playground {
@@ -44,9 +44,6 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   const commands = features
     .flatMap((feature) => feature.commands)
     .map(({ usage, summary }) => ({ usage, summary }));
-  const shortcuts = features
-    .flatMap((feature) => feature.shortcuts ?? [])
-    .map(({ id, kind, name, description }) => ({ callbackId: id, kind, name, description }));
   const slack = await onPort(options.port, (port) =>
     startSlack({
       port,
@@ -54,8 +51,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
       keep: dataDir,
       hints,
       commands,
-      shortcuts,
-      scopes: Object.keys(scopes),
+      ...readManifest(),
     }),
   );
   const config = readConfig({

@@ -18,6 +18,7 @@ import { wordsAt } from './words.js';
 import { at, channel, dmOf, learn, lookThrough, me, remembered } from './world.js';
 
 const find = (id) => document.querySelector(`#${id}`);
+const openedAt = Date.now() / 1000;
 let sending = 0;
 let online = true;
 let last;
@@ -31,6 +32,8 @@ const speaking = () => (atHome() ? dmOf(at().user) : at().channel);
 async function refresh() {
   const asked = place();
   const state = await getState(at().user, speaking());
+  // As in Slack, private messages are gone after a reload.
+  state.messages = state.messages.filter(({ ephemeral, ts }) => !ephemeral || Number(ts) >= openedAt);
   // The person looked elsewhere meanwhile: that look has asked for itself.
   if (asked === place()) draw(state);
 }
@@ -68,7 +71,7 @@ function draw(state) {
 }
 
 function drawShell() {
-  drawSidebar(find('sidebar'), { go, look });
+  drawSidebar(find('sidebar'), { go, look, words: { on: Boolean(last?.state.wordsOnly), flip: flipWords } });
   const name = atHome() ? 'Home' : inConversation() ? 'CDN' : `#${channel(at().channel)?.name ?? ''}`;
   find('topbar').replaceChildren(
     el(
@@ -134,6 +137,13 @@ function drawStatus(pending) {
   const status = find('status');
   if (status.textContent !== words) status.textContent = words;
   status.classList.toggle('busy', Boolean(words));
+}
+
+/** Has Slack refuse charts and tables, as some plans do. The bot remembers that until the doctor looks again. */
+async function flipWords() {
+  const on = !last?.state.wordsOnly;
+  await act('words-only', { user: at().user, on }).catch(fail);
+  if (!on) toast('Charts and tables are taken again. /cdn doctor has the bot try them.');
 }
 
 function go(user, channelId) {

@@ -6,8 +6,11 @@ import { openPicker } from './picker.js';
 import { isUnread } from './unread.js';
 import { at, channels, dmOf, me, people, transport } from './world.js';
 
-/** Draws the sidebar; `go(user, channel)` looks elsewhere, `look` holds the switches of the page itself. */
-export function drawSidebar(sidebar, { go, look }) {
+/**
+ * Draws the sidebar; `go(user, channel)` looks elsewhere, `look` holds the switches of the page itself, `words` that of
+ * a Slack without charts and tables.
+ */
+export function drawSidebar(sidebar, { go, look, words }) {
   const { user, channel } = at();
   const entry = (id, sign, words) =>
     el(
@@ -85,6 +88,7 @@ export function drawSidebar(sidebar, { go, look }) {
       { class: 'switches' },
       toggle('Dark', look.dark(), look.flipDark, 'dark'),
       toggle('Phone width', look.phone(), look.flipPhone, 'phone'),
+      toggle('Words only', words.on, words.flip, 'words'),
     ),
   );
 }

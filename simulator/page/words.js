@@ -5,7 +5,8 @@ const seconds = () => Date.now() / 1000;
 
 /** The notices to show between the messages of a place; `notices` are what the server tells for this person, oldest first. */
 export function wordsAt(place, user, notices) {
-  const known = noticed.get(user) ?? [];
+  // Those of before the page was loaded are gone, as all that is private.
+  const known = noticed.get(user) ?? notices.map(() => ({}));
   for (let at = known.length; at < notices.length; at += 1) {
     known.push({ id: `${user} ${at}`, at: seconds(), words: notices[at], place });
   }

@@ -36,7 +36,11 @@ export async function keepMessages(
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
   const write = async (): Promise<void> => {
-    const messages = sim.messages.all().slice(-mostMessages);
+    // As in Slack: what one person alone saw is gone.
+    const messages = sim.messages
+      .all()
+      .filter(({ ephemeralFor }) => ephemeralFor === undefined)
+      .slice(-mostMessages);
     const shown = new Set(messages.flatMap(({ files }) => files));
     const whole: Kept = {
       messages: messages.map((one) => ({ ...one, state: [...one.state] })),

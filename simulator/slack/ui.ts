@@ -26,6 +26,7 @@ export function createUi(
   const { interactions, modals, shortcuts } = parts;
   const streams = new Set<ServerResponse>();
   let changes = 0;
+  let wordsOnly = false;
   // Many changes in one turn are one line in the stream.
   let scheduled = false;
   const stop = sim.onChange(() => {
@@ -84,6 +85,13 @@ export function createUi(
         thread: typeof args['thread'] === 'string' ? args['thread'] : undefined,
       });
       return { ts: message.ts };
+    },
+    // Charts and tables are refused from now on, as some plans do, or taken again.
+    async 'words-only'(args) {
+      wordsOnly = args['on'] === true;
+      sim.script.controls.refuseNativeBlocks(wordsOnly ? ['*'] : []);
+      sim.changed();
+      return {};
     },
     async shortcut(args, who) {
       const callbackId = text(args, 'callbackId');
@@ -174,6 +182,7 @@ export function createUi(
       modals: sim.views.stack(self).map(sim.views.visible),
       home: home ? sim.views.visible(home) : null,
       pending: sim.deliverer.pending(),
+      wordsOnly,
       notices: sim.notices.get(memberKey(self.teamId, self.userId)) ?? [],
     };
   }

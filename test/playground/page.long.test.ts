@@ -140,13 +140,35 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
   });
 
   test('another person sees nothing of what only Alice may see', async () => {
-    await page.locator('.message.ephemeral').first().waitFor();
+    await type('/cdn zones');
+    await newest().getByText('240 zones').first().waitFor();
     await be('Dave Dunn');
     await expect.poll(() => page.locator('.message.ephemeral').count()).toBe(0);
     await type('/cdn zones');
     await newest().getByRole('button', { name: 'Connect your key' }).waitFor();
     await be('Alice Adams');
-    await page.locator('.message.ephemeral').nth(1).waitFor();
+    await page.locator('.message.ephemeral').first().waitFor();
+    // As in Slack.
+    await page.reload();
+    await page.locator('.message').first().waitFor();
+    expect(await page.locator('.message.ephemeral').count()).toBe(0);
+  });
+
+  test('a Slack without charts and tables gets words in their place', async () => {
+    const words = page.getByRole('button', { name: 'Words only' });
+    await type('/cdn zones');
+    await newest().locator('.data-table').waitFor();
+    await words.click();
+    await expect.poll(() => words.getAttribute('aria-pressed')).toBe('true');
+    await type('/cdn zones');
+    await newest().getByText('240 zones').first().waitFor();
+    expect(await newest().locator('.data-table').count()).toBe(0);
+    await words.click();
+    await page.getByRole('alert').getByText('taken again').waitFor();
+    await type('/cdn doctor');
+    await newest().getByText('What the bot needs').waitFor();
+    await type('/cdn zones');
+    await newest().locator('.data-table').waitFor();
   });
 
   test('Eve from another organisation sees the shared channel alone and is turned away', async () => {

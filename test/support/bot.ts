@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { parse } from 'yaml';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { findFreePort } from '../../simulator/free-port.ts';
+import { readManifest } from '../../simulator/slack/manifest.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import type { DeclaredShortcut } from '../../simulator/slack/shortcuts.ts';
-import type { DeclaredSteps } from '../../simulator/slack/steps.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { type Role, readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/lifecycle.ts';
@@ -87,35 +84,6 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
       await Promise.all([slack.close(), cdn.close()]);
       await rm(dataDir, { recursive: true, force: true });
     },
-  };
-}
-
-/** The shortcuts, steps and scopes of manifest.yml: there are no others in Slack. */
-export function readManifest(): {
-  shortcuts: DeclaredShortcut[];
-  steps: DeclaredSteps;
-  scopes: readonly string[];
-  events: readonly string[];
-} {
-  const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as {
-    features: {
-      shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];
-    };
-    oauth_config: { scopes: { bot: string[] } };
-    functions: DeclaredSteps;
-    settings: { event_subscriptions: { bot_events: string[] } };
-  };
-  const shortcuts = manifest.features.shortcuts.map(({ callback_id, type, name, description }) => ({
-    callbackId: callback_id,
-    kind: type,
-    name,
-    description,
-  }));
-  return {
-    shortcuts,
-    steps: manifest.functions,
-    scopes: manifest.oauth_config.scopes.bot,
-    events: manifest.settings.event_subscriptions.bot_events,
   };
 }
 

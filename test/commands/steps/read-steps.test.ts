@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readManifest } from '../../../simulator/slack/manifest.ts';
 import type { Step } from '../../../simulator/slack/server.ts';
 import type { DeclaredStep } from '../../../simulator/slack/steps.ts';
-import { type Bot, connect, readManifest, startBot } from '../../support/bot.ts';
+import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { says } from './words.ts';
 
