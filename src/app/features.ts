@@ -9,8 +9,7 @@ import { indexKinds } from '../commands/operations/kinds/kind.ts';
 import { operationKinds } from '../commands/operations/kinds/list.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';
 import { createAccountReads } from '../commands/reports/accounts/reads.ts';
-import { createAlertService } from '../commands/reports/alerts/service.ts';
-import { createDigestService } from '../commands/reports/digests/service.ts';
+import { createReports } from '../commands/reports/life.ts';
 import { createPauseHook } from '../commands/reports/pauses.ts';
 import type { Doctor } from '../commands/services.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
@@ -62,8 +61,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     enqueue,
     outbox,
   };
-  const digests = createDigestService({ ...ports, db, now });
-  const alerts = createAlertService({ ...ports, db, now });
+  const reports = createReports({ ...ports, db, now });
   const exports = createExportService({ db, ports, log, now });
   // A feature that works for people adds its own line.
   const endAccess = createOffboarding({
@@ -102,8 +100,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
     accounts,
     ledger,
     ports: { ...ports, endAccess },
-    digests,
-    alerts,
+    reports,
     exports,
   };
 }

@@ -10,7 +10,7 @@ import { executeOperationJob, type OperationPorts } from '../commands/operations
 import { operationClockJob } from '../commands/operations/expiry.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
-import { alertMessages } from '../commands/reports/alerts/messages.ts';
+import { alertMessages } from '../commands/reports/alerts/write.ts';
 import { digestMessages } from '../commands/reports/digests/messages.ts';
 import { reconcileReportsJob, reportJobs } from '../commands/reports/jobs.ts';
 import type { ReportPorts } from '../commands/reports/model.ts';

@@ -128,7 +128,7 @@ async function assertMember(context: Context): Promise<void> {
   assertAllowed(decision, context);
 }
 
-type ForgetsWith = 'accounts' | 'alerts' | 'digests' | 'keyPage' | 'keyStore' | 'ledger' | 'zoneCache';
+type ForgetsWith = 'accounts' | 'keyPage' | 'keyStore' | 'ledger' | 'reports' | 'zoneCache';
 
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
 async function forget(context: With<ForgetsWith>): Promise<Message> {
@@ -145,13 +145,9 @@ async function forget(context: With<ForgetsWith>): Promise<Message> {
 }
 
 /** The person's digests and alerts, which pause without their key. */
-async function findPausing({ alerts, digests, person }: With<'alerts' | 'digests'>) {
-  const tenant = tenantId(person);
-  const [ofDigests, ofAlerts] = await Promise.all([digests.list(tenant), alerts.list(tenant)]);
-  return [
-    ...ofDigests.map(({ digest }) => ({ ...digest, noun: 'digest' })),
-    ...ofAlerts.map((alert) => ({ ...alert, noun: 'alert' })),
-  ].filter(({ owner, paused }) => owner.userId === person.userId && !paused);
+async function findPausing({ reports, person }: With<'reports'>) {
+  const all = await reports.list(tenantId(person));
+  return all.filter(({ owner, paused }) => owner.userId === person.userId && !paused);
 }
 
 async function checkAndLink(key: Secret, context: With<'cdnWith' | 'keyStore' | 'zoneCache'>) {

@@ -158,7 +158,7 @@ export interface Shortcut<Needs extends Service = never> {
   readonly run?: (message: unknown, context: With<Needs>) => Answer | undefined;
 }
 
-/** One feature, with the services it uses: `Feature<'digests' | 'keyStore'>`. */
+/** One feature, with the services it uses: `Feature<'reports' | 'keyStore'>`. */
 export interface Feature<Needs extends Service = never> {
   readonly name: string;
   readonly commands: readonly Command<Needs>[];

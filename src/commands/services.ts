@@ -14,12 +14,11 @@ import type { ShareOutcome } from '../views/share.ts';
 import type { ExportService } from './exports/service.ts';
 import type { Ledger } from './operations/transitions.ts';
 import type { Accounts } from './reports/accounts/reads.ts';
-import type { AlertService } from './reports/alerts/service.ts';
-import type { DigestService } from './reports/digests/service.ts';
+import type { ReportService } from './reports/life.ts';
 import type { SettingsHistory } from './zones/history/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
-/** Services for some features only. A feature names its own: `Feature<'digests'>`. */
+/** Services for some features only. A feature names its own: `Feature<'reports'>`. */
 export interface Services {
   /** A client for a key that is not linked yet. */
   readonly cdnWith: (key: Secret) => CdnClient;
@@ -35,8 +34,7 @@ export interface Services {
   readonly audit: Audit;
   readonly ledger: Ledger;
   readonly exports: ExportService;
-  readonly digests: DigestService;
-  readonly alerts: AlertService;
+  readonly reports: ReportService;
   readonly sharing: Sharing;
   readonly doctor: Doctor;
   /** Directory for files before they are sent. Readable by the bot's own user only. */

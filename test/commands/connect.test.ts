@@ -122,23 +122,20 @@ test('disconnect forgets the key and the zones that were read with it, at once',
   expect(await person.run('disconnect')).toEqual([pressed]);
 });
 
-function report(id: string, owner: Person, more: object = {}) {
-  return { id, owner, channel: 'C0OPS0000', ...more };
+function report(id: string, kind: 'digest' | 'alert', owner: Person, more: object = {}) {
+  return { id, kind, owner, channel: 'C0OPS0000', ...more };
 }
 
 test('disconnect says which digests and alerts of the person pause, and none of others or paused ones', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const { context } = harness.person();
-  const digests = [
-    report('D1', alice),
-    report('D2', bob),
-    report('D3', alice, { paused: { reason: 'by-hand' } }),
+  const stored = [
+    report('D1', 'digest', alice),
+    report('D2', 'digest', bob),
+    report('D3', 'digest', alice, { paused: { reason: 'by-hand' } }),
+    report('A1', 'alert', alice, { channel: alice.userId }),
   ];
-  const alerts = [report('A1', alice, { channel: alice.userId })];
-  const services = {
-    digests: { list: async () => digests.map((digest) => ({ digest })) },
-    alerts: { list: async () => alerts },
-  };
+  const services = { reports: { list: async () => stored } };
   const { command, words } = findCommand(parseWords('disconnect'));
   const answer = await command.run?.(words, { ...context, ...services } as unknown as Parameters<
     NonNullable<typeof command.run>

@@ -3,8 +3,7 @@ import { jobs } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
-import { createAlertService } from '../../src/commands/reports/alerts/service.ts';
-import { createDigestService } from '../../src/commands/reports/digests/service.ts';
+import { createReports } from '../../src/commands/reports/life.ts';
 import { enqueueNext } from '../../src/commands/reports/queue.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { Secret } from '../../src/secrets/secret.ts';
@@ -100,8 +99,8 @@ test.skipIf(postgres.skip)(
       now,
     };
     const due = new Date(Date.now() - 60_000);
-    const digests = createDigestService(options);
-    const digest = await digests.create(alice, {
+    const reports = createReports(options);
+    const digest = await reports.create(alice, {
       subject: {
         kinds: ['zones', 'errors'],
         targets: { zones: [], shieldZones: [], apps: [] },
@@ -111,16 +110,12 @@ test.skipIf(postgres.skip)(
       schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
       channel: ops,
     });
-    const begun = await digests.begin(digest, alice);
     await db.updateTable('reports').set({ next_due: due }).where('id', '=', digest.id).execute();
-    if (!begun) throw new Error('a digest did not begin');
-    const alerts = createAlertService(options);
     for (const condition of ['zone-state', 'errors', 'settings'] as const) {
-      const alert = await alerts.create(alice, {
+      const alert = await reports.create(alice, {
         subject: { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: true },
         channel: ops,
       });
-      await alerts.begin(alert, alice);
       await db.updateTable('reports').set({ next_due: due }).where('id', '=', alert.id).execute();
       await db.transaction().execute((trx) => enqueueNext(enqueue, alert, trx));
     }

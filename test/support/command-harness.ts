@@ -13,8 +13,7 @@ import type { Policies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import type { Answer, Fields, With } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
-import type { AlertService } from '../../src/commands/reports/alerts/service.ts';
-import type { DigestService } from '../../src/commands/reports/digests/service.ts';
+import type { ReportService } from '../../src/commands/reports/life.ts';
 import type { Service, Services } from '../../src/commands/services.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import type { StoredChange } from '../../src/commands/zones/history/history.ts';
@@ -117,8 +116,7 @@ export async function createCommandHarness({
         audit: options.audit ?? unusedAudit,
         ledger: emptyLedger,
         exports: unusedExports,
-        digests: unusedDigests,
-        alerts: unusedAlerts,
+        reports: unusedReports,
         sharing: unusedSharing,
         doctor: unusedDoctor,
         post: async () => true,
@@ -184,15 +182,19 @@ const unusedAudit: Audit = {
   async *pieces() {},
 };
 /** Digests live in a database, which this harness does not have. */
-const none = { list: async () => [], listOpen: async () => [], listUntold: async () => new Set<string>() };
+const none = {
+  list: async () => [],
+  listOpenIncidents: async () => [],
+  listUntold: async () => new Set<string>(),
+  listLastRuns: async () => new Map<string, never>(),
+};
 const refusing = {
   get(target: object, name: string | symbol, receiver: unknown): unknown {
     if (name in target) return Reflect.get(target, name, receiver);
     throw new Error(`this harness has no digests and alerts, and was asked for ${String(name)}`);
   },
 };
-const unusedDigests = new Proxy(none, refusing) as unknown as DigestService;
-const unusedAlerts = new Proxy(none, refusing) as unknown as AlertService;
+const unusedReports = new Proxy(none, refusing) as unknown as ReportService;
 const unknownPeople: People = {
   profile: async () => undefined,
   members: async () => [],

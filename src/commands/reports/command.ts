@@ -1,64 +1,77 @@
 import type { ModalView } from '@slack/types';
+import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { reportSkeleton } from '../../views/reports/form.ts';
-import { type Listed, type ListWords, renderAtHome, renderList } from '../../views/reports/list.ts';
-import type { Command, Context, Feature, With } from '../define.ts';
+import { type Listed, renderAtHome, renderList, type State } from '../../views/reports/list.ts';
+import type { Command, Feature, With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Service } from '../services.ts';
 import type { Words } from '../words.ts';
-import { canBeTakenOver, type Scheduled } from './model.ts';
+import { createVerbs, type Manages } from './manage.ts';
+import { canBeTakenOver, type Report, type ReportKind, type ReportOf } from './model.ts';
 
-/** Whether somebody sees a report that is not theirs. */
-export type Visible = (
-  report: Scheduled,
-  reader: { admin: boolean; channelId: string | undefined },
-) => boolean;
-
-/** Those of this channel, and for admins all. */
-const inList: Visible = ({ channel }, { admin, channelId }) => admin || channel === channelId;
-/** For admins those that the bot paused. */
-const atHome: Visible = (report, { admin }) => admin && canBeTakenOver(report);
-
-interface About<Needs extends Service>
-  extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples' | 'aliases'>,
-    Pick<Feature<Needs>, 'actions' | 'forms' | 'pickers'> {
-  readonly noun: 'digest' | 'alert';
-  readonly plural: 'digests' | 'alerts';
+interface About<Kind extends ReportKind, Needs extends Service>
+  extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
+    Required<Pick<Feature<Needs>, 'actions' | 'forms' | 'pickers'>> {
+  readonly aliases: readonly string[];
   /** Other words for its verbs. */
   readonly otherVerbs: Readonly<Record<string, string>>;
-  /** Work on one, by its word: they decide by its owner. `more`: the word behind the id. */
+  /** Its own work on one, by its word: they decide by its owner. `more`: the word behind the id. */
   readonly verbs: Readonly<
     Record<string, (id: string, context: With<Needs>, more?: string) => Promise<Message>>
   >;
   readonly newForm: (typed: readonly string[], context: With<Needs>) => Promise<ModalView>;
   readonly editForm: (id: string, context: With<Needs>) => Promise<ModalView>;
-  /** The person's own, and those of others that are visible. */
-  readonly list: (context: With<Needs>, isVisible: Visible) => Promise<ListWords & { rows: Listed[] }>;
+  /** How each of a tenant is now. */
+  readonly readStates: (context: With<Needs>) => Promise<(report: ReportOf<Kind>) => State>;
   /** The words that an unknown verb may have meant. */
   readonly guess?: (verb: string) => string | undefined;
 }
 
 /** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
-export function defineReportFeature<Needs extends Service>(
-  about: About<Needs | 'accounts'>,
-): Feature<Needs | 'accounts'> {
-  const { noun, plural, aliases = [], otherVerbs, verbs, newForm, editForm, list, guess } = about;
-  const { actions = [], forms = [], pickers = [], ...summary } = about;
-  const skeleton = (title: string): ModalView => reportSkeleton(plural, title);
+export function defineReportFeature<Kind extends ReportKind, Needs extends Service = never>(
+  kind: Kind,
+  about: About<Kind, Needs | Manages | 'accounts'>,
+): Feature<Needs | Manages | 'accounts'> {
+  type Ctx = With<Needs | Manages | 'accounts'>;
+  const { actions, aliases, editForm, forms, guess, newForm, otherVerbs, pickers, readStates, ...summary } =
+    about;
+  const shared = createVerbs(kind);
+  const verbs = { ...about.verbs, ...shared.verbs } as typeof about.verbs;
+  const skeleton = (title: string): ModalView => reportSkeleton(kind, title);
+
   const readWords = ({ list: [typed = 'list', id, more] }: Words) => {
     const verb = typed.toLowerCase();
     return { verb: { remove: 'delete', ...otherVerbs }[verb] ?? verb, id, more };
   };
-  const { usage, label, examples } = summary;
-  const command: Command<Needs | 'accounts'> = {
-    usage,
+
+  /** The person's own, and those of others that `isVisible` picks. */
+  async function list(
+    context: Ctx,
+    isVisible: (report: Report, admin: boolean) => boolean,
+  ): Promise<Listed[]> {
+    const { authorizer, person, reports } = context;
+    const [{ admin }, all, readState] = await Promise.all([
+      authorizer.actor(),
+      reports.list(tenantId(person)),
+      readStates(context),
+    ]);
+    return all.flatMap((report) => {
+      const own = report.owner.userId === person.userId;
+      if (report.kind !== kind || !(own || isVisible(report, admin))) return [];
+      return [{ report, state: readState(report as ReportOf<Kind>), own, manages: admin || own }];
+    });
+  }
+
+  const command: Command<Needs | Manages | 'accounts'> = {
+    usage: summary.usage,
     summary: summary.summary,
-    ...(label === undefined ? {} : { label }),
-    examples,
-    name: noun,
-    aliases: [plural, ...aliases],
+    ...(summary.label === undefined ? {} : { label: summary.label }),
+    examples: summary.examples,
+    name: kind,
+    aliases: [`${kind}s`, ...aliases],
     task: 'Act',
     changesHome: true,
     needs: 'read',
@@ -68,8 +81,8 @@ export function defineReportFeature<Needs extends Service>(
     },
     modal(words) {
       const { verb, id } = readWords(words);
-      if (verb === 'new') return skeleton(`New ${noun}`);
-      return verb === 'edit' && id !== undefined ? skeleton(`Edit ${noun}`) : undefined;
+      if (verb === 'new') return skeleton(`New ${kind}`);
+      return verb === 'edit' && id !== undefined ? skeleton(`Edit ${kind}`) : undefined;
     },
     load(words, context) {
       const { verb, id = '' } = readWords(words);
@@ -78,16 +91,16 @@ export function defineReportFeature<Needs extends Service>(
     async run(words, context) {
       const { verb, id, more } = readWords(words);
       if (verb === 'list') {
-        const budget = await context.accounts.describeBudget(context.person);
-        const { rows, ...words } = await list(context, inList);
-        return renderList(rows, words, { budget, asOf: context.now() });
+        const { accounts, channelId, person, now } = context;
+        const rows = await list(context, ({ channel }, admin) => admin || channel === channelId);
+        return renderList(kind, rows, { budget: await accounts.describeBudget(person), asOf: now() });
       }
       const work = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
       if (work && id !== undefined) return work(id, context, more);
       if (!work && verb !== 'edit') throw createUnknownVerb(verb);
       // With an id, `edit` opens a form instead.
-      const example = `\`/cdn ${noun} list\` shows the IDs. Then: \`/cdn ${noun} ${verb} k7f3q\``;
-      throw new UserError(`Which ${noun}?`, example);
+      const example = `\`/cdn ${kind} list\` shows the IDs. Then: \`/cdn ${kind} ${verb} k7f3q\``;
+      throw new UserError(`Which ${kind}?`, example);
     },
   };
 
@@ -95,37 +108,25 @@ export function defineReportFeature<Needs extends Service>(
     const [near] = findClosest(verb, ['new', 'list', 'edit', ...Object.keys(verbs)], 1);
     const meant = guess?.(verb) ?? near;
     return new UserError(
-      `${formatCode(verb, 30)} is not ${noun === 'alert' ? 'an alert' : 'a digest'} command.`,
+      `${formatCode(verb, 30)} is not ${kind === 'alert' ? 'an alert' : 'a digest'} command.`,
       meant === undefined
-        ? `\`/cdn ${noun} new\` creates one, \`/cdn ${noun} list\` shows all.`
-        : `Did you mean \`/cdn ${noun} ${meant}\`?`,
+        ? `\`/cdn ${kind} new\` creates one, \`/cdn ${kind} list\` shows all.`
+        : `Did you mean \`/cdn ${kind} ${meant}\`?`,
     );
   }
 
   return {
-    name: plural,
+    name: `${kind}s`,
     commands: [command],
     actions: [
-      { id: `${plural}:edit`, needs: 'read', modal: () => skeleton(`Edit ${noun}`), load: editForm },
+      { id: `${kind}s:edit`, needs: 'read', modal: () => skeleton(`Edit ${kind}`), load: editForm },
       ...actions,
+      ...shared.buttons,
     ],
     forms,
     pickers,
-    homeSection: async (context) => renderAtHome((await list(context, atHome)).rows, noun),
+    // For admins also what the bot paused.
+    homeSection: async (context) =>
+      renderAtHome(kind, await list(context, (report, admin) => admin && canBeTakenOver(report))),
   };
-}
-
-/** The person's own, and those of others that `isVisible` picks. */
-export async function pickVisible<Row>(
-  { person, authorizer, channelId }: Context,
-  all: readonly Row[],
-  reportOf: (row: Row) => Scheduled,
-  isVisible: Visible,
-): Promise<(Row & { own: boolean; manages: boolean })[]> {
-  const { admin } = await authorizer.actor();
-  return all.flatMap((row) => {
-    const report = reportOf(row);
-    const own = report.owner.userId === person.userId;
-    return own || isVisible(report, { admin, channelId }) ? [{ ...row, own, manages: admin || own }] : [];
-  });
 }

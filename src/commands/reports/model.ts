@@ -5,17 +5,23 @@ import type { Reason } from '../../auth/policy/policy.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { JobContext } from '../../store/queue/define-job.ts';
 import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Db } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { Accounts } from './accounts/reads.ts';
 import type { ConditionSettings, Evidence, Part } from './alerts/conditions/condition.ts';
 import type { ConditionName } from './alerts/conditions/list.ts';
-import type { WeekHours } from './alerts/hours.ts';
 import type { Targets } from './digests/kinds/kind.ts';
 import type { DigestKindName, FiguresByKind } from './digests/kinds/list.ts';
 import type { Schedule } from './schedule.ts';
 
 export type Report = Digest | Alert;
 export type ReportKind = Report['kind'];
+export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
+/** What the forms order. */
+export type Order = DigestOrder | AlertOrder;
+
+export const isDigest = (report: Report): report is Digest => report.kind === 'digest';
+export const isAlert = (report: Report): report is Alert => report.kind === 'alert';
 
 /** What digests and alerts share: they run on a schedule, with the key of their owner, for a channel. */
 export interface Scheduled {
@@ -32,10 +38,9 @@ export interface Scheduled {
   readonly nextDue: Date | undefined;
 }
 
-/** Why it does not run: `by-hand` by a person, `new` until its channel was told, else by the bot. */
+/** Why it does not run: `by-hand` by a person, else by the bot. */
 export type PauseReason =
   | 'by-hand'
-  | 'new'
   | 'owner-gone'
   | 'key-missing'
   | 'key-refused'
@@ -50,7 +55,7 @@ export type PauseReason =
 
 /** Whether others with the right can take it over: wherever no person paused it. */
 export function canBeTakenOver({ paused }: Pick<Scheduled, 'paused'>): boolean {
-  return paused !== undefined && paused.reason !== 'by-hand' && paused.reason !== 'new';
+  return paused !== undefined && paused.reason !== 'by-hand';
 }
 
 /** Whether the channel has to be fixed, or another one chosen. */
@@ -78,6 +83,12 @@ export interface ReportPorts {
 }
 
 export type ReportContext = JobContext<ReportPorts>;
+
+/** What the service needs. */
+export interface ReportOptions extends Pick<ReportPorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
+  readonly db: Db;
+  readonly now: () => Date;
+}
 
 /**
  * When a digest posts: `always` (nothing changed is one line), `changed`, `new` (the same, with nothing but what is new
@@ -138,7 +149,17 @@ export interface DigestPast {
   readonly baseline: DigestBaseline | undefined;
 }
 
-/** What an alert looks at, and how often. */
+/** Hours of the week by the wall clock of a zone. */
+export interface WeekHours {
+  /** 1 = Monday … 7 = Sunday: the days on which they begin. */
+  readonly weekdays: readonly number[];
+  /** `08:00`. */
+  readonly from: string;
+  /** `18:00`; not after `from`: they end on the next day. */
+  readonly until: string;
+}
+
+/** What an alert checks, and how often. */
 export interface AlertSubject extends ConditionSettings {
   readonly condition: ConditionName;
   /** Names of its targets by id, as they were when it was saved. */

@@ -2,41 +2,27 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import type { OffboardingHook } from '../../auth/offboarding.ts';
 import { defineMessage } from '../../outbox/outbox.ts';
 import type { Trx } from '../../store/schema.ts';
-import type { Message } from '../../views/blocks/blocks.ts';
-import { alertCard, digestCard } from '../../views/reports/card.ts';
+import { renderPaused, renderReinstalled } from '../../views/reports/card.ts';
 import { deletePlannedRuns } from './digests/runs.ts';
-import type { LifeOptions } from './life.ts';
-import type { PauseReason, Report, ReportContext, ReportPorts } from './model.ts';
-import { findReport, isAlert, isDigest, readReport } from './table.ts';
+import type { PauseReason, Report, ReportContext, ReportOptions, ReportPorts } from './model.ts';
+import { findReport, readReport } from './table.ts';
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;
 
-/**
- * State of the notice of a pause: `sending` while it is in the outbox, `waiting` while the app is not in the
- * workspace; in the end `told`, or `nobody` if no place took it.
- */
-type NoticeState = 'sending' | 'waiting' | 'told' | 'nobody';
+/** The notice of a pause waits while the app is not in the workspace: nothing can be posted before it is back. */
+const waiting = 'waiting';
 
-const withIds = (ids: readonly string[]) => sql<SqlBool>`id in (${sql.join(ids)})`;
-
-/** Moves the notices of paused ones on. Returns those that were in that state, oldest first. */
-async function moveNotices(
-  trx: Trx,
-  which: Expression<SqlBool>,
-  from: NoticeState,
-  to: NoticeState,
-): Promise<Report[]> {
-  const rows = await trx
+/** Sets or clears the mark of those that are paused. */
+function markNotices(trx: Trx, which: Expression<SqlBool>, to: typeof waiting | null) {
+  return trx
     .updateTable('reports')
     .set({ pause_notice: to })
-    .where('pause_notice', '=', from)
     .where('paused', 'is not', null)
     .where('deleted_at', 'is', null)
-    .where(which)
-    .returningAll()
-    .execute();
-  return rows.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime()).map(readReport);
+    .where(which);
 }
+
+const withIds = (ids: readonly string[]) => sql<SqlBool>`id in (${sql.join(ids)})`;
 
 const pauseNotice = defineMessage({
   kind: 'report-paused',
@@ -50,22 +36,13 @@ const pauseNotice = defineMessage({
     return renderPaused(report, report.paused.reason, { others: place !== report.owner.userId });
   },
   async ended(trx, { about: { id, revision }, state, reason, code }, { log }: ReportContext) {
+    if (state !== 'dead' || reason === 'withdrawn') return;
     const report = await findReport(trx, id);
-    if (reason === 'withdrawn' || report?.revision !== revision) return;
-    const to: NoticeState = state !== 'dead' ? 'told' : reason === 'app-gone' ? 'waiting' : 'nobody';
-    await moveNotices(trx, withIds([id]), 'sending', to);
-    if (to === 'nobody')
-      log.error({ [report.kind]: id, code }, `nobody could be told that ${nouns[report.kind]} is paused`);
+    if (report?.revision !== revision) return;
+    if (reason === 'app-gone') await markNotices(trx, withIds([id]), waiting).execute();
+    else log.error({ [report.kind]: id, code }, 'nobody could be told that a report is paused');
   },
 });
-
-const nouns = { digest: 'a digest', alert: 'an alert' } as const;
-
-function renderPaused(report: Report, reason: PauseReason, to: { readonly others: boolean }): Message {
-  return isDigest(report)
-    ? digestCard.renderPaused(report, reason, to)
-    : alertCard.renderPaused(report, reason, to);
-}
 
 /** Into the channel, else to the owner, else to the configured admins. */
 async function putPauseNotice(
@@ -98,16 +75,12 @@ const reinstalledNotice = defineMessage({
     const [first] = reports;
     if (!first) return undefined;
     const decision = await ports.authorizer(first.owner).decide('read', undefined);
-    const about = { hasKey: decision.reason !== 'no-key' };
-    const digests = reports.filter(isDigest);
-    return digests.length > 0
-      ? digestCard.renderReinstalled(digests, about)
-      : alertCard.renderReinstalled(reports.filter(isAlert), about);
+    return renderReinstalled(reports, { hasKey: decision.reason !== 'no-key' });
   },
   async ended(trx, { about: { ids }, state, reason }, { ports, now }: ReportContext) {
-    if (reason === 'withdrawn') return;
-    if (state !== 'dead' || reason === 'app-gone') {
-      await moveNotices(trx, withIds(ids), 'sending', state === 'dead' ? 'waiting' : 'told');
+    if (state !== 'dead' || reason === 'withdrawn') return;
+    if (reason === 'app-gone') {
+      await markNotices(trx, withIds(ids), waiting).execute();
       return;
     }
     // Its owner cannot be reached: each is announced in its channel.
@@ -131,14 +104,14 @@ export async function pauseReports(
   { reason, at }: { readonly reason: PauseReason; readonly at: Date },
   tools: Tools,
 ): Promise<Report[]> {
-  const notice: NoticeState = reason === 'uninstalled' ? 'waiting' : 'sending';
+  const isAppGone = reason === 'uninstalled';
   const rows = await trx
     .updateTable('reports')
     .set({
       paused: reason,
       paused_by: null,
       paused_at: at,
-      pause_notice: notice,
+      pause_notice: isAppGone ? waiting : null,
       next_due: null,
       revision: sql<number>`revision + 1`,
     })
@@ -152,14 +125,13 @@ export async function pauseReports(
     const { id: subject, tenant, owner, channel, kind } = report;
     const detail = { reason, owner: owner.userId, channel };
     await tools.audit.record({ tenant, actor: 'system', event: `${kind}-paused`, subject, detail }, trx);
-    // The app is not in the workspace, so nothing can be posted before it is back.
-    if (notice === 'sending') await putPauseNotice(trx, report, tools);
+    if (!isAppGone) await putPauseNotice(trx, report, tools);
   }
   return paused;
 }
 
 /** Pauses what belongs to a person or a tenant whose keys are gone. */
-export function createPauseHook(options: LifeOptions): OffboardingHook {
+export function createPauseHook(options: ReportOptions): OffboardingHook {
   const { db, now } = options;
   return async ({ person, tenant }) => {
     const which = person ? { tenant, owner: person.userId } : { tenant };
@@ -189,34 +161,31 @@ export async function announceReinstalled(
           or not exists (select from installations))`
       : sql<SqlBool>`tenant = ${tenant}`;
   await db.transaction().execute(async (trx) => {
-    const waiting = await moveNotices(trx, which, 'waiting', 'sending');
+    const rows = await markNotices(trx, which, null)
+      .where('pause_notice', '=', waiting)
+      .returningAll()
+      .execute();
+    const sorted = rows.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());
     const at = now().toISOString();
-    const { uninstalled = [], others = [] } = Object.groupBy(waiting, ({ paused }) =>
-      paused?.reason === 'uninstalled' ? 'uninstalled' : 'others',
-    );
-    const byOwner = Map.groupBy(
-      uninstalled,
-      ({ kind, tenant, owner }) => `${kind}:${tenant}:${owner.userId}`,
+    const byOwner = Map.groupBy(sorted.map(readReport), ({ kind, tenant, owner, paused }) =>
+      paused?.reason === 'uninstalled' ? `${kind}:${tenant}:${owner.userId}` : undefined,
     );
     for (const [key, reports] of byOwner) {
-      const { owner } = reports[0] as Report;
+      const [first] = reports;
+      if (key === undefined || !first) {
+        for (const report of reports) await putPauseNotice(trx, report, ports, `:${at}`);
+        continue;
+      }
       await ports.outbox.put(trx, {
         id: `reports-reinstalled:${key}:${at}`,
         kind: reinstalledNotice,
         about: { ids: reports.map(({ id }) => id) },
-        installation: owner,
-        to: { places: [owner.userId] },
+        installation: first.owner,
+        to: { places: [first.owner.userId] },
         doubt: 'once',
       });
     }
-    for (const report of others) await putPauseNotice(trx, report, ports, `:${at}`);
   });
 }
 
-/** Their messages, also under the names that the version before has put into the outbox. */
-export const pauseMessages = [
-  pauseNotice,
-  ...['digest-paused', 'watch-paused'].map((kind) => ({ ...pauseNotice, kind })),
-  reinstalledNotice,
-  ...['digests-reinstalled', 'watches-reinstalled'].map((kind) => ({ ...reinstalledNotice, kind })),
-];
+export const pauseMessages = [pauseNotice, reinstalledNotice];

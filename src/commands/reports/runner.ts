@@ -9,15 +9,22 @@ import type { AccountReads } from './accounts/reads.ts';
 import type { Observation } from './alerts/conditions/condition.ts';
 import { findCondition } from './alerts/conditions/list.ts';
 import { isWithin } from './alerts/hours.ts';
-import { editOpenIncidents } from './alerts/messages.ts';
-import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
+import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
 import { insertRuns } from './digests/runs.ts';
 import { classifyCdnFailure, findRefusal } from './failures.ts';
-import type { Alert, Digest, PauseReason, Report, ReportContext } from './model.ts';
+import {
+  type Alert,
+  type Digest,
+  isAlert,
+  isDigest,
+  type PauseReason,
+  type Report,
+  type ReportContext,
+} from './model.ts';
 import { pauseReports } from './pauses.ts';
 import { type dueData, enqueueNext, enqueueRun, startOf } from './queue.ts';
 import { findNextRun } from './schedule.ts';
-import { isAlert, isDigest, readReport } from './table.ts';
+import { readReport } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;

@@ -1,95 +1,57 @@
 import type { ModalView } from '@slack/types';
-import { type FormResult, type Message, message, section } from '../../views/blocks/blocks.ts';
-import type { Action, Context, Fields, With } from '../define.ts';
-import type { Service } from '../services.ts';
-import type { Life } from './life.ts';
-import type { createManagement } from './manage.ts';
-import type { Scheduled } from './model.ts';
-
-/** What a form is drawn with beside its fields. */
-export interface FormNotes {
-  /** Comes back with the form: which one it changes. */
-  readonly note?: string | undefined;
-  /** Above the fields. */
-  readonly says?: string | undefined;
-}
-
-interface About<Item extends Scheduled & Order, Order, Needs extends Service> {
-  readonly noun: 'digest' | 'alert';
-  readonly management: Pick<
-    ReturnType<typeof createManagement<Item, Needs>>,
-    'findManaged' | 'requireChanged'
-  >;
-  readonly life: (context: With<Needs>) => Pick<Life<Item, Order>, 'create' | 'begin' | 'discard' | 'change'>;
-  readonly writeFields: (order: Order) => Fields;
-  readonly renderForm: (fields: Fields, notes: FormNotes, context: Context) => ModalView;
-  readonly renderSaved: (item: Item, now: Date) => FormResult;
-  /** For the channel of a new or moved one. */
-  readonly renderAnnouncement: (item: Item, by: string) => Message;
-}
+import { type FormResult, message, section } from '../../views/blocks/blocks.ts';
+import { renderAnnouncement, renderSaved } from '../../views/reports/card.ts';
+import type { FormNotes } from '../../views/reports/form.ts';
+import type { Context, Fields, With } from '../define.ts';
+import { loadAllZones } from '../zones/lookup.ts';
+import { findChannelRefusal, findManaged, requireChanged } from './manage.ts';
+import type { Order, Report, ReportKind, ReportOf } from './model.ts';
 
 /** How the form of digests or alerts opens, changes and is saved. */
-export function createSaving<
-  Item extends Scheduled & Order,
-  Order extends { readonly channel: string },
-  Needs extends Service,
->(about: About<Item, Order, Needs>) {
-  const { noun, management, writeFields, renderForm, renderSaved, renderAnnouncement } = about;
-  const lifeOf = about.life as (context: Context) => ReturnType<typeof about.life>;
-
+export function createSaving<Kind extends ReportKind>(
+  kind: Kind,
+  writeFields: (order: ReportOf<Kind>) => Fields,
+  renderForm: (fields: Fields, notes: FormNotes, context: Context) => ModalView,
+) {
   /** The one that the open form changes. */
-  async function findEdited({ modal, ...context }: Context): Promise<Item | undefined> {
-    const [id] = modal?.metadata?.split('|') ?? [];
-    return id === undefined ? undefined : management.findManaged(id, { modal, ...context });
+  async function findEdited(context: With<'reports'>): Promise<ReportOf<Kind> | undefined> {
+    const [id] = context.modal?.metadata?.split('|') ?? [];
+    return id === undefined ? undefined : findManaged(kind, id, context);
   }
 
-  async function openEdit(id: string, context: With<Needs>): Promise<ModalView> {
-    const item = await management.findManaged(id, context);
-    const notes = { note: writeNote(item), says: warnOfTakeover(item, context) };
-    return renderForm(writeFields(item), notes, context);
+  async function openEdit(id: string, context: With<'reports'>): Promise<ModalView> {
+    const report = await findManaged(kind, id, context);
+    const notes = { note: writeNote(report), says: warnOfTakeover(report, context) };
+    return renderForm(writeFields(report), notes, context);
   }
 
   /** The form once more, with what was chosen meanwhile. */
-  async function redraw(_value: string, context: With<Needs>): Promise<ModalView> {
+  async function redraw(_value: string, context: With<'reports'>): Promise<ModalView> {
     const edited = await findEdited(context);
     const says = edited && warnOfTakeover(edited, context);
     return renderForm(context.modal?.fields ?? {}, { note: context.modal?.metadata, says }, context);
   }
 
-  function warnOfTakeover({ owner }: Item, { person }: Context): string | undefined {
-    return owner.userId === person.userId
-      ? undefined
-      : `This ${noun} belongs to <@${owner.userId}>. If you save it, it becomes yours and uses your key.`;
-  }
-
   /** Stores what the form orders once its channel was told; else nothing. */
-  async function save(order: Order, context: With<Needs>): Promise<FormResult> {
-    const { person, modal, now } = context;
-    const life = lifeOf(context);
-    if (modal?.metadata === undefined) {
-      const created = await life.create(person, order);
-      if (!(await announce(created, context))) {
-        await life.discard(created);
-        return invite(order, context);
-      }
-      return renderSaved(management.requireChanged(await life.begin(created, person)), now());
-    }
+  async function save(order: Order, context: With<'reports' | 'sharing'>): Promise<FormResult> {
+    const { person, modal, now, post, reports } = context;
+    const { channel } = order;
+    const isOwn = channel === person.userId;
+    const refused = isOwn ? undefined : await findChannelRefusal(kind, channel, context);
+    if (refused !== undefined) return showAgain(refused, context);
     const edited = await findEdited(context);
-    const isCurrent = edited && writeNote(edited) === modal.metadata;
-    const before = management.requireChanged(isCurrent ? edited : undefined);
-    const mustTell = before.channel !== order.channel || before.paused?.reason === 'bot-removed';
-    if (mustTell && !(await announce({ ...before, ...order }, context))) return invite(order, context);
-    return renderSaved(management.requireChanged(await life.change(before, order, person)), now());
-  }
-
-  /** False if the bot cannot write there. */
-  async function announce(item: Item, { person, post }: Context): Promise<boolean> {
-    return item.channel === person.userId || post(item.channel, renderAnnouncement(item, person.userId));
-  }
-
-  function invite({ channel }: Order, context: Context): FormResult {
-    const problem = `The bot can't post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`;
-    return showAgain(problem, context);
+    if (edited && writeNote(edited) !== modal?.metadata) requireChanged(kind, undefined);
+    const isNews = !edited || edited.channel !== channel || edited.paused?.reason === 'bot-removed';
+    const id = edited?.id ?? (await reports.newId());
+    if (!isOwn && isNews && !(await post(channel, renderAnnouncement(id, order, person.userId))))
+      return showAgain(
+        `The bot can't post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
+        context,
+      );
+    const saved = edited
+      ? requireChanged(kind, await reports.change(edited, order, person))
+      : await reports.create(person, order, id);
+    return renderSaved(saved, now());
   }
 
   /** The form with what is wrong above it: it keeps what was filled in. */
@@ -99,15 +61,51 @@ export function createSaving<
     return { modal: renderForm(fields, { note, says }, context), message: message(problem, [section(says)]) };
   }
 
-  return { findEdited, openEdit, redraw: redraw satisfies Action<Needs>['redraw'], save, showAgain };
+  return { findEdited, openEdit, redraw, save };
+}
+
+function warnOfTakeover({ kind, owner }: Report, { person }: Context): string | undefined {
+  return owner.userId === person.userId
+    ? undefined
+    : `This ${kind} belongs to <@${owner.userId}>. If you save it, it becomes yours and uses your key.`;
 }
 
 /** Which one a form changes, and its revision when the form was opened. */
-function writeNote({ id, revision }: Scheduled): string {
+function writeNote({ id, revision }: Report): string {
   return `${id}|${revision}`;
 }
 
-/** The channel in which somebody opens a form for a new one; undefined in a conversation between people. */
-export function findOwnChannel({ channelId }: Context): string | undefined {
-  return channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined;
+/** What a new form begins with: the channel in which it opens, unless that is a conversation between people, and the person's zone. */
+export async function findDefaults({ channelId, people, person }: Context) {
+  return {
+    channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
+    timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
+  };
+}
+
+/** The names of chosen zones, apps and shield zones by id. What cannot be read now is called by its id. */
+export async function findNames(
+  {
+    zones = [],
+    apps = [],
+    shieldZones = [],
+  }: Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>,
+  context: With<'names' | 'zoneCache'>,
+): Promise<Readonly<Record<string, string>>> {
+  const { names, person } = context;
+  const [all, knownApps, knownShields] = await Promise.all([
+    zones.length === 0
+      ? []
+      : loadAllZones(context).then(
+          (list) => list.zones,
+          () => [],
+        ),
+    apps.length === 0 ? [] : names.known(person, 'app'),
+    shieldZones.length === 0 ? [] : names.known(person, 'shield'),
+  ]);
+  const chosen = new Set([...zones, ...apps, ...shieldZones]);
+  const named = [...all, ...knownApps, ...knownShields].flatMap(({ id, name }) =>
+    name !== undefined && chosen.has(id) ? [[id, name] as const] : [],
+  );
+  return Object.fromEntries(named);
 }

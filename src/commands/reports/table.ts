@@ -2,46 +2,24 @@ import { randomInt } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { Db, Schema } from '../../store/schema.ts';
-import type {
-  Alert,
-  AlertState,
-  AlertSubject,
-  Digest,
-  DigestOrder,
-  Incident,
-  IncidentFigures,
-  PauseReason,
-  Report,
-  ReportKind,
-  Scheduled,
+import {
+  type Alert,
+  type AlertState,
+  type AlertSubject,
+  type Digest,
+  type DigestOrder,
+  type Incident,
+  type IncidentFigures,
+  isAlert,
+  isDigest,
+  type Order,
+  type PauseReason,
+  type Report,
 } from './model.ts';
 
-export type ReportRow = Selectable<Schema['reports']>;
-
-export function readReport(row: ReportRow): Report {
-  return row.kind === 'digest' ? readDigest(row) : readAlert(row);
-}
-
-function readDigest(row: ReportRow): Digest {
-  const order = JSON.parse(row.body) as Pick<DigestOrder, 'subject' | 'schedule'>;
-  return { kind: 'digest', ...order, ...readShared(row) };
-}
-
-function readAlert(row: ReportRow): Alert {
+export function readReport(row: Selectable<Schema['reports']>): Report {
   const { snoozed_until: until, snoozed_by: by } = row;
-  return {
-    kind: 'alert',
-    ...readShared(row),
-    subject: JSON.parse(row.body) as AlertSubject,
-    checkedAt: row.checked_at ?? undefined,
-    snoozed: until === null || by === null ? undefined : { until, by },
-    heartbeatAt: row.heartbeat_at ?? undefined,
-    state: JSON.parse(row.state ?? '{"recent":[]}') as AlertState,
-  };
-}
-
-function readShared(row: ReportRow): Scheduled {
-  return {
+  const shared = {
     id: row.id,
     tenant: row.tenant,
     owner: { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id, userId: row.owner },
@@ -51,6 +29,17 @@ function readShared(row: ReportRow): Scheduled {
       row.paused === null ? undefined : { reason: row.paused as PauseReason, by: row.paused_by ?? undefined },
     deletedAt: row.deleted_at ?? undefined,
     nextDue: row.next_due ?? undefined,
+  };
+  if (row.kind === 'digest')
+    return { kind: 'digest', ...(JSON.parse(row.body) as Omit<DigestOrder, 'channel'>), ...shared };
+  return {
+    kind: 'alert',
+    ...shared,
+    subject: JSON.parse(row.body) as AlertSubject,
+    checkedAt: row.checked_at ?? undefined,
+    snoozed: until === null || by === null ? undefined : { until, by },
+    heartbeatAt: row.heartbeat_at ?? undefined,
+    state: JSON.parse(row.state ?? '{"recent":[]}') as AlertState,
   };
 }
 
@@ -63,43 +52,34 @@ export function ownerColumns(owner: Person) {
   };
 }
 
-/** Place and content. `body` is stored as JSON. */
-export type OrderColumns = { readonly channel: string; readonly body: string };
-
-/** Stores a report, paused as `new`, under a new short id, since people type ids. */
-export async function insertReport(
-  db: Db,
-  kind: ReportKind,
-  { owner, order, at, id = newId() }: { owner: Person; order: OrderColumns; at: Date; id?: string },
-): Promise<ReportRow> {
-  const columns = { ...ownerColumns(owner), ...order, revision: 1, paused: 'new', failures: 0 };
-  const row = await db
-    .insertInto('reports')
-    .values({ id, kind, ...columns, created_at: at })
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-  return row ?? insertReport(db, kind, { owner, order, at });
+/** Place and content. */
+export function orderColumns({ channel, ...order }: Order) {
+  const { subject } = order;
+  const body = 'schedule' in order ? { subject, schedule: order.schedule } : subject;
+  return { channel, body: JSON.stringify(body) };
 }
+
+/** A short id that no report has, since people type ids. Without vowels, so that it never is a word, and without look-alikes. */
+export async function findFreeId(db: Db): Promise<string> {
+  const id = Array.from({ length: 5 }, () => letters.charAt(randomInt(letters.length))).join('');
+  return (await findReport(db, id)) ? findFreeId(db) : id;
+}
+const letters = '23456789bcdfghjkmnpqrstvwxz';
 
 /** Deleted ones too, as long as their deletion can be undone. */
 export async function findReport(db: Db, id: string): Promise<Report | undefined> {
-  const row = await findRow(db, id);
+  const row = await db.selectFrom('reports').selectAll().where('id', '=', id).executeTakeFirst();
   return row && readReport(row);
-}
-
-export function findRow(db: Db, id: string): Promise<ReportRow | undefined> {
-  return db.selectFrom('reports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 export async function findDigest(db: Db, id: string): Promise<Digest | undefined> {
   const found = await findReport(db, id);
-  return found?.kind === 'digest' ? found : undefined;
+  return found && isDigest(found) ? found : undefined;
 }
 
 export async function findAlert(db: Db, id: string): Promise<Alert | undefined> {
   const found = await findReport(db, id);
-  return found?.kind === 'alert' ? found : undefined;
+  return found && isAlert(found) ? found : undefined;
 }
 
 /** All of a tenant that are not deleted, oldest first. */
@@ -115,9 +95,6 @@ export async function listReports(db: Db, tenant: string): Promise<Report[]> {
   return rows.map(readReport);
 }
 
-export const isDigest = (report: Report): report is Digest => report.kind === 'digest';
-export const isAlert = (report: Report): report is Alert => report.kind === 'alert';
-
 /** Counts a failed run; returns the number of consecutive ones. */
 export async function countFailure(db: Db, id: string): Promise<number> {
   const row = await db
@@ -128,12 +105,6 @@ export async function countFailure(db: Db, id: string): Promise<number> {
     .executeTakeFirst();
   return row?.failures ?? 0;
 }
-
-/** Without vowels, so that it never is a word, and without look-alikes. */
-function newId(): string {
-  return Array.from({ length: 5 }, () => letters.charAt(randomInt(letters.length))).join('');
-}
-const letters = '23456789bcdfghjkmnpqrstvwxz';
 
 export function readIncident(row: Selectable<Schema['report_incidents']>): Incident {
   return {

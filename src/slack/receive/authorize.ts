@@ -150,9 +150,8 @@ export async function authorize(
     audit,
     ledger,
     exports,
-    digests: deps.digests,
+    reports: deps.reports,
     doctor: deps.doctor,
-    alerts: deps.alerts,
     sharing,
     features,
   };

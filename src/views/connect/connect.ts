@@ -129,16 +129,16 @@ export function renderDisconnected(
     pausing,
   }: {
     readonly cancelled: number;
-    readonly pausing: readonly { readonly noun: string; readonly id: string; readonly channel: string }[];
+    readonly pausing: readonly { readonly kind: string; readonly id: string; readonly channel: string }[];
   },
 ): Message {
   const forgotten = had
     ? `Disconnected: the bot deleted your API key. It stays valid until you delete it at ${keyPageUrl}.`
     : 'You have no API key connected.';
   const requests = cancelled > 0 ? ` ${pluralize(cancelled, 'waiting request')} cancelled.` : '';
-  const reports = pausing.map(({ noun, id, channel }) => {
+  const reports = pausing.map(({ kind, id, channel }) => {
     const place = /^[CG]/u.test(channel) ? `<#${channel}>` : 'your direct messages';
-    return `${noun} ${formatCode(id, 40)} in ${place}`;
+    return `${kind} ${formatCode(id, 40)} in ${place}`;
   });
   const paused = reports.length > 0 ? `\nThese pause: ${truncateLines(reports, 1_500, ', ')}.` : '';
   const text = `${forgotten}${requests}${paused}`;

@@ -6,16 +6,15 @@ import {
   findCondition,
 } from '../../commands/reports/alerts/conditions/list.ts';
 import { targetTypes } from '../../commands/reports/digests/kinds/kind.ts';
-import { type DigestKindName, digestKinds } from '../../commands/reports/digests/kinds/list.ts';
-import type { Alert, AlertSubject, Digest, DigestOrder } from '../../commands/reports/model.ts';
+import { digestKinds } from '../../commands/reports/digests/kinds/list.ts';
+import type { AlertSubject, DigestOrder } from '../../commands/reports/model.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { actions, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
+import { actions, context, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatDuration, formatInteger } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
-  formResult,
   input,
   modal,
   multiSearchSelect,
@@ -27,28 +26,46 @@ import {
   textInput,
 } from '../blocks/inputs.ts';
 import { replaceNativeBlocks } from '../blocks/native.ts';
-import { capitalize, escapeMrkdwn, formatCode, type Maybe } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, type Maybe } from '../blocks/text.ts';
 import { listParts } from './alerts/incident.ts';
 import { describeEvery, describeSubject } from './alerts/words.ts';
 import type { RenderedDigest } from './digests/post.ts';
-import { describeNextRuns, formatRunTime } from './digests/schedule.ts';
 import { describeOrder, describeTroubles } from './digests/words.ts';
-import { formatPlace } from './words.ts';
+
+/** What a form is drawn with beside its fields. */
+export interface FormNotes {
+  /** Comes back with the form: which one it changes. */
+  readonly note?: string | undefined;
+  /** Above the fields. */
+  readonly says?: string | undefined;
+}
+
+/** The form's fields by name, as far as they are filled in. */
+type Values = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const readAll = (values: Values, name: string): string[] => [values[name] ?? []].flat();
+const readOne = (values: Values, name: string): string | undefined => readAll(values, name)[0];
 
 /** Opens at once; its content follows. */
-export function reportSkeleton(
-  feature: 'digests' | 'alerts',
-  title = feature === 'digests' ? 'Digest' : 'Alert',
+export function reportSkeleton(kind: 'digest' | 'alert', title = capitalize(kind)): ModalView {
+  return modal({ title, callbackId: `${kind}s:opening` }, [section(':hourglass_flowing_sand: One moment…')]);
+}
+
+function renderForm(
+  kind: 'digest' | 'alert',
+  { note, says }: FormNotes,
+  inputs: readonly Maybe<KnownBlock>[],
 ): ModalView {
-  return modal({ title, callbackId: `${feature}:opening` }, [
-    section(':hourglass_flowing_sand: One moment…'),
-  ]);
+  const title = note === undefined ? `New ${kind}` : `Edit ${kind}`;
+  const settings = { title, callbackId: `${kind}s:submit`, metadata: note, submit: 'Save' };
+  return modal(settings, [says && section(says), ...inputs]);
 }
 
 /** A preview or a try that wants other values first. */
-export function renderNotYet(title: string, problems: readonly string[]): ModalView {
+export function renderNotYet(title: string, issues: readonly { readonly message: string }[]): ModalView {
+  const problems = new Set(issues.map(({ message }) => message));
   return renderOnTop(title, undefined, [
-    section([':warning: *Not yet*', ...problems.map((line) => `• ${line}`)]),
+    section([':warning: *Not yet*', ...[...problems].map((line) => `• ${line}`)]),
     context('Go back and fix that.'),
   ]);
 }
@@ -59,20 +76,6 @@ function renderOnTop(
   blocks: readonly Maybe<KnownBlock>[],
 ): ModalView {
   return modal({ title, callbackId, close: 'Back' }, blocks);
-}
-
-/** The form's fields by name, as far as they are filled in. */
-export interface DigestValues {
-  readonly kind: readonly DigestKindName[];
-  readonly target: readonly string[];
-  readonly channel: string | undefined;
-  readonly days: readonly string[];
-  readonly time: string;
-  /** Hours until it runs again on the same day; empty = it does not. */
-  readonly repeat: string;
-  readonly timezone: string;
-  readonly only: string;
-  readonly above: string;
 }
 
 export const mostTargets = 20;
@@ -91,61 +94,57 @@ export const weekdayChoices: Readonly<Record<string, { label: string; days: read
   sun: { label: 'Sundays', days: [7] },
 };
 
-export function renderDigestForm(
-  { kind, target, channel, days, time, repeat, timezone, only, above }: DigestValues,
-  about: {
-    /** Comes back with the form: which digest it changes. */
-    readonly note?: string | undefined;
-    readonly says?: string | undefined;
-    /** When it will run, in words. */
-    readonly next: string;
-  },
-): ModalView {
+/** `next`: when it will run, in words. */
+export function renderDigestForm(values: Values, notes: FormNotes, next: string): ModalView {
+  const kinds = digestKinds.filter(({ name }) => readAll(values, 'kind').includes(name));
+  const [timezone = 'UTC', only = 'always', above = '10'] = ['timezone', 'only', 'above'].map((name) =>
+    readOne(values, name),
+  );
   const thresholds = [
     option('Always', 'always'),
     option('Only if something changed', 'changed'),
     option('Only what is new since the last post', 'new'),
     option('Only above a number', 'above'),
   ];
-  return modal(
-    {
-      title: about.note === undefined ? 'New digest' : 'Edit digest',
-      callbackId: 'digests:submit',
-      metadata: about.note,
-      submit: 'Save',
-    },
-    [
-      about.says && section(about.says),
-      multiSelect(
-        'kind',
-        'What',
-        digestKinds.map(({ name, label }) => option(label, name)),
-        { chosen: kind, dispatch: true },
-      ),
-      multiSearchSelect('target', 'Scope', mostTargets, {
-        optional: true,
-        hint: 'Type a zone’s name, or the ID of a shield zone or app. Empty = every zone and its apps.',
-        placeholder: 'Zones, shield zones, apps',
-        chosen: target.map((one) => targetOption(one)),
+  return renderForm('digest', notes, [
+    multiSelect(
+      'kind',
+      'What',
+      digestKinds.map(({ name, label }) => option(label, name)),
+      { chosen: kinds.map(({ name }) => name), dispatch: true },
+    ),
+    multiSearchSelect('target', 'Scope', mostTargets, {
+      optional: true,
+      hint: 'Type a zone’s name, or the ID of a shield zone or app. Empty = every zone and its apps.',
+      placeholder: 'Zones, shield zones, apps',
+      chosen: readAll(values, 'target').map((one) => targetOption(one)),
+    }),
+    channelSelect('channel', 'Where', {
+      chosen: readOne(values, 'channel'),
+      hint: 'Everyone in this channel sees what your key can read. Invite the bot first.',
+    }),
+    multiSelect('days', 'Days', dayOptions(), { chosen: readAll(values, 'days'), dispatch: true }),
+    input(
+      'time',
+      'Time',
+      { type: 'timepicker', initial_time: readOne(values, 'time') ?? '09:00' },
+      { dispatch: true },
+    ),
+    select('repeat', 'Also post at', repeats, {
+      chosen: readOne(values, 'repeat') ?? '',
+      dispatch: true,
+      optional: true,
+    }),
+    searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone), dispatch: true }),
+    context(next),
+    select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
+    only === 'above' &&
+      numberInput('above', 'Above', [0, mostAbove], {
+        hint: `Posts if there are more ${describeTroubles(kinds.map(({ name }) => name))} than this. 0 = if there are any.`,
+        initial: /^\d{1,9}$/u.test(above) ? above : undefined,
       }),
-      channelSelect('channel', 'Where', {
-        chosen: channel,
-        hint: 'Everyone in this channel sees what your key can read. Invite the bot first.',
-      }),
-      multiSelect('days', 'Days', dayOptions(), { chosen: days, dispatch: true }),
-      input('time', 'Time', { type: 'timepicker', initial_time: time }, { dispatch: true }),
-      select('repeat', 'Also post at', repeats, { chosen: repeat, dispatch: true, optional: true }),
-      searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone), dispatch: true }),
-      context(about.next),
-      select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
-      only === 'above' &&
-        numberInput('above', 'Above', [0, mostAbove], {
-          hint: `Posts if there are more ${describeTroubles(kind)} than this. 0 = if there are any.`,
-          initial: /^\d{1,9}$/u.test(above) ? above : undefined,
-        }),
-      actions(button('Preview', 'digests:preview', 'preview')),
-    ],
-  );
+    actions(button('Preview', 'digests:preview', 'preview')),
+  ]);
 }
 
 /** Hours between two runs of a day. */
@@ -172,23 +171,6 @@ export function targetOption(target: string, name?: string): PlainTextOption {
   return option(name === undefined ? words : `${name} · ${words.toLowerCase()}`, target);
 }
 
-export function renderDigestSaved(digest: Digest, now: Date): FormResult {
-  const { id, paused, schedule } = digest;
-  const text = paused ? `Saved: the digest ${id} stays paused.` : `Saved: ${describeOrder(digest)}.`;
-  return formResult({ title: 'Digest', callbackId: 'digests:done' }, text, [
-    section(`:white_check_mark: ${text}`),
-    !paused && section(describeNextRuns(schedule, now)),
-    actions(button('Run now', 'digests:run', id)),
-    context(`Digest ${formatCode(id)} · uses your key · \`/cdn digest list\` shows all`),
-  ]);
-}
-
-/** For the channel of a new or moved digest. */
-export function renderDigestAnnouncement(digest: Digest, by: string): Message {
-  const text = `<@${by}> added a digest to this channel: ${describeOrder(digest)}.`;
-  return say(text, context(`Digest ${formatCode(digest.id)} · shows what <@${by}>’s key can read`));
-}
-
 const mostBlocks = 100;
 
 /** The post as the channel would see it, then its thread; charts in words, since a modal takes none. */
@@ -202,21 +184,6 @@ export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: D
   ]);
   const footer = context(`Only you see this. ${describeOrder(order)}.`);
   return renderOnTop('Preview', 'digests:previewed', [...blocks.slice(0, mostBlocks - 1), footer]);
-}
-
-/** The form's fields by name, as far as they are filled in. */
-export interface AlertValues {
-  readonly condition: ConditionName;
-  readonly target: readonly string[];
-  readonly threshold: string | undefined;
-  readonly window: string | undefined;
-  readonly every: string;
-  readonly channel: string | undefined;
-  readonly hours: string;
-  readonly timezone: string;
-  readonly people: readonly string[];
-  readonly groups: readonly string[];
-  readonly lifeSign: boolean;
 }
 
 export const mostNamed = 10;
@@ -233,92 +200,86 @@ const targetHints = {
 } as const;
 
 export function renderAlertForm(
-  values: AlertValues,
-  about: { readonly note?: string | undefined; readonly says?: string | undefined },
+  values: Values & { readonly condition: ConditionName },
+  notes: FormNotes,
 ): ModalView {
-  const { condition: name, timezone, people, groups } = values;
-  const condition = findCondition(name);
-  const { target, threshold, window, leastEvery = 5, missingTarget, withoutTarget } = condition;
+  const { condition: name } = values;
+  const timezone = readOne(values, 'timezone') ?? 'UTC';
+  const { target, threshold, window, leastEvery = 5, missingTarget, withoutTarget } = findCondition(name);
   // An input that must show another value gets another block id, since Slack keeps the input of an unchanged one.
-  return modal(
-    {
-      title: about.note === undefined ? 'New alert' : 'Edit alert',
-      callbackId: 'alerts:submit',
-      metadata: about.note,
-      submit: 'Save',
-    },
-    [
-      about.says && section(about.says),
+  return renderForm('alert', notes, [
+    select(
+      'condition',
+      'Alert when',
+      conditions.map(({ name, label }) => option(label, name)),
+      { chosen: name, dispatch: true },
+    ),
+    target !== 'account' &&
+      multiSearchSelect(`target:${target}`, targetHints[target][0], mostTargets, {
+        optional: missingTarget === undefined,
+        hint: withoutTarget ?? targetHints[target][1],
+        placeholder: targetHints[target][0],
+        // Those of another condition mean something else.
+        chosen: readAll(values, `target:${target}`).map((id) => option(id, id)),
+      }),
+    threshold &&
+      numberInput(
+        `threshold:${name}`,
+        `${threshold.label} (${threshold.unit})`,
+        [threshold.least, threshold.most],
+        {
+          hint: threshold.hint,
+          initial: readOne(values, `threshold:${name}`) ?? String(threshold.initial),
+        },
+      ),
+    window &&
       select(
-        'condition',
-        'Alert when',
-        conditions.map(({ name, label }) => option(label, name)),
-        { chosen: name, dispatch: true },
+        `window:${name}`,
+        'Time window',
+        asOptions(windowChoices, (minutes) => formatDuration(minutes * minuteMs)),
+        { chosen: readOne(values, `window:${name}`) ?? String(window.initial) },
       ),
-      target !== 'account' &&
-        multiSearchSelect(`target:${target}`, targetHints[target][0], mostTargets, {
-          optional: missingTarget === undefined,
-          hint: withoutTarget ?? targetHints[target][1],
-          placeholder: targetHints[target][0],
-          chosen: values.target.map((id) => option(id, id)),
-        }),
-      threshold &&
-        numberInput(
-          `threshold:${name}`,
-          `${threshold.label} (${threshold.unit})`,
-          [threshold.least, threshold.most],
-          {
-            hint: threshold.hint,
-            initial: values.threshold,
-          },
-        ),
-      window &&
-        select(
-          `window:${name}`,
-          'Time window',
-          asOptions(windowChoices, (minutes) => formatDuration(minutes * minuteMs)),
-          {
-            chosen: values.window,
-          },
-        ),
-      select(
-        `every:${name}`,
-        'Check every',
-        asOptions(
-          everyChoices.filter((one) => one >= leastEvery),
-          describeEvery,
-        ),
-        { chosen: values.every },
+    select(
+      `every:${name}`,
+      'Check every',
+      asOptions(
+        everyChoices.filter((one) => one >= leastEvery),
+        describeEvery,
       ),
-      channelSelect('channel', 'Where', {
-        chosen: values.channel,
-        optional: true,
-        hint: 'Everyone in this channel sees what your key can read. Empty = direct message to you.',
-      }),
-      input(
-        'people',
-        'Mention people',
-        { type: 'multi_users_select', max_selected_items: mostNamed, initial_users: [...people] },
-        { optional: true, hint: 'Mentioned when it fires.' },
-      ),
-      multiSearchSelect('groups', 'Mention groups', mostNamed, {
-        optional: true,
-        placeholder: 'User groups',
-        chosen: groups.map((id) => option(`Group ${id}`, id)),
-      }),
-      textInput('hours', 'Only at these hours', {
-        optional: true,
-        initial: values.hours,
-        placeholder: 'Mon-Fri 08:00-18:00',
-        hint: 'Empty = always.',
-      }),
-      searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone) }),
-      checkbox('lifeSign', 'Daily heartbeat', option('Post “still watching” at 09:00', 'on'), {
-        checked: values.lifeSign,
-      }),
-      actions(button('Try it now', 'alerts:try', 'try')),
-    ],
-  );
+      { chosen: readOne(values, `every:${name}`) ?? '' },
+    ),
+    channelSelect('channel', 'Where', {
+      chosen: readOne(values, 'channel'),
+      optional: true,
+      hint: 'Everyone in this channel sees what your key can read. Empty = direct message to you.',
+    }),
+    input(
+      'people',
+      'Mention people',
+      {
+        type: 'multi_users_select',
+        max_selected_items: mostNamed,
+        initial_users: readAll(values, 'people'),
+      },
+      { optional: true, hint: 'Mentioned when it fires.' },
+    ),
+    multiSearchSelect('groups', 'Mention groups', mostNamed, {
+      optional: true,
+      placeholder: 'User groups',
+      chosen: readAll(values, 'groups').map((id) => option(`Group ${id}`, id)),
+    }),
+    textInput('hours', 'Only at these hours', {
+      optional: true,
+      initial: readOne(values, 'hours') ?? '',
+      placeholder: 'Mon-Fri 08:00-18:00',
+      hint: 'Empty = always.',
+    }),
+    searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone) }),
+    checkbox('lifeSign', 'Daily heartbeat', option('Post “still watching” at 09:00', 'on'), {
+      checked: readAll(values, 'lifeSign').length > 0,
+    }),
+    actions(button('Try it now', 'alerts:try', 'try')),
+  ]);
 }
 
 function asOptions(minutes: readonly number[], label: (minutes: number) => string): PlainTextOption[] {
@@ -344,19 +305,5 @@ export function renderTried({ parts, evidence }: Observation<unknown>, subject: 
     section([found, ...listParts(parts)]),
     lines.length > 0 && section(lines),
     context([capitalize(describeSubject(subject)), more > 0 && `and ${formatInteger(more)} more`]),
-  ]);
-}
-
-export function renderAlertSaved({ id, paused, subject, channel, nextDue }: Alert): FormResult {
-  const text = paused ? `Saved: the alert ${id} stays paused.` : `Saved: ${describeSubject(subject)}.`;
-  return formResult({ title: 'Alert', callbackId: 'alerts:done' }, text, [
-    section(`:white_check_mark: ${text}`),
-    !paused &&
-      nextDue &&
-      section(
-        `It posts to ${formatPlace(channel)} when this starts, changes or resolves. First check: ${formatRunTime(nextDue, subject.timeZone)}.`,
-      ),
-    actions(button('Check now', 'alerts:check', id)),
-    context(`Alert ${formatCode(id)} · uses your key · \`/cdn alert list\` shows all`),
   ]);
 }

@@ -1,104 +1,113 @@
 import type { Button, KnownBlock } from '@slack/types';
 import type { BudgetState } from '../../commands/reports/accounts/budget.ts';
-import { type Alert, canBeTakenOver, type Digest, type Incident } from '../../commands/reports/model.ts';
+import {
+  type Alert,
+  canBeTakenOver,
+  type Digest,
+  type Incident,
+  type Report,
+} from '../../commands/reports/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { overflow } from '../blocks/menu-of-buttons.ts';
-import { capitalize, formatCode, join, type Maybe, truncateMarkup } from '../blocks/text.ts';
-import { describeSubject } from './alerts/words.ts';
-import { alertCard, digestCard, formatReaders } from './card.ts';
+import { capitalize, formatCode, join, truncateMarkup } from '../blocks/text.ts';
+import { describeContent, manageButtons, takeOverButton } from './card.ts';
 import { formatRunTime } from './digests/schedule.ts';
-import { describeOrder } from './digests/words.ts';
-import { describeBudget, describePause } from './words.ts';
+import { describeBudget, describePaused, formatReaders } from './words.ts';
+
+type Flag = 'firing' | "can't check" | 'paused';
+
+/** How a digest or an alert is now. */
+export interface State {
+  /** mrkdwn */
+  readonly text: string;
+  readonly flags: readonly Flag[];
+}
 
 /** A digest or an alert as a list and the Home tab show it. */
 export interface Listed {
-  readonly id: string;
-  /** mrkdwn: how it is now. */
-  readonly state: string;
-  /** mrkdwn: what it does, and when. */
-  readonly what: string;
-  readonly place: string;
-  readonly owner: string;
+  readonly report: Report;
+  readonly state: State;
   /** Whether the person who reads the list owns it. */
   readonly own: boolean;
   readonly manages: boolean;
-  /** Those that need somebody come first. */
-  readonly urgency: number;
-  readonly buttons: readonly Button[];
-  /** Where the person who reads the list may take it over. */
-  readonly takeOver: Button | undefined;
 }
 
-export interface ListWords {
-  readonly noun: 'digest' | 'alert';
-  readonly none: string;
-  /** `2 firing`, `1 paused` */
-  readonly counts: readonly Maybe<string>[];
-  readonly sign?: string | undefined;
-}
+const nothing = {
+  digest: 'No digests yet. A digest posts a summary of your CDN on a schedule.',
+  alert: 'No alerts yet. An alert tells you when something starts, changes or resolves.',
+} as const;
 
 /** Lines with a menu each, then short lines by the ten: a message has 50 blocks and 12,000 characters. */
 const mostMenus = 15;
 const mostChunks = 5;
 
 export function renderList(
+  kind: Report['kind'],
   rows: readonly Listed[],
-  { noun, none, counts, sign = '' }: ListWords,
   { budget, asOf }: { readonly budget: BudgetState; readonly asOf: Date },
 ): Message {
-  const create = commandButton(`New ${noun}`, `${noun} new`, 0, { style: 'primary' });
-  if (rows.length === 0) return say(none, actions(create));
-  const text = join([pluralize(rows.length, noun), ...counts], ', ');
-  const sorted = rows.toSorted((a, b) => b.urgency - a.urgency);
+  const create = commandButton(`New ${kind}`, `${kind} new`, 0, { style: 'primary' });
+  if (rows.length === 0) return say(nothing[kind], actions(create));
+  const count = (flag: Flag): number => rows.filter(({ state }) => state.flags.includes(flag)).length;
+  const counts = (['firing', "can't check", 'paused'] as const).map(
+    (flag) => count(flag) > 0 && `${formatInteger(count(flag))} ${flag}`,
+  );
+  const text = join([pluralize(rows.length, kind), ...counts], ', ');
+  const sorted = sortRows(rows);
   const others = Array.from({ length: mostChunks }, (_, nth) =>
     sorted.slice(mostMenus + nth * 10, mostMenus + (nth + 1) * 10),
   );
   const more = rows.length - mostMenus - mostChunks * 10;
   return message(text, [
-    section(`${sign}*${text}*`),
+    section(`${count('firing') > 0 ? ':rotating_light: ' : ''}*${text}*`),
     ...sorted.slice(0, mostMenus).flatMap(renderRow),
     ...others.map(
       (ten) =>
         ten.length > 0 &&
-        section(ten.map(({ id, what }) => truncateMarkup(`${formatCode(id)} ${what}`, 100))),
+        section(
+          ten.map(({ report }) => truncateMarkup(`${formatCode(report.id)} ${describeContent(report)}`, 100)),
+        ),
     ),
-    more > 0 && context(`and ${pluralize(more, `more ${noun}`)}`),
+    more > 0 && context(`and ${pluralize(more, `more ${kind}`)}`),
     actions(create),
     context([rows.some(({ own }) => own) && describeBudget(budget), `as of ${formatMoment(asOf)}`]),
   ]);
 }
 
-function renderLines({ id, what, state, place, owner }: Listed): string {
-  return `${formatCode(id)} ${what}\n${join([state, formatReaders(place, owner)], ' · ')}`;
+/** Those that need somebody come first. */
+function sortRows(rows: readonly Listed[]): Listed[] {
+  const urgency = ({ report, state: { flags } }: Listed): number =>
+    flags.filter((flag) => flag !== 'paused').length * 2 + Number(canBeTakenOver(report));
+  return rows.toSorted((a, b) => urgency(b) - urgency(a));
 }
 
 const mostAtHome = 5;
 
 /** For the Home tab: the first few, those that need somebody before all, and a button for all. */
-export function renderAtHome(rows: readonly Listed[], noun: ListWords['noun']): KnownBlock[] {
+export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): KnownBlock[] {
   if (rows.length === 0) return [];
   const others = rows.filter(({ own }) => !own).length;
   const stopped = others > 0 ? ` · ${formatInteger(others)} owned by others stopped` : '';
   return [
     section(
-      `*${capitalize(noun)}s:* ${pluralize(rows.length - others, noun)} of yours${stopped}`,
-      commandButton(`All ${noun}s`, `${noun} list`),
+      `*${capitalize(kind)}s:* ${pluralize(rows.length - others, kind)} of yours${stopped}`,
+      commandButton(`All ${kind}s`, `${kind} list`),
     ),
-    ...rows
-      .toSorted((a, b) => b.urgency - a.urgency)
-      .slice(0, mostAtHome)
-      .flatMap(renderRow),
+    ...sortRows(rows).slice(0, mostAtHome).flatMap(renderRow),
   ];
 }
 
 /** Its lines, a menu for those who manage it, and a button for people who can take it over. */
-function renderRow(row: Listed): KnownBlock[] {
-  const { manages, takeOver, buttons } = row;
-  const lines = section(truncateMarkup(renderLines(row), 350));
+function renderRow({ report, state, own, manages }: Listed): KnownBlock[] {
+  const { kind, id, channel, owner } = report;
+  const facts = join([state.text, formatReaders(channel, owner.userId)], ' · ');
+  const lines = section(truncateMarkup(`${formatCode(id)} ${describeContent(report)}\n${facts}`, 350));
+  const takeOver = !own && canBeTakenOver(report) && takeOverButton(report);
   if (!manages) return [takeOver ? { ...lines, accessory: takeOver } : lines];
-  const menu = overflow(...buttons);
+  const why: Button[] = kind === 'alert' ? [button('Why', 'alerts:why', id)] : [];
+  const menu = overflow(...why, ...manageButtons(report));
   return [
     { ...lines, ...(menu ? { accessory: menu } : {}) },
     // Not in the menu: its confirmation would ask for every entry.
@@ -106,54 +115,21 @@ function renderRow(row: Listed): KnownBlock[] {
   ];
 }
 
-/** What the person who reads a list may do with a report. */
-interface Rights {
-  readonly manages: boolean;
-  /** Whether they own it. */
-  readonly own: boolean;
-}
-
-/** A digest, and what the person who looks may do with it. */
-export interface DigestRow extends Rights {
-  readonly digest: Digest;
-  readonly last: { readonly due: Date; readonly state: string } | undefined;
-}
-
-export function listDigest({ digest, last, manages, own }: DigestRow): Listed {
-  const { id, owner, channel, schedule, paused, nextDue } = digest;
-  const isStuck = canBeTakenOver(digest);
+/** `last`: its newest run that began. */
+export function describeDigest(
+  { schedule, paused, nextDue }: Digest,
+  last: { readonly due: Date; readonly state: string } | undefined,
+): State {
   const at = (moment: Date): string => formatRunTime(moment, schedule.zone);
-  return {
-    id,
-    state: join(
-      [
-        paused
-          ? `:double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}`
-          : nextDue
-            ? `next ${at(nextDue)}`
-            : 'not planned',
-        last ? `last ${at(last.due)}: ${ends[last.state] ?? 'in progress'}` : 'has not run yet',
-      ],
-      ' · ',
-    ),
-    what: describeOrder(digest),
-    place: channel,
-    owner: owner.userId,
-    own,
-    manages,
-    urgency: Number(isStuck),
-    buttons: digestCard.manageButtons(digest),
-    takeOver: !own && isStuck ? digestCard.takeOverButton(id) : undefined,
-  };
-}
-
-export function countDigests(rows: readonly DigestRow[]) {
-  const paused = rows.filter(({ digest }) => digest.paused).length;
-  return {
-    noun: 'digest',
-    none: 'No digests yet. A digest posts a summary of your CDN on a schedule.',
-    counts: [paused > 0 && `${formatInteger(paused)} paused`],
-  } as const;
+  const next = nextDue ? `next ${at(nextDue)}` : 'not planned';
+  const text = join(
+    [
+      paused ? describePaused(paused) : next,
+      last ? `last ${at(last.due)}: ${ends[last.state] ?? 'in progress'}` : 'has not run yet',
+    ],
+    ' · ',
+  );
+  return { text, flags: paused ? ['paused'] : [] };
 }
 
 const ends: Readonly<Record<string, string>> = {
@@ -164,73 +140,25 @@ const ends: Readonly<Record<string, string>> = {
   unknown: 'unknown whether it arrived',
 };
 
-export function renderRunning({ id, channel }: Digest, isNew: boolean): Message {
-  return say(`The digest ${formatCode(id)} is ${isNew ? '' : 'already '}on its way to <#${channel}>.`);
-}
-
-export function renderPostedAgain({ channel }: Digest): Message {
-  return say(`It is on its way to <#${channel}>.`);
-}
-
-/** An alert, and what the person who looks may do with it. */
-export interface AlertRow extends Rights {
-  readonly alert: Alert;
-  /** Its open incidents. */
-  readonly open: readonly Incident[];
-  /** Whether no place took the newest message about it. */
-  readonly isUntold: boolean;
-}
-
-export function listAlert({ alert, open, isUntold, manages, own }: AlertRow): Listed {
-  const { id, subject, channel, owner } = alert;
-  const isStuck = canBeTakenOver(alert);
-  return {
-    id,
-    state: describeAlertState(alert, open, isUntold),
-    what: describeSubject(subject),
-    place: channel,
-    owner: owner.userId,
-    own,
-    manages,
-    urgency: open.length * 2 + Number(isStuck),
-    buttons: [button('Why', 'alerts:why', id), ...alertCard.manageButtons(alert)],
-    takeOver: !own && isStuck ? alertCard.takeOverButton(id) : undefined,
-  };
-}
-
-export function countAlerts(rows: readonly AlertRow[]) {
-  const count = (has: (row: AlertRow) => boolean): number => rows.filter(has).length;
-  const firing = count(({ open }) => open.some(({ kind }) => kind === 'firing'));
-  const unreadable = count(({ open }) => open.some(({ kind }) => kind === 'unreadable'));
-  const paused = count(({ alert }) => alert.paused !== undefined);
-  return {
-    noun: 'alert',
-    none: 'No alerts yet. An alert tells you when something starts, changes or resolves.',
-    sign: firing > 0 ? ':rotating_light: ' : '',
-    counts: [
-      firing > 0 && `${formatInteger(firing)} firing`,
-      unreadable > 0 && `${formatInteger(unreadable)} can't check`,
-      paused > 0 && `${formatInteger(paused)} paused`,
-    ],
-  } as const;
-}
-
-/** `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK` */
-function describeAlertState(
+/**
+ * `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK`. `isUntold`: no place took the
+ * newest message about it.
+ */
+export function describeAlert(
   { paused, snoozed, subject, checkedAt }: Alert,
   open: readonly Incident[],
   isUntold: boolean,
-): string {
+): State {
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
-  const untold = isUntold && ':warning: *could not be posted*';
-  if (paused)
-    return join(
-      [`:double_vertical_bar: *paused:* ${describePause(paused.reason, paused.by)}`, untold],
-      ' · ',
-    );
   const [unreadable, firing] = (['unreadable', 'firing'] as const).map((kind) =>
     open.find((one) => one.kind === kind),
   );
+  const flags: readonly (Flag | false)[] = [
+    firing !== undefined && 'firing',
+    unreadable !== undefined && "can't check",
+    paused !== undefined && 'paused',
+  ];
+  const untold = isUntold && ':warning: *could not be posted*';
   const state = join(
     [
       unreadable && `:see_no_evil: can't check since ${at(unreadable.openedAt)}`,
@@ -241,5 +169,8 @@ function describeAlertState(
     ' · ',
   );
   const checked = checkedAt ? `last check ${at(checkedAt)}` : 'not checked yet';
-  return join([state || (checkedAt && ':white_check_mark: OK'), checked], ' · ');
+  const text = paused
+    ? join([describePaused(paused), untold], ' · ')
+    : join([state || (checkedAt && ':white_check_mark: OK'), checked], ' · ');
+  return { text, flags: flags.filter((flag) => flag !== false) };
 }

@@ -1,5 +1,5 @@
 import type { BudgetState } from '../../commands/reports/accounts/budget.ts';
-import type { PauseReason } from '../../commands/reports/model.ts';
+import type { PauseReason, Report } from '../../commands/reports/model.ts';
 import { formatInteger, formatUtc } from '../blocks/format.ts';
 import { escapeMrkdwn } from '../blocks/text.ts';
 
@@ -8,9 +8,12 @@ export function describePause(reason: PauseReason, by?: string): string {
   return reason === 'by-hand' && by !== undefined ? `paused by <@${by}>` : pauseReasons[reason];
 }
 
+export function describePaused({ reason, by }: NonNullable<Report['paused']>): string {
+  return `:double_vertical_bar: *paused:* ${describePause(reason, by)}`;
+}
+
 const pauseReasons: Readonly<Record<PauseReason, string>> = {
   'by-hand': 'paused',
-  new: 'its channel has not been told yet',
   'owner-gone': 'its owner has left',
   'key-missing': 'its owner has no CDN key connected',
   'key-refused': 'the CDN refuses its owner’s key',
@@ -27,6 +30,11 @@ const pauseReasons: Readonly<Record<PauseReason, string>> = {
 /** A channel, or a person's conversation with the bot, in mrkdwn. */
 export function formatPlace(place: string): string {
   return /^[UW]/u.test(place) ? `<@${place}>` : `<#${place}>`;
+}
+
+/** Channel and owner; once, where it is the owner's conversation. */
+export function formatReaders(channel: string, owner: string): string {
+  return channel === owner ? `<@${owner}> only` : `${formatPlace(channel)} · <@${owner}>`;
 }
 
 /** `12 of 1,200 background requests used until 11:00 UTC` */

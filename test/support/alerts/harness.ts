@@ -1,12 +1,10 @@
-import { type AlertService, createAlertService } from '../../../src/commands/reports/alerts/service.ts';
 import type { Alert, AlertSubject, Incident } from '../../../src/commands/reports/model.ts';
 import { findAlert } from '../../../src/commands/reports/table.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../digests/harness.ts';
 
 /** A workspace with alerts: the real jobs on the real ports, with a clock that only tests advance. */
-export interface AlertHarness extends Omit<DigestHarness, 'digests' | 'createDaily'> {
-  readonly alerts: AlertService;
+export interface AlertHarness extends Omit<DigestHarness, 'createDaily'> {
   /** An alert of alice's that looks for disabled zones every five minutes. */
   createAlert(subject?: Partial<AlertSubject>, channel?: string): Promise<Alert>;
   find(alert: Alert): Promise<Alert>;
@@ -31,21 +29,15 @@ const lookSeconds = 5 * 60;
 
 export async function createAlertHarness(database: Database): Promise<AlertHarness> {
   const harness = await createDigestHarness(database);
-  const { db, ports, audit, queue, now, cdn } = harness;
-  const { outbox, people } = ports;
-  const alerts = createAlertService({ db, audit, outbox, people, enqueue: queue.enqueue, now });
+  const { db, reports, cdn } = harness;
   // Looks begin up to 50 s after the five minutes, each person's at a moment of their own.
   harness.advance(60_000);
   // The double's data has zones that are wrong from the start.
   for (const zone of cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
   return {
     ...harness,
-    alerts,
     async createAlert(subject = {}, channel = 'C0OPS0000') {
-      const created = await alerts.create(alice, { channel, subject: { ...everyFive, ...subject } });
-      const begun = await alerts.begin(created, alice);
-      if (!begun) throw new Error('a new alert did not begin');
-      return begun;
+      return (await reports.create(alice, { channel, subject: { ...everyFive, ...subject } })) as Alert;
     },
     async find({ id }) {
       const found = await findAlert(db, id);
@@ -58,7 +50,7 @@ export async function createAlertHarness(database: Database): Promise<AlertHarne
     countChecks: () => cdn.requests.filter(({ path }) => path.startsWith('/pullzone')).length,
     async incidents() {
       const rows = await db.selectFrom('report_incidents').select('id').orderBy('opened_at').execute();
-      const found = await Promise.all(rows.map(({ id }) => alerts.findIncident(id)));
+      const found = await Promise.all(rows.map(({ id }) => reports.findIncident(id)));
       return found.filter((one) => one !== undefined);
     },
     setEnabled(zone, isEnabled) {

@@ -1,7 +1,7 @@
 import type { SlackSimulator } from '../../../simulator/slack/server.ts';
 import { jobs, type Ports } from '../../../src/app/jobs.ts';
 import type { Person } from '../../../src/auth/identity.ts';
-import { createDigestService, type DigestService } from '../../../src/commands/reports/digests/service.ts';
+import { createReports, type ReportService } from '../../../src/commands/reports/life.ts';
 import type { Digest, DigestOrder } from '../../../src/commands/reports/model.ts';
 import { createPauseHook } from '../../../src/commands/reports/pauses.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -15,10 +15,10 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** A workspace with digests: the real jobs on the real ports, with a clock that only tests advance. */
 export interface DigestHarness extends PortsHarness {
-  readonly digests: DigestService;
+  readonly reports: ReportService;
   readonly pauseFor: ReturnType<typeof createPauseHook>;
   /** Another one on the same database. */
-  readonly createService: (more?: Partial<Parameters<typeof createDigestService>[0]>) => DigestService;
+  readonly createService: (more?: Partial<Parameters<typeof createReports>[0]>) => ReportService;
   readonly queue: FakeQueue;
   readonly context: JobContext<Ports>;
   readonly now: () => Date;
@@ -49,9 +49,9 @@ export async function createDigestHarness(
   const { db, ports, log, audit } = harness;
   const signal = new AbortController().signal;
   const context: JobContext<Ports> = { db, ports, log, now, signal, attempt: 1 };
-  const createService = (more: Partial<Parameters<typeof createDigestService>[0]> = {}): DigestService =>
-    createDigestService({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now, ...more });
-  const digests = createService();
+  const createService = (more: Partial<Parameters<typeof createReports>[0]> = {}): ReportService =>
+    createReports({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now, ...more });
+  const reports = createService();
   for (const person of [alice, bob]) await harness.keyStore.link(person, new Secret(harness.cdn.key));
 
   const random = harness.slack.world.channels.get('C0RANDOM0');
@@ -62,7 +62,7 @@ export async function createDigestHarness(
   };
   return {
     ...harness,
-    digests,
+    reports,
     createService,
     pauseFor: createPauseHook({ db, audit, outbox: ports.outbox, people: ports.people, enqueue, now }),
     queue,
@@ -72,7 +72,7 @@ export async function createDigestHarness(
       at += ms;
     },
     async createDaily(owner = alice, more = {}) {
-      const made = await digests.create(owner, {
+      const made = await reports.create(owner, {
         subject: {
           kinds: ['zones'],
           targets: { zones: [], shieldZones: [], apps: [] },
@@ -83,9 +83,7 @@ export async function createDigestHarness(
         channel: 'C0OPS0000',
         ...more,
       });
-      const begun = await digests.begin(made, owner);
-      if (!begun) throw new Error('a new digest did not begin');
-      return begun;
+      return made as Digest;
     },
     runJobs: work,
     async runJobsFor(seconds, step = 1) {

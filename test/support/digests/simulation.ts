@@ -6,11 +6,10 @@ import type { Authorizer } from '../../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import { digestMessages } from '../../../src/commands/reports/digests/messages.ts';
-import { createDigestService } from '../../../src/commands/reports/digests/service.ts';
 import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/jobs.ts';
+import { createReports } from '../../../src/commands/reports/life.ts';
 import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedule.ts';
-import { insertReport, isDigest, readReport } from '../../../src/commands/reports/table.ts';
 import type { DeliverPorts } from '../../../src/outbox/deliver.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
@@ -63,16 +62,9 @@ export class DigestSimulation {
     // A workspace each: within one, posts wait for each other, and this clock goes in minutes.
     const owner = { teamId: `T${id}`, userId: 'U0ALICE00' };
     const channel = `C${id}`;
-    const row = await insertReport(this.#db, 'digest', {
-      id,
-      owner,
-      order: { channel, body: JSON.stringify({ subject, schedule }) },
-      at: this.now(),
-    });
-    const digest = readReport(row);
     const { now } = this;
     const enqueue = enqueueInto(this.#db, now);
-    const digests = createDigestService({
+    const reports = createReports({
       db: this.#db,
       audit: createAudit({ db: this.#db, now }),
       outbox: createOutbox({ enqueue, now }),
@@ -80,7 +72,7 @@ export class DigestSimulation {
       now,
       enqueue,
     });
-    if (!isDigest(digest) || !(await digests.begin(digest, owner))) throw new Error('a digest did not begin');
+    await reports.create(owner, { channel, subject, schedule }, id);
     this.schedules.set(id, schedule);
   }
 

@@ -1,29 +1,16 @@
 import { minuteMs } from '../../../lib/time.ts';
 import { toLocalTime, toMinutes } from '../../../lib/time-zone.ts';
+import type { AlertSubject, WeekHours } from '../model.ts';
 import { findNextRun } from '../schedule.ts';
 
-/** Hours of the week by the wall clock of a zone. */
-export interface WeekHours {
-  /** 1 = Monday … 7 = Sunday: the days on which they begin. */
-  readonly weekdays: readonly number[];
-  /** `08:00`. */
-  readonly from: string;
-  /** `18:00`; not after `from`: they end on the next day. */
-  readonly until: string;
-}
-
-interface Plan {
-  /** Minutes between two looks. */
-  readonly every: number;
-  readonly hours?: WeekHours | undefined;
-  readonly timeZone: string;
-}
-
 /**
- * The next look after a moment. Looks stand on a grid of `every` minutes from midnight (UTC), so that those of one account
+ * The next check after a moment. Checks stand on a grid of `every` minutes from midnight (UTC), so that those of one account
  * fall together; outside of its hours an alert waits until they begin.
  */
-export function findNextLook({ every, hours, timeZone }: Plan, after: Date): Date {
+export function findNextCheck(
+  { every, hours, timeZone }: Pick<AlertSubject, 'every' | 'hours' | 'timeZone'>,
+  after: Date,
+): Date {
   const step = every * minuteMs;
   const next = new Date((Math.floor(after.getTime() / step) + 1) * step);
   if (!hours || isWithin(hours, timeZone, next)) return next;
@@ -38,4 +25,55 @@ export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string,
   const [start, end] = [toMinutes(from), toMinutes(until)];
   if (start < end) return weekdays.includes(today) && minute >= start && minute < end;
   return (weekdays.includes(today) && minute >= start) || (weekdays.includes(yesterday) && minute < end);
+}
+
+const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+const every = [1, 2, 3, 4, 5, 6, 7];
+
+/**
+ * Reads `Mon-Fri 08:00-18:00`, `Sat, Sun`, `22:00–06:00`: days, hours, or both. Undefined where it says something else, or
+ * the whole week: an empty text means that.
+ */
+export function parseHours(text: string): WeekHours | undefined {
+  const plain = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[–—]/gu, '-')
+    .replaceAll(/\s*([-,])\s*/gu, '$1');
+  const found = /^(?<names>[a-z][a-z,-]*)?\s*(?<from>\d{1,2}:\d\d)?(?:-(?<until>\d{1,2}:\d\d))?$/u.exec(
+    plain,
+  );
+  const { names, from, until } = found?.groups ?? {};
+  if (!found || (from === undefined) !== (until === undefined) || (names === undefined && from === undefined))
+    return undefined;
+  const weekdays = names === undefined ? every : parseDays(names);
+  const [start, end] = [readTime(from ?? '0:00'), readTime(until ?? '24:00')];
+  if (!weekdays || start === undefined || end === undefined || (start === end && from !== undefined))
+    return undefined;
+  // Until midnight is until the beginning of the next day.
+  return { weekdays, from: start, until: end === '24:00' ? '00:00' : end };
+}
+
+function parseDays(names: string): number[] | undefined {
+  const chosen = new Set<number>();
+  for (const part of names.split(',')) {
+    if (part === 'workdays' || part === 'weekdays') for (const day of every.slice(0, 5)) chosen.add(day);
+    else if (part === 'weekend') for (const day of [6, 7]) chosen.add(day);
+    else {
+      const ends = part.split('-').map((name) => days.indexOf(name.slice(0, 3)) + 1);
+      const [first = 0, last = first] = ends;
+      if (first === 0 || last === 0 || ends.length > 2) return undefined;
+      for (let day = first; ; day = (day % 7) + 1) {
+        chosen.add(day);
+        if (day === last) break;
+      }
+    }
+  }
+  return [...chosen].toSorted((a, b) => a - b);
+}
+
+function readTime(text: string): string | undefined {
+  const [hours = '', minutes = ''] = text.split(':');
+  const isTime = (Number(hours) < 24 && Number(minutes) < 60) || text === '24:00';
+  return isTime ? `${hours.padStart(2, '0')}:${minutes}` : undefined;
 }

@@ -1,54 +1,30 @@
+import type { Selectable } from 'kysely';
 import type { Person } from '../../../auth/identity.ts';
 import { dayMs } from '../../../lib/time.ts';
-import { createLife, type LifeOptions } from '../life.ts';
-import type { Alert, AlertOrder, Incident } from '../model.ts';
+import type { Schema } from '../../../store/schema.ts';
+import type { Alert, Incident, ReportOptions } from '../model.ts';
 import { enqueueDue } from '../queue.ts';
-import { findIncident, isAlert, listReports, readIncident, readReport } from '../table.ts';
-import { findNextLook } from './hours.ts';
-import { editIncident, editOpenIncidents, leaveOpenIncidents } from './messages.ts';
+import { findIncident, readIncident, readReport } from '../table.ts';
+import { editIncident, editOpenIncidents } from './write.ts';
 
-export type AlertService = ReturnType<typeof createAlertService>;
-
-/** Alerts as commands work with them. */
-export function createAlertService(options: LifeOptions) {
-  const { db, audit, enqueue, now, outbox } = options;
+/** What commands do with alerts and their incidents, beside their life. */
+export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
+  const incidents = db.selectFrom('report_incidents').innerJoin('reports', 'reports.id', 'report_id');
   return {
-    ...createLife<Alert, AlertOrder>('alert', options, {
-      toColumns: ({ channel, subject }) => ({ channel, body: JSON.stringify(subject) }),
-      findNextRun: ({ subject }, after) => findNextLook(subject, after),
-      describe: ({ channel, subject }) => ({ channel, condition: subject.condition }),
-      async changed(trx, alert, before) {
-        const isOther = checksOther(alert, before);
-        // What was remembered of something else, or read with another key, would be taken for a change.
-        if (isOther || alert.owner.userId !== before.owner.userId)
-          await trx
-            .updateTable('reports')
-            .set({ state: null, checked_at: null })
-            .where('id', '=', alert.id)
-            .execute();
-        if (isOther || alert.deletedAt) await leaveOpenIncidents(trx, before, { outbox, now: now() });
-        else await editOpenIncidents(trx, alert.id, outbox);
-      },
-    }),
-    list: async (tenant: string): Promise<Alert[]> => (await listReports(db, tenant)).filter(isAlert),
-    /** The open incidents of a tenant's alerts. */
-    async listOpen(tenant: string): Promise<Incident[]> {
-      const rows = await db
-        .selectFrom('report_incidents')
-        .innerJoin('reports', 'reports.id', 'report_id')
-        .selectAll('report_incidents')
-        .where('tenant', '=', tenant)
-        .where('reports.deleted_at', 'is', null)
-        .where('closed_at', 'is', null)
-        .orderBy('opened_at')
-        .execute();
-      return rows.map(readIncident);
-    },
+    /** Of a tenant's alerts, oldest first. */
+    listOpenIncidents: async (tenant: string): Promise<Incident[]> =>
+      readAll(
+        await incidents
+          .selectAll('report_incidents')
+          .where('tenant', '=', tenant)
+          .where('reports.deleted_at', 'is', null)
+          .where('closed_at', 'is', null)
+          .orderBy('opened_at')
+          .execute(),
+      ),
     /** Alerts whose newest message about something that is not over, or ended today, no place took. */
     async listUntold(tenant: string): Promise<ReadonlySet<string>> {
-      const rows = await db
-        .selectFrom('report_incidents')
-        .innerJoin('reports', 'reports.id', 'report_id')
+      const rows = await incidents
         .innerJoin('outbox', 'outbox.id', 'report_incidents.message')
         .select('report_id')
         .where('reports.tenant', '=', tenant)
@@ -59,20 +35,20 @@ export function createAlertService(options: LifeOptions) {
         .execute();
       return new Set(rows.map((row) => row.report_id));
     },
-    /** The newest incidents of an alert, the newest first. */
-    async listIncidents(alertId: string): Promise<Incident[]> {
-      const rows = await db
-        .selectFrom('report_incidents')
-        .selectAll()
-        .where('report_id', '=', alertId)
-        .orderBy('opened_at', 'desc')
-        .limit(20)
-        .execute();
-      return rows.map(readIncident);
-    },
+    /** The newest of an alert, the newest first. */
+    listIncidents: async (alertId: string): Promise<Incident[]> =>
+      readAll(
+        await db
+          .selectFrom('report_incidents')
+          .selectAll()
+          .where('report_id', '=', alertId)
+          .orderBy('opened_at', 'desc')
+          .limit(20)
+          .execute(),
+      ),
     findIncident: (id: string): Promise<Incident | undefined> => findIncident(db, id),
-    /** Says who is on it. Undefined where somebody was faster: the incident tells who. */
-    acknowledge: (incident: Incident, alert: Alert, by: Person): Promise<Incident | undefined> =>
+    /** Undefined where somebody was faster: the incident tells who. */
+    acknowledge: (incident: Incident, { id, tenant }: Alert, by: Person): Promise<Incident | undefined> =>
       db.transaction().execute(async (trx) => {
         const row = await trx
           .updateTable('report_incidents')
@@ -82,31 +58,29 @@ export function createAlertService(options: LifeOptions) {
           .returningAll()
           .executeTakeFirst();
         if (!row) return undefined;
-        const detail = { incident: incident.id };
-        const record = { tenant: alert.tenant, actor: by.userId, event: 'alert-acknowledged' } as const;
-        await audit.record({ ...record, subject: alert.id, detail }, trx);
+        const record = { tenant, actor: by.userId, event: 'alert-acknowledged', subject: id } as const;
+        await audit.record({ ...record, detail: { incident: incident.id } }, trx);
         await editIncident(trx, incident, outbox);
         return readIncident(row);
       }),
-    /** Keeps it quiet until then; `undefined` = it speaks again. It looks on, and tells afterwards what still is wrong. */
-    snooze: (alert: Alert, until: Date | undefined, by: Person): Promise<Alert | undefined> =>
+    /** It goes on checking and posts afterwards what still fires. `until` undefined = ends the snooze. */
+    snooze: ({ id, tenant }: Alert, until: Date | undefined, by: Person): Promise<Alert | undefined> =>
       db.transaction().execute(async (trx) => {
         const row = await trx
           .updateTable('reports')
           .set({ snoozed_until: until ?? null, snoozed_by: until ? by.userId : null })
-          .where('id', '=', alert.id)
+          .where('id', '=', id)
           .where('deleted_at', 'is', null)
           .returningAll()
           .executeTakeFirst();
         if (!row) return undefined;
-        const detail = { until: until?.toISOString() ?? 'now' };
-        const record = { tenant: alert.tenant, actor: by.userId, event: 'alert-snoozed' } as const;
-        await audit.record({ ...record, subject: alert.id, detail }, trx);
-        await editOpenIncidents(trx, alert.id, outbox);
+        const record = { tenant, actor: by.userId, event: 'alert-snoozed', subject: id } as const;
+        await audit.record({ ...record, detail: { until: until?.toISOString() ?? 'now' } }, trx);
+        await editOpenIncidents(trx, id, outbox);
         return readReport(row) as Alert;
       }),
-    /** Looks at the next opportunity, whatever its hours. False where it is paused. */
-    checkNow: (alert: Alert): Promise<boolean> =>
+    /** Checks at the next opportunity, whatever its hours; one that is paused does not. */
+    checkNow: (alert: Alert): Promise<void> =>
       db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('reports')
@@ -116,15 +90,10 @@ export function createAlertService(options: LifeOptions) {
           .where('deleted_at', 'is', null)
           .executeTakeFirst();
         if (numUpdatedRows === 1n) await enqueueDue(enqueue, alert, { in: trx, at: now(), isFresh: true });
-        return numUpdatedRows === 1n;
       }),
   };
 }
 
-/** Whether it was changed to another condition or other targets: what it found before says nothing about those. */
-function checksOther({ subject }: Alert, { subject: before }: Alert): boolean {
-  const { condition, targets } = subject;
-  return (
-    condition !== before.condition || targets.toSorted().join(' ') !== before.targets.toSorted().join(' ')
-  );
+function readAll(rows: readonly Selectable<Schema['report_incidents']>[]): Incident[] {
+  return rows.map(readIncident);
 }

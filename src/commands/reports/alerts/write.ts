@@ -1,15 +1,34 @@
-import type { Updateable } from 'kysely';
+import { sql, type Updateable } from 'kysely';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
+import { isPlaceCode } from '../../../outbox/classify-failure.ts';
+import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
 import type { Schema, Trx } from '../../../store/schema.ts';
-import type { Change } from '../../../views/reports/alerts/incident.ts';
-import type { Alert, AlertState, Incident, IncidentFigures, ReportContext } from '../model.ts';
+import { say } from '../../../views/blocks/blocks.ts';
+import {
+  type Change,
+  renderChange,
+  renderChecksAgain,
+  renderHeartbeat,
+  renderIncident,
+  renderResolved,
+} from '../../../views/reports/alerts/incident.ts';
+import { toPlaceReason } from '../failures.ts';
+import type { Alert, AlertState, Incident, IncidentFigures, Report, ReportContext } from '../model.ts';
+import { pauseReports } from '../pauses.ts';
+import { enqueueNext } from '../queue.ts';
 import { findNextRun } from '../schedule.ts';
-import { findOpenIncidents, findUntoldIncidents, readIncident, readReport } from '../table.ts';
+import {
+  findAlert,
+  findIncident,
+  findOpenIncidents,
+  findUntoldIncidents,
+  readIncident,
+  readReport,
+} from '../table.ts';
 import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
-import { findNextLook } from './hours.ts';
+import { findNextCheck } from './hours.ts';
 import { advance, type Step } from './incidents.ts';
-import { editIncident, postHeartbeat, replyToIncident, showIncident } from './messages.ts';
 
 /** Why a check failed, in words, with the reference that is in the log. */
 type Failed = NonNullable<IncidentFigures['failure']>;
@@ -18,6 +37,10 @@ type Failed = NonNullable<IncidentFigures['failure']>;
 const checksUntilUnreadable = 2;
 /** The hour at which a heartbeat is due. */
 const heartbeatTime = '09:00';
+/** How soon a message that no place took is posted again. */
+const soonMs = 5 * minuteMs;
+/** Messages of an incident after which it waits for the next check as planned. */
+const mostHastyPosts = 3;
 
 interface Commit {
   readonly trx: Trx;
@@ -25,7 +48,7 @@ interface Commit {
   readonly at: Date;
   /** As its row is now. */
   readonly alert: Alert;
-  readonly isQuiet: boolean;
+  readonly isSnoozed: boolean;
 }
 
 /** Stores what a check found, with the messages that follow from it, in one transaction. */
@@ -36,24 +59,17 @@ export function writeObservation(
 ): Promise<void> {
   return withLockedAlert(seen, at, context, async (commit) => {
     const { trx, alert } = commit;
-    const { recent } = alert.state;
-    const open = await findOpenIncidents(trx, alert.id);
-    if (open.unreadable)
-      await closeIncident(
-        open.unreadable,
-        { ...open.unreadable.figures, lookedAt: at.toISOString() },
-        commit,
-      );
+    const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
+    if (unreadable)
+      await closeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() });
     const { damping, isEvent } = findCondition(alert.subject.condition);
     const about = { now: at, damping, isEvent, isGap: isGap(alert, at) };
-    const step = advance({ recent }, open.firing?.figures, observation, about);
-    if (step.move === 'open' && step.figures) await openIncident('firing', step.figures, commit);
-    else if (open.firing)
-      await changeIncident(open.firing, step, commit, { redraw: open.unreadable !== undefined });
+    const step = advance(alert.state, firing?.figures, observation, about);
+    if (step.move === 'open' && step.figures) await openIncident(commit, 'firing', step.figures);
+    else if (firing) await changeIncident(commit, firing, step, { isNoticed: unreadable === undefined });
     const memory = observation.memory ?? alert.state.memory;
     const state: AlertState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
-    const alive = await tellHeartbeat(commit);
-    return { state: JSON.stringify(state), checked_at: at, ...alive };
+    return { state: JSON.stringify(state), checked_at: at, ...(await tellHeartbeat(commit)) };
   });
 }
 
@@ -65,25 +81,24 @@ export function writeUnreadable(
 ): Promise<void> {
   return withLockedAlert(seen, at, context, async (commit) => {
     const { trx, alert } = commit;
-    const { state, subject } = alert;
+    const { state, subject, checkedAt = at } = alert;
     const blind = { since: state.blind?.since ?? at.toISOString(), looks: (state.blind?.looks ?? 0) + 1 };
-    const open = await findOpenIncidents(trx, alert.id);
+    const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
     const figures: IncidentFigures = {
       parts: [],
       everything: [],
       worst: { at: blind.since, parts: 0 },
       series: [],
-      lookedAt: (alert.checkedAt ?? at).toISOString(),
+      lookedAt: checkedAt.toISOString(),
       failure,
     };
-    const isKnown = blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs;
-    if (!open.unreadable && isKnown) {
-      await openIncident('unreadable', figures, commit, new Date(blind.since));
-      if (open.firing) await editIncident(trx, open.firing, context.ports.outbox);
-    } else if (open.unreadable && open.unreadable.figures.failure?.message !== failure.message) {
-      await store(open.unreadable, { figures: JSON.stringify(figures) }, commit);
-      await show(open.unreadable, commit);
-    } else if (open.unreadable) await show(open.unreadable, commit, { onlyUntold: true });
+    if (unreadable) {
+      const isSame = unreadable.figures.failure?.message === failure.message;
+      await showIncident(commit, isSame ? unreadable : { ...unreadable, figures }, { onlyUntold: isSame });
+    } else if (blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs) {
+      await openIncident(commit, 'unreadable', figures, new Date(blind.since));
+      if (firing) await editIncident(trx, firing, context.ports.outbox);
+    }
     return { state: JSON.stringify({ ...state, blind } satisfies AlertState) };
   });
 }
@@ -111,15 +126,14 @@ async function withLockedAlert(
       .executeTakeFirst();
     if (!row) return;
     const alert = readReport(row) as Alert;
-    const isQuiet = alert.snoozed !== undefined && alert.snoozed.until > at;
-    const commit = { trx, context, at, alert, isQuiet };
+    const isSnoozed = alert.snoozed !== undefined && alert.snoozed.until > at;
+    const commit = { trx, context, at, alert, isSnoozed };
     for (const incident of await findUntoldIncidents(trx, id, new Date(at.getTime() - dayMs)))
-      await show(incident, commit, { onlyUntold: true });
+      await showIncident(commit, incident, { onlyUntold: true });
     const changes = await change(commit);
-    const next_due = findNextLook(alert.subject, at);
     await trx
       .updateTable('reports')
-      .set({ ...changes, next_due })
+      .set({ ...changes, next_due: findNextCheck(alert.subject, at) })
       .where('id', '=', id)
       .execute();
   });
@@ -131,11 +145,12 @@ function isGap({ checkedAt, subject }: Alert, at: Date): boolean {
 }
 
 async function openIncident(
+  commit: Commit,
   kind: Incident['kind'],
   figures: IncidentFigures,
-  { trx, context, at, alert, isQuiet }: Commit,
-  openedAt = at,
+  openedAt = commit.at,
 ): Promise<void> {
+  const { trx, alert } = commit;
   const row = await trx
     .insertInto('report_incidents')
     .values({
@@ -147,79 +162,261 @@ async function openIncident(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await showIncident(trx, readIncident(row), { outbox: context.ports.outbox, alert, isQuiet });
+  await showIncident(commit, readIncident(row));
 }
 
+/** `isNoticed`: its message told the state before this check. */
 async function changeIncident(
-  incident: Incident,
-  step: Step,
   commit: Commit,
-  { redraw }: { readonly redraw: boolean },
-): Promise<void> {
-  const { figures = incident.figures, joined, left } = step;
-  if (step.move === 'close') return closeIncident(incident, figures, commit);
-  await store(incident, { figures: JSON.stringify(figures) }, commit);
-  const message = await show(incident, commit);
-  const tells = joined.length > 0 || left.length > 0;
-  // A message that is new says all of it itself.
-  if (tells && message === incident.message && !redraw) {
-    const names = left.map(({ name }) => name);
-    await reply(incident, commit, { joined, left: names, remaining: figures.parts.length });
-  }
-}
-
-async function closeIncident(incident: Incident, figures: IncidentFigures, commit: Commit): Promise<void> {
-  const { at, alert } = commit;
-  await store(incident, { figures: JSON.stringify(figures), closed_at: at }, commit);
-  const closed: Incident = { ...incident, figures, closedAt: at };
-  const message = await show(closed, commit);
-  if (message === undefined || message !== incident.message) return;
-  const { isEvent = false } = findCondition(alert.subject.condition);
-  if (incident.kind === 'unreadable' || !isEvent) await reply(incident, commit);
-}
-
-function show(
   incident: Incident,
-  { trx, context, alert, isQuiet }: Commit,
+  { figures = incident.figures, move, joined, left }: Step,
+  { isNoticed }: { readonly isNoticed: boolean },
+): Promise<void> {
+  if (move === 'close') return closeIncident(commit, incident, figures);
+  const message = await showIncident(commit, { ...incident, figures });
+  // A message that is new says all of it itself.
+  if (joined.length + left.length === 0 || message !== incident.message || !isNoticed) return;
+  const names = left.map(({ name }) => name);
+  await reply(commit, incident, { joined, left: names, remaining: figures.parts.length });
+}
+
+async function closeIncident(commit: Commit, incident: Incident, figures: IncidentFigures): Promise<void> {
+  const { at, alert } = commit;
+  const message = await showIncident(commit, { ...incident, figures, closedAt: at });
+  const { isEvent = false } = findCondition(alert.subject.condition);
+  if (message === incident.message && (incident.kind === 'unreadable' || !isEvent))
+    await reply(commit, incident);
+}
+
+/**
+ * Stores an incident and has it shown: by its message, or, where there is none yet or no place took it, by a new one.
+ * Returns the id of that message; undefined where there is none.
+ */
+async function showIncident(
+  { trx, context, alert, isSnoozed }: Commit,
+  { id, message, closedAt, figures }: Incident,
   { onlyUntold = false }: { readonly onlyUntold?: boolean } = {},
 ): Promise<string | undefined> {
   const { outbox } = context.ports;
-  return showIncident(trx, incident, { outbox, alert, isQuiet, onlyUntold });
+  const store = (changes: Updateable<Schema['report_incidents']>) =>
+    trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
+  await store({ figures: JSON.stringify(figures), closed_at: closedAt ?? null });
+  if (message !== undefined && !(await isUntold(trx, message, outbox))) {
+    if (!onlyUntold) await outbox.edit(trx, message);
+    return message;
+  }
+  if (isSnoozed || (closedAt !== undefined && message === undefined)) return message;
+  const next = message === undefined ? `watch:${id}` : `watch:${id}:again:${countPosts(message) + 1}`;
+  await outbox.put(trx, {
+    id: next,
+    kind: incidentMessage,
+    about: { incidentId: id, channel: alert.channel },
+    installation: alert.owner,
+    to: { places: [...new Set([alert.channel, alert.owner.userId])] },
+    doubt: 'retry',
+  });
+  await store({ message: next });
+  return next;
 }
 
-/** Tells a change in the thread; without one, that the incident is over. */
-async function reply(incident: Incident, commit: Commit, change?: Change): Promise<void> {
-  const { trx, context, alert, isQuiet, at } = commit;
-  if (isQuiet) return;
-  const nth = incident.replies + 1;
-  await store(incident, { replies: nth }, commit);
-  await replyToIncident(trx, incident, { nth, at, change }, { outbox: context.ports.outbox, alert });
+/** Whether no place took the message; one that may have arrived is put again a few times, and not for ever. */
+async function isUntold(trx: Trx, message: string, outbox: Outbox): Promise<boolean> {
+  const state = (await outbox.find(trx, message))?.state;
+  return state === 'dead' || (state === 'unknown' && countPosts(message) < mostHastyPosts);
 }
 
-async function store(
-  { id }: Incident,
-  changes: { figures?: string; closed_at?: Date; replies?: number },
-  { trx }: Commit,
-): Promise<void> {
-  await trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
+/** The number of the message, among those of its incident. */
+function countPosts(message: string): number {
+  return Number(/(?<=:again:)\d+$/u.exec(message)?.[0] ?? 1);
+}
+
+/** Tells a change in the thread, counted by its row so that it is told once; without a change, that the incident is over. */
+async function reply(commit: Commit, incident: Incident, change?: Change): Promise<void> {
+  const { trx, context, alert, isSnoozed, at } = commit;
+  const { id, message } = incident;
+  if (isSnoozed || message === undefined) return;
+  const replies = incident.replies + 1;
+  await trx.updateTable('report_incidents').set({ replies }).where('id', '=', id).execute();
+  await context.ports.outbox.put(trx, {
+    id: `watch:${id}:${replies}`,
+    kind: changeMessage,
+    about: { incidentId: id, at: at.toISOString(), ...(change ? { change } : {}) },
+    installation: alert.owner,
+    to: { parent: message },
+    doubt: 'once',
+  });
 }
 
 /** Once a day, where people want it; the first is due the next morning. */
-async function tellHeartbeat({ trx, context, at, alert, isQuiet }: Commit) {
+async function tellHeartbeat({ trx, context, at, alert, isSnoozed }: Commit) {
   const { lifeSign, timeZone } = alert.subject;
-  if (!lifeSign || isQuiet) return {};
+  if (!lifeSign || isSnoozed) return {};
   const daily = { time: heartbeatTime, zone: timeZone, weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
-  const since = alert.heartbeatAt ?? at;
-  if (alert.heartbeatAt && findNextRun(daily, since) > at) return {};
-  if (alert.heartbeatAt) {
-    const incidents = await trx
-      .selectFrom('report_incidents')
-      .select(({ fn }) => fn.countAll<bigint>().as('count'))
-      .where('report_id', '=', alert.id)
-      .where('opened_at', '>', since)
-      .executeTakeFirstOrThrow();
-    const quiet = { since, at, incidents: Number(incidents.count) };
-    await postHeartbeat(trx, quiet, { outbox: context.ports.outbox, alert });
-  }
+  const { heartbeatAt: since } = alert;
+  if (!since) return { heartbeat_at: at };
+  if (findNextRun(daily, since) > at) return {};
+  const { count } = await trx
+    .selectFrom('report_incidents')
+    .select(({ fn }) => fn.countAll<bigint>().as('count'))
+    .where('report_id', '=', alert.id)
+    .where('opened_at', '>', since)
+    .executeTakeFirstOrThrow();
+  const about = { alertId: alert.id, since: since.toISOString(), at: at.toISOString() };
+  await context.ports.outbox.put(trx, {
+    id: `watch-alive:${alert.id}:${at.toISOString().slice(0, 10)}`,
+    kind: heartbeat,
+    about: { ...about, incidents: Number(count) },
+    installation: alert.owner,
+    to: { places: [alert.channel] },
+    doubt: 'once',
+  });
   return { heartbeat_at: at };
 }
+
+/** What follows for its incidents from a change of an alert. */
+export async function adaptIncidents(
+  trx: Trx,
+  { id, owner, subject, deletedAt }: Alert,
+  before: Report,
+  { outbox, now }: { readonly outbox: Outbox; readonly now: Date },
+): Promise<void> {
+  const { subject: left } = before as Alert;
+  const isOther = describeScope(subject) !== describeScope(left);
+  // What was remembered of something else, or read with another key, would be taken for a change.
+  if (isOther || owner.userId !== before.owner.userId)
+    await trx.updateTable('reports').set({ state: null, checked_at: null }).where('id', '=', id).execute();
+  if (!isOther && !deletedAt) return editOpenIncidents(trx, id, outbox);
+  // Whether they are over stays unknown.
+  for (const incident of Object.values(await findOpenIncidents(trx, id))) {
+    const figures = JSON.stringify({ ...incident.figures, left } satisfies IncidentFigures);
+    const row = trx.updateTable('report_incidents').set({ closed_at: now, figures });
+    await row.where('id', '=', incident.id).execute();
+    await editIncident(trx, incident, outbox);
+  }
+}
+
+/** What it found before says nothing about another condition or other targets. */
+function describeScope({ condition, targets }: Alert['subject']): string {
+  return [condition, ...targets.toSorted()].join(' ');
+}
+
+/** Renders the messages of open incidents again: what they say of their alert has changed. */
+export async function editOpenIncidents(trx: Trx, alertId: string, outbox: Outbox): Promise<void> {
+  for (const incident of Object.values(await findOpenIncidents(trx, alertId)))
+    await editIncident(trx, incident, outbox);
+}
+
+export async function editIncident(trx: Trx, { message }: Incident, outbox: Outbox): Promise<void> {
+  if (message !== undefined) await outbox.edit(trx, message);
+}
+
+type AboutIncident = {
+  readonly incidentId: string;
+  /** The first place it went to. */
+  readonly channel: string;
+};
+
+/** The one message of an incident, rendered from its row whenever it is shown. */
+const incidentMessage = defineMessage({
+  // Rows of messages that are edited for days have this name.
+  kind: 'watch-incident',
+  render: renderMessage,
+  async renderInstead(about: AboutIncident, _refusal, context: ReportContext) {
+    const whole = await renderMessage(about, context);
+    return whole && say(whole.text);
+  },
+  async ended(trx, { id, about, state, reason, code }, { ports, now, log }: ReportContext) {
+    const found = await findWithAlert(trx, about.incidentId);
+    const isAppGone = reason === 'app-gone';
+    // The code is the first place's: that the owner's conversation took the message does not make the channel well.
+    if (isAppGone || isPlaceCode(code)) {
+      // One that was moved meanwhile posts elsewhere.
+      if (found && (isAppGone || found.alert.channel === about.channel)) {
+        const { id, revision } = found.alert;
+        const why = isAppGone ? 'uninstalled' : toPlaceReason(code);
+        await pauseReports(trx, { id, revision }, { reason: why, at: now() }, ports);
+      }
+      // Its channel has not read it: what still fires when the alert runs again opens another one, which is posted.
+      await trx
+        .updateTable('report_incidents')
+        .set({ closed_at: now(), message: null })
+        .where('id', '=', about.incidentId)
+        .where('closed_at', 'is', null)
+        .execute();
+      return;
+    }
+    if (state === 'sent' || reason === 'withdrawn') return;
+    ports.untold();
+    log.error({ message: id, incident: about.incidentId, state, code }, 'alert could not be posted');
+    if (found && countPosts(id) <= mostHastyPosts) await checkSoon(trx, found.alert, ports, now());
+  },
+});
+
+async function findWithAlert(db: ReportContext['db'], incidentId: string) {
+  const incident = await findIncident(db, incidentId);
+  const alert = incident && (await findAlert(db, incident.alertId));
+  return alert && { incident, alert };
+}
+
+async function renderMessage({ incidentId }: AboutIncident, { db, now }: ReportContext) {
+  const found = await findWithAlert(db, incidentId);
+  if (!found) return undefined;
+  const { incident, alert } = found;
+  const { unreadable } = incident.kind === 'firing' ? await findOpenIncidents(db, alert.id) : {};
+  return renderIncident(incident, alert, { now: now(), unreadableSince: unreadable?.openedAt });
+}
+
+/** The next check posts what was not told: a daily one comes in five minutes for that, three times. */
+async function checkSoon(
+  trx: Trx,
+  alert: Alert,
+  { enqueue }: ReportContext['ports'],
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('reports')
+    .set({ next_due: sql`least(next_due, ${new Date(now.getTime() + soonMs)}::timestamptz)` })
+    .where('id', '=', alert.id)
+    .where('next_due', 'is not', null)
+    .execute();
+  await enqueueNext(enqueue, alert, trx);
+}
+
+/** A change of an incident in its thread: the change is the data, since the thread tells what was at that moment. */
+const changeMessage = defineMessage({
+  kind: 'alert-change',
+  async render(
+    about: { readonly incidentId: string; readonly at: string; readonly change?: Change },
+    { db }: ReportContext,
+  ) {
+    const found = await findWithAlert(db, about.incidentId);
+    if (!found) return undefined;
+    const { incident, alert } = found;
+    if (about.change) return renderChange(about.change, new Date(about.at), alert);
+    return incident.kind === 'unreadable' ? renderChecksAgain(incident) : renderResolved(incident, alert);
+  },
+});
+
+const heartbeat = defineMessage({
+  kind: 'alert-heartbeat',
+  async render(
+    {
+      alertId,
+      since,
+      at,
+      incidents,
+    }: {
+      readonly alertId: string;
+      readonly since: string;
+      readonly at: string;
+      readonly incidents: number;
+    },
+    { db }: ReportContext,
+  ) {
+    const alert = await findAlert(db, alertId);
+    return alert && renderHeartbeat(alert, { since: new Date(since), at: new Date(at), incidents });
+  },
+});
+
+/** Every kind of message that alerts put into the outbox. */
+export const alertMessages = [incidentMessage, changeMessage, heartbeat];

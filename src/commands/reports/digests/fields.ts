@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
-import {
-  type DigestValues,
-  mostAbove,
-  mostTargets,
-  repeatChoices,
-  weekdayChoices,
-} from '../../../views/reports/form.ts';
+import { mostAbove, mostTargets, repeatChoices, weekdayChoices } from '../../../views/reports/form.ts';
 import type { Fields } from '../../define.ts';
 import type { DigestOrder } from '../model.ts';
 import type { Schedule } from '../schedule.ts';
@@ -100,23 +94,6 @@ export const digestFields = z
       channel,
     };
   });
-
-/** The form's fields as they are filled in, right or wrong. */
-export function readFormValues(fields: Fields): DigestValues {
-  const all = (name: string): string[] => [fields[name] ?? []].flat();
-  const one = (name: string): string | undefined => all(name)[0];
-  return {
-    kind: digestKindNames.filter((kind) => all('kind').includes(kind)),
-    target: all('target'),
-    channel: one('channel'),
-    time: one('time') ?? '09:00',
-    repeat: one('repeat') ?? '',
-    days: all('days'),
-    timezone: one('timezone') ?? 'UTC',
-    only: one('only') ?? 'always',
-    above: one('above') ?? '10',
-  };
-}
 
 /** The form's fields for an existing digest. */
 export function writeFields({ subject: { kinds, targets, only }, schedule, channel }: DigestOrder): Fields {

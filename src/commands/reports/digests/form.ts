@@ -8,35 +8,22 @@ import { type Action, type Context, defineForm, type Fields, type Picker, type W
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import type { ReportReads } from '../accounts/reads.ts';
-import { findChannelRefusal } from '../manage.ts';
-import type { Digest, DigestOrder } from '../model.ts';
-import { createSaving, type FormNotes, findOwnChannel } from '../save.ts';
-import { findNames } from '../target-names.ts';
-import { management } from './actions.ts';
-import { digestFields, readFormValues, readSchedule, writeFields } from './fields.ts';
+import { findReport } from '../manage.ts';
+import { createSaving, findDefaults, findNames } from '../save.ts';
+import { digestFields, readSchedule, writeFields } from './fields.ts';
 import { digestKinds } from './kinds/list.ts';
 import { prepareDigest } from './prepare.ts';
 
-const saving = createSaving<Digest, DigestOrder, 'digests'>({
-  noun: 'digest',
-  management,
-  life: ({ digests }) => digests,
-  writeFields,
-  renderForm,
-  renderSaved: views.renderDigestSaved,
-  renderAnnouncement: views.renderDigestAnnouncement,
-});
+const saving = createSaving('digest', writeFields, renderForm);
 
 /** `typed`: words behind the command that may name kinds. */
 export async function newForm(typed: readonly string[], context: Context) {
-  const { person, people } = context;
   const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
   const fields = {
+    ...(await findDefaults(context)),
     kind: named.length > 0 ? named.map(({ name }) => name) : ['zones'],
-    channel: findOwnChannel(context),
     time: '09:00',
     days: ['workdays'],
-    timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
   };
   return renderForm(fields, {}, context);
 }
@@ -44,7 +31,7 @@ export async function newForm(typed: readonly string[], context: Context) {
 export const editForm = saving.openEdit;
 
 /** A choice changes what the form says below it: when the digest runs, and what is counted. */
-export const redraw: Action<'digests'> = {
+export const redraw: Action<'reports'> = {
   id: 'digests:redraw',
   fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
   needs: 'read',
@@ -52,37 +39,33 @@ export const redraw: Action<'digests'> = {
   redraw: saving.redraw,
 };
 
-function renderForm(fields: Fields, notes: FormNotes, { now }: Context) {
+function renderForm(fields: Fields, notes: views.FormNotes, { now }: Context) {
   const schedule = readSchedule(fields);
   const next = schedule ? describeNextRuns(schedule, now()) : 'Next: choose the days.';
-  return views.renderDigestForm(readFormValues(fields), { ...notes, next });
+  return views.renderDigestForm(fields, notes, next);
 }
 
 export const digestForm = defineForm({
   id: 'digests:submit',
   needs: 'read',
   fields: digestFields,
-  loadingView: { ...views.reportSkeleton('digests'), callback_id: 'digests:busy' },
-  async run(order, context: With<'digests' | 'names' | 'sharing' | 'zoneCache'>) {
-    const refused = await findChannelRefusal('digest', order.channel, context);
-    if (refused !== undefined) return saving.showAgain(refused, context);
-    const { targets } = order.subject;
-    const called = await findNames(targets, context);
+  loadingView: { ...views.reportSkeleton('digest'), callback_id: 'digests:busy' },
+  async run(order, context: With<'reports' | 'names' | 'sharing' | 'zoneCache'>) {
+    const called = await findNames(order.subject.targets, context);
     return saving.save({ ...order, subject: { ...order.subject, called } }, context);
   },
 });
 
 /** Prepares the digest by the same code as a run, and shows it to this person alone. */
-export const preview: Action<'accounts' | 'digests' | 'settingsHistory'> = {
+export const preview: Action<'accounts' | 'reports' | 'settingsHistory'> = {
   id: 'digests:preview',
   needs: 'read',
-  modal: () => views.reportSkeleton('digests', 'Preview'),
+  modal: () => views.reportSkeleton('digest', 'Preview'),
   async load(_value, context) {
     const { data: order, error } = digestFields.safeParse(context.modal?.fields ?? {});
-    if (!order)
-      return views.renderNotYet('Preview', [...new Set(error.issues.map(({ message }) => message))]);
+    if (!order) return views.renderNotYet('Preview', error.issues);
     const edited = await saving.findEdited(context);
-    const past = edited ? await context.digests.loadPast(edited) : { history: [], baseline: undefined };
+    const past = edited ? await context.reports.loadPast(edited) : { history: [], baseline: undefined };
     const cdn = await openReads(context);
     const { explain, now } = context;
     const prepared = await prepareDigest(order.subject, { cdn, now: now(), explain, ...past });
@@ -99,12 +82,12 @@ async function openReads(context: With<'accounts' | 'settingsHistory'>): Promise
 }
 
 /** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
-export const look: Action<'accounts' | 'digests' | 'settingsHistory'> = {
+export const look: Action<'accounts' | 'reports' | 'settingsHistory'> = {
   id: 'digests:look',
   needs: 'read',
   newMessage: true,
   async run(id, context) {
-    const digest = await management.find(id, context);
+    const digest = await findReport('digest', id, context);
     const cdn = await openReads(context);
     const { explain, now } = context;
     const takenAt = now();

@@ -1,18 +1,11 @@
 import type { Person } from '../../../auth/identity.ts';
 import type { Trx } from '../../../store/schema.ts';
-import { createLife, type LifeOptions } from '../life.ts';
-import type { Digest, DigestOrder, DigestPast } from '../model.ts';
+import type { Digest, DigestPast, ReportOptions } from '../model.ts';
 import { enqueueRun } from '../queue.ts';
-import { findNextRun } from '../schedule.ts';
-import { isDigest, listReports } from '../table.ts';
-import { cancelPosts } from './messages.ts';
-import { deletePlannedRuns, loadPast, type RunKey, storeManualRun } from './runs.ts';
+import { loadPast, type RunKey, storeManualRun } from './runs.ts';
 
-export type DigestService = ReturnType<typeof createDigestService>;
-
-/** Digests as commands work with them. */
-export function createDigestService(options: LifeOptions) {
-  const { db, enqueue, now } = options;
+/** What commands do with digests and their runs, beside their life. */
+export function createDigestWork({ db, enqueue, now }: ReportOptions) {
   /** Stores or reopens a run, with its job. */
   const begin = (key: RunKey, store: (trx: Trx) => Promise<boolean>): Promise<boolean> =>
     db.transaction().execute(async (trx) => {
@@ -22,21 +15,8 @@ export function createDigestService(options: LifeOptions) {
     });
 
   return {
-    ...createLife<Digest, DigestOrder>('digest', options, {
-      toColumns: ({ channel, subject, schedule }) => ({
-        channel,
-        body: JSON.stringify({ subject, schedule }),
-      }),
-      findNextRun: ({ schedule }, after) => findNextRun(schedule, after),
-      describe: ({ channel, subject }) => ({ channel, kinds: subject.kinds.join(' ') }),
-      takeBackRuns: deletePlannedRuns,
-      async changed(trx, digest) {
-        if (digest.deletedAt) await cancelPosts(trx, digest.id, options.outbox);
-      },
-    }),
-    /** Every digest of a tenant that is not deleted, oldest first, with how its last run ended or goes. */
-    async list(tenant: string) {
-      const digests = (await listReports(db, tenant)).filter(isDigest);
+    /** How the last run of each digest of a tenant ended or goes. */
+    async listLastRuns(tenant: string) {
       const runs = await db
         .selectFrom('report_runs')
         .innerJoin('reports', 'reports.id', 'report_id')
@@ -47,8 +27,7 @@ export function createDigestService(options: LifeOptions) {
         .orderBy('report_id')
         .orderBy('due', 'desc')
         .execute();
-      const last = new Map(runs.map((run) => [run.report_id, run]));
-      return digests.map((digest) => ({ digest, last: last.get(digest.id) }));
+      return new Map(runs.map((run) => [run.report_id, run]));
     },
     /** The earlier runs and baseline for a run at this moment. */
     loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),

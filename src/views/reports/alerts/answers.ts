@@ -1,18 +1,9 @@
 import type { Alert, Incident } from '../../../commands/reports/model.ts';
-import { actions, context, type Message, say } from '../../blocks/blocks.ts';
+import { actions, type Message, say } from '../../blocks/blocks.ts';
 import { button } from '../../blocks/buttons.ts';
 import { formatCode } from '../../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
 import { formatPlace } from '../words.ts';
-import { describeCondition } from './words.ts';
-
-/** For the channel of a new or moved alert. */
-export function renderAnnouncement({ id, subject }: Alert, by: string): Message {
-  return say(
-    `<@${by}> added an alert to this channel: ${describeCondition(subject)}.`,
-    context(`Alert ${formatCode(id)} · uses the key of <@${by}> · \`/cdn alert list\``),
-  );
-}
 
 export function renderChecking({ id, channel }: Alert): Message {
   return say(

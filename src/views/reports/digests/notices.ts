@@ -7,7 +7,7 @@ import { type Failure, renderFailure } from '../../blocks/failure.ts';
 import { formatMoment, pluralize } from '../../blocks/format.ts';
 import { isChart, isTable } from '../../blocks/native.ts';
 import { formatCode, join, type Maybe } from '../../blocks/text.ts';
-import { digestCard } from '../card.ts';
+import { manageMenu } from '../card.ts';
 import type { RenderedDigest } from './post.ts';
 import { formatRunTime } from './schedule.ts';
 import { describeTargets } from './words.ts';
@@ -86,7 +86,7 @@ export function renderUnknown(digest: Digest, due: Date): Message {
 function runButtons(id: string): ActionsBlock {
   return actions(
     button('Open with my key', 'digests:look', id),
-    digestCard.manageMenu({ id, paused: undefined }),
+    manageMenu({ kind: 'digest', id, paused: undefined }),
   );
 }
 

@@ -102,7 +102,7 @@ test.each(pauses)(
     expect(about.filter(({ reads }) => !reads.startsWith(':rotating_light:'))).toHaveLength(1);
 
     await one.mends?.(harness);
-    await harness.alerts.takeOver(paused, bob);
+    await harness.reports.takeOver(paused, bob);
     const asked = harness.cdn.requests.length;
     await harness.look(2);
     const requests = harness.cdn.requests.slice(asked);
@@ -139,7 +139,7 @@ test('an alert that was moved before its message was refused speaks in the other
   await harness.look();
   Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
   const found = await harness.find(alert);
-  await harness.alerts.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
+  await harness.reports.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
   await harness.look(4);
   expect((await harness.find(alert)).paused).toBeUndefined();
   expect(harness.readChannel('C0DEPLOY0')).toHaveLength(1);

@@ -73,10 +73,10 @@ test('who acknowledges is named in the message; a second one hears who is on it'
   await harness.look();
   const [incident] = await harness.incidents();
   if (!incident) throw new Error('no incident');
-  expect(await harness.alerts.acknowledge(incident, alert, bob)).toMatchObject({
+  expect(await harness.reports.acknowledge(incident, alert, bob)).toMatchObject({
     acknowledged: { by: bob.userId },
   });
-  expect(await harness.alerts.acknowledge(incident, alert, alice)).toBeUndefined();
+  expect(await harness.reports.acknowledge(incident, alert, alice)).toBeUndefined();
   await harness.runJobsFor(5);
   expect(readAll(harness)).toMatchSnapshot();
 });
@@ -84,7 +84,7 @@ test('who acknowledges is named in the message; a second one hears who is on it'
 test('a snoozed alert looks on, and tells afterwards what still is wrong', async () => {
   await using harness = await open();
   const alert = await harness.createAlert();
-  await harness.alerts.snooze(alert, new Date(harness.now().getTime() + 22 * 60_000), bob);
+  await harness.reports.snooze(alert, new Date(harness.now().getTime() + 22 * 60_000), bob);
   harness.setEnabled(0, false);
   await harness.look(3);
   expect(readAll(harness)).toEqual([]);
@@ -96,7 +96,7 @@ test('a snoozed alert looks on, and tells afterwards what still is wrong', async
 test('an incident that ends while its alert is snoozed is never told', async () => {
   await using harness = await open();
   const alert = await harness.createAlert();
-  await harness.alerts.snooze(alert, new Date(harness.now().getTime() + 3 * 3_600_000), bob);
+  await harness.reports.snooze(alert, new Date(harness.now().getTime() + 3 * 3_600_000), bob);
   harness.setEnabled(0, false);
   await harness.look(3);
   harness.setEnabled(0, true);
@@ -160,7 +160,7 @@ test('a look that is late, because nothing ran, is left out where its hours are 
   expect(harness.countChecks()).toBe(0);
   expect(await harness.find(alert)).toMatchObject({ nextDue: new Date('2026-11-24T08:00:00Z') });
   // Asked for, it looks at any hour.
-  await harness.alerts.checkNow(await harness.find(alert));
+  await harness.reports.checkNow(await harness.find(alert));
   await harness.look();
   expect(harness.countChecks()).toBe(1);
 });
@@ -201,7 +201,7 @@ test('a deleted alert leaves its incident, which nobody saw end, and looks no mo
   const alert = await harness.createAlert();
   harness.setEnabled(0, false);
   await harness.look();
-  await harness.alerts.delete(await harness.find(alert), alice);
+  await harness.reports.delete(await harness.find(alert), alice);
   await harness.look(2);
   const [incident] = await harness.incidents();
   expect(incident?.closedAt).toBeInstanceOf(Date);
@@ -227,14 +227,14 @@ test('an incident of a paused alert says that nobody looks', async () => {
   const alert = await harness.createAlert();
   harness.setEnabled(0, false);
   await harness.look();
-  await harness.alerts.pause(await harness.find(alert), alice);
+  await harness.reports.pause(await harness.find(alert), alice);
   await harness.look();
   const [shown = ''] = readAll(harness);
   expect(shown).toContain(' paused');
   const [message] = harness.slack.as(alice.userId, 'C0OPS0000').messages();
   const menu = JSON.stringify(message?.blocks);
   expect([menu.includes('alerts:pause '), menu.includes('alerts:resume ')]).toEqual([false, true]);
-  await harness.alerts.resume(await harness.find(alert), alice);
+  await harness.reports.resume(await harness.find(alert), alice);
   await harness.look();
   expect(readAll(harness)).toEqual([expect.not.stringContaining('paused')]);
 });
@@ -242,7 +242,7 @@ test('an incident of a paused alert says that nobody looks', async () => {
 async function edit(harness: AlertHarness, alert: Alert, subject: Partial<AlertSubject>): Promise<void> {
   const current = await harness.find(alert);
   const order = { channel: current.channel, subject: { ...current.subject, ...subject } };
-  await harness.alerts.change(current, order, alice);
+  await harness.reports.change(current, order, alice);
 }
 
 test('a look that its former owner’s key was refused in does not pause an alert that was taken over', async () => {
@@ -253,7 +253,7 @@ test('a look that its former owner’s key was refused in does not pause an aler
   harness.advance(6 * 60_000);
   const looking = harness.runJobs();
   await expect.poll(() => harness.cdn.requests.length).toBe(1);
-  await harness.alerts.takeOver(alert, bob);
+  await harness.reports.takeOver(alert, bob);
   held.resolve();
   await looking;
   expect(await harness.find(alert)).toMatchObject({ paused: undefined, owner: bob });

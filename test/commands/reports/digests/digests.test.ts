@@ -81,7 +81,7 @@ test('a run that somebody asked for, begun hours later: it says so, or is skippe
     const digest = await harness.createDaily(alice, {
       schedule: { time: '23:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
     });
-    await harness.digests.runNow(digest, alice);
+    await harness.reports.runNow(digest, alice);
     harness.advance(hours * hour);
     await harness.runJobsFor(2);
     const [post = '', ...more] = harness.readChannel();
@@ -94,11 +94,11 @@ test('somebody with the right takes a digest over: it runs with their key, and t
   await using harness = await open();
   const digest = await harness.createDaily();
   await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
-  const stopped = await harness.digests.find('T0ACME000', digest.id);
+  const stopped = await harness.reports.find('T0ACME000', digest.id);
   if (!stopped) throw new Error('it is gone');
   const [first, second] = [
-    await harness.digests.takeOver(stopped, bob),
-    await harness.digests.takeOver(stopped, bob),
+    await harness.reports.takeOver(stopped, bob),
+    await harness.reports.takeOver(stopped, bob),
   ];
   expect(first).toMatchObject({ owner: bob, paused: undefined });
   expect(second).toBeUndefined();
@@ -115,14 +115,14 @@ test('somebody with the right takes a digest over: it runs with their key, and t
 test('paused, resumed, changed and deleted digests run when they should, and only then', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  const paused = await harness.digests.pause(digest, alice);
+  const paused = await harness.reports.pause(digest, alice);
   if (!paused) throw new Error('it was not paused');
   harness.advance(2 * day);
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
-  const running = await harness.digests.resume(paused, alice);
+  const running = await harness.reports.resume(paused, alice);
   if (!running) throw new Error('it was not resumed');
-  const moved = await harness.digests.change(
+  const moved = await harness.reports.change(
     running,
     { ...running, schedule: { ...running.schedule, time: '08:30' } },
     alice,
@@ -131,22 +131,22 @@ test('paused, resumed, changed and deleted digests run when they should, and onl
   harness.advance(31 * minute);
   await harness.runJobsFor(3);
   expect(await harness.runStates()).toEqual({ '2026-11-25T08:30': 'sent' });
-  const gone = await harness.digests.delete(moved, alice);
+  const gone = await harness.reports.delete(moved, alice);
   if (!gone) throw new Error('it was not deleted');
   harness.advance(day);
   await harness.runJobs();
   expect(harness.channelPosts()).toHaveLength(1);
-  expect(await harness.digests.restore(gone, alice)).toBeUndefined();
+  expect(await harness.reports.restore(gone, alice)).toBeUndefined();
 });
 
 test('a digest that is deleted while its post waits posts nothing', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  await harness.digests.runNow(digest, alice);
+  await harness.reports.runNow(digest, alice);
   harness.slack.script.rateLimit('chat.postMessage', 30);
   await harness.runJobs();
   expect(Object.values(await harness.runStates())).toEqual(['sending']);
-  await harness.digests.delete(digest, alice);
+  await harness.reports.delete(digest, alice);
   await harness.runJobsFor(60);
   expect(harness.readChannel()).toEqual([]);
   expect(Object.values(await harness.runStates())).toEqual(['cancelled']);
@@ -155,7 +155,7 @@ test('a digest that is deleted while its post waits posts nothing', async () => 
 test('a digest that stays silent keeps its figures', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  await harness.digests.change(digest, { ...digest, subject: { ...digest.subject, only: 'changed' } }, alice);
+  await harness.reports.change(digest, { ...digest, subject: { ...digest.subject, only: 'changed' } }, alice);
   harness.advance(hour + minute);
   await harness.runJobs();
   harness.advance(day);
@@ -177,7 +177,7 @@ test('a digest that is not due yet has one waiting job, at its own moment within
   const due = Date.UTC(2026, 10, 23, 9);
   expect((waiting?.at ?? 0) - due).within(0, 50_000);
   const later = { ...digest, schedule: { ...digest.schedule, time: '11:00' } };
-  await harness.digests.change(digest, later, alice);
+  await harness.reports.change(digest, later, alice);
   expect(harness.queue.waiting.map(({ at }) => at - due)).toEqual([(waiting?.at ?? 0) - due + 2 * hour]);
 });
 

@@ -4,6 +4,7 @@ import {
   findBaseline,
   storePendingBaseline,
 } from '../../../../src/commands/reports/digests/runs.ts';
+import type { Digest } from '../../../../src/commands/reports/model.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { readStable } from '../../../support/words.ts';
@@ -72,8 +73,8 @@ test('a digest that ran before it had a memory says that it begins', async () =>
   await harness.runJobs();
   expect(harness.readChannel().at(-1)).toMatch(says.isFirst);
   disable(harness, 1);
-  const [listed] = await harness.digests.list('T0ACME000');
-  if (listed) await harness.digests.runNow(listed.digest, alice);
+  const [listed] = await harness.reports.list('T0ACME000');
+  if (listed) await harness.reports.runNow(listed as Digest, alice);
   await harness.runJobsFor(3);
   expect(harness.readChannel().at(-1)).toMatch(says.newly('disabled'));
 });

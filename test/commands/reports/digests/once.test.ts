@@ -29,7 +29,7 @@ test('two processes at the same runs: each is posted once', async () => {
 
 test('a process that died while it collected: the next attempt of its job posts once', async () => {
   await using harness = await open();
-  await harness.digests.runNow(await harness.createDaily(), alice);
+  await harness.reports.runNow(await harness.createDaily(), alice);
   await harness.db.updateTable('report_runs').set({ state: 'collecting', attempts: 1 }).execute();
   await harness.runJobs();
   expect(harness.channelPosts()).toHaveLength(1);
@@ -38,7 +38,7 @@ test('a process that died while it collected: the next attempt of its job posts 
 
 test('an attempt that was overtaken by another one while it collected posts nothing', async () => {
   await using harness = await open();
-  await harness.digests.runNow(await harness.createDaily(), alice);
+  await harness.reports.runNow(await harness.createDaily(), alice);
   harness.cdn.faults.add({ match: { method: 'GET' }, delayMs: 500, times: 1 });
   const frozen = harness.runJobs();
   await expect.poll(() => harness.cdn.requests.length).toBe(1);
@@ -54,7 +54,7 @@ test('an attempt that was overtaken by another one while it collected posts noth
 
 test('a process that died between the post and the record of it: the post is found, and not sent again', async () => {
   await using harness = await open();
-  await harness.digests.runNow(await harness.createDaily(), alice);
+  await harness.reports.runNow(await harness.createDaily(), alice);
   await harness.runJobs();
   const [message] = await harness.db.selectFrom('outbox').selectAll().orderBy('seq').execute();
   await harness.db
@@ -72,7 +72,7 @@ test('a process that died between the post and the record of it: the post is fou
 
 test('a connection that breaks after Slack took the post: it is looked up, and not sent again', async () => {
   await using harness = await open();
-  await harness.digests.runNow(await harness.createDaily(), alice);
+  await harness.reports.runNow(await harness.createDaily(), alice);
   harness.slack.script.drop('chat.postMessage');
   await harness.runJobsFor(60);
   expect(harness.readChannel()).toHaveLength(1);
@@ -82,7 +82,7 @@ test('a connection that breaks after Slack took the post: it is looked up, and n
 
 test('an answer that says nothing, and no post: it is looked up, and sent again', async () => {
   await using harness = await open();
-  await harness.digests.runNow(await harness.createDaily(), alice);
+  await harness.reports.runNow(await harness.createDaily(), alice);
   harness.slack.script.fail('chat.postMessage', 'internal_error');
   await harness.runJobsFor(60);
   expect(harness.readChannel()).toHaveLength(1);
@@ -93,7 +93,7 @@ test('an answer that says nothing, and no post: it is looked up, and sent again'
 test('where the bot may not look, it does not send again: its owner is asked once, and decides', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  await harness.digests.runNow(digest, alice);
+  await harness.reports.runNow(digest, alice);
   harness.slack.script.drop('chat.postMessage');
   harness.slack.script.fail('conversations.history', 'missing_scope', 10);
   await harness.runJobsFor(90);
@@ -102,8 +102,8 @@ test('where the bot may not look, it does not send again: its owner is asked onc
   const notices = harness.readChannel('DU0ALICE00');
   expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
   const [run] = await harness.db.selectFrom('report_runs').select('due').execute();
-  expect(await harness.digests.postAgain(digest, run?.due ?? new Date())).toBe(true);
-  expect(await harness.digests.postAgain(digest, run?.due ?? new Date())).toBe(false);
+  expect(await harness.reports.postAgain(digest, run?.due ?? new Date())).toBe(true);
+  expect(await harness.reports.postAgain(digest, run?.due ?? new Date())).toBe(false);
   await harness.runJobsFor(5);
   expect(harness.readChannel()).toHaveLength(2);
   expect(Object.values(await harness.runStates())).toEqual(['sent']);
@@ -129,7 +129,7 @@ test('a post without an answer, and nobody for hours: what it made is made anew,
 
 test('one message a second goes into a channel, by any number of workers', async () => {
   await using harness = await open();
-  for (let n = 0; n < 5; n += 1) await harness.digests.runNow(await harness.createDaily(), alice);
+  for (let n = 0; n < 5; n += 1) await harness.reports.runNow(await harness.createDaily(), alice);
   await Promise.all(Array.from({ length: 5 }, () => harness.runJobs()));
   expect(harness.channelPosts()).toHaveLength(1);
   await harness.runJobsFor(10);
@@ -142,7 +142,7 @@ test('one message a second goes into a channel, by any number of workers', async
 test('a storm of 429 delays the posts of a whole workspace, and none is lost or doubled', async () => {
   await using harness = await open();
   for (const channel of ['C0OPS0000', 'C0DEPLOY0', 'C0RANDOM0']) {
-    await harness.digests.runNow(await harness.createDaily(alice, { channel }), alice);
+    await harness.reports.runNow(await harness.createDaily(alice, { channel }), alice);
   }
   harness.slack.script.rateLimit('chat.postMessage', 30, 1);
   await harness.runJobs();
@@ -191,14 +191,14 @@ test.skipIf(postgres.skip)(
 test('once it is posted others may ask at once, and whoever asked for it some seconds later', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
-  expect(await harness.digests.runNow(digest, alice)).toBe(true);
+  expect(await harness.reports.runNow(digest, alice)).toBe(true);
   harness.advance(1_000);
-  expect(await harness.digests.runNow(digest, bob)).toBe(false);
+  expect(await harness.reports.runNow(digest, bob)).toBe(false);
   await harness.runJobs();
-  expect(await harness.digests.runNow(digest, alice)).toBe(false);
-  expect(await harness.digests.runNow(digest, bob)).toBe(true);
+  expect(await harness.reports.runNow(digest, alice)).toBe(false);
+  expect(await harness.reports.runNow(digest, bob)).toBe(true);
   await harness.runJobsFor(10);
-  expect(await harness.digests.runNow(digest, alice)).toBe(true);
+  expect(await harness.reports.runNow(digest, alice)).toBe(true);
   await harness.runJobsFor(5);
   expect(harness.readChannel()).toHaveLength(3);
 });

@@ -132,17 +132,17 @@ test.each(pauses)(
     await harness.runJobsFor(40, 4);
     harness.advance(3 * day);
     await harness.runJobsFor(40, 4);
-    expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
+    expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
     expect(await harness.countRefusals()).toEqual(counted === undefined ? {} : { [counted]: 1 });
     const notices = harness.readChannel(channel, reader);
     expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
     expect(harness.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
     expect((await harness.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
 
-    const stopped = await harness.digests.find('T0ACME000', digest.id);
+    const stopped = await harness.reports.find('T0ACME000', digest.id);
     if (!stopped || reason === 'channel-gone') return;
     await mends?.(harness);
-    const taken = await harness.digests.takeOver(stopped, bob);
+    const taken = await harness.reports.takeOver(stopped, bob);
     expect(taken).toMatchObject({ owner: bob, paused: undefined });
     harness.advance(day);
     await harness.runJobsFor(4);
@@ -160,7 +160,7 @@ test('while Slack does not say whether its owner is still there, a run waits; it
   expect(harness.cdn.requests).toEqual([]);
   await harness.runJobsFor(150, 10);
   expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
-  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toBeUndefined();
+  expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toBeUndefined();
 });
 
 test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
@@ -170,7 +170,7 @@ test('the app was removed from the workspace: everything pauses, and there is no
   harness.advance(2 * day);
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
-  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({
+  expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({
     reason: 'uninstalled',
   });
 });
@@ -183,7 +183,7 @@ test('Slack takes the token back: it pauses without a loop of errors', async () 
   await harness.runJobsFor(40, 4);
   harness.advance(3 * day);
   await harness.runJobsFor(40, 4);
-  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({
+  expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({
     reason: 'uninstalled',
   });
   expect(harness.channelPosts().length).toBeLessThanOrEqual(3);
@@ -234,7 +234,7 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
   expect(told).toHaveLength(3);
   expect(readDigest(told[0] ?? '', digest.id)).toMatchSnapshot('a run that failed');
   expect(readDigest(told[2] ?? '', digest.id)).toMatchSnapshot('the third one');
-  expect((await harness.digests.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
+  expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
 }, 60_000);
 
 test('a CDN that goes down in the middle of a run: four more requests, and one message with what was read', async () => {

@@ -29,7 +29,7 @@ function targetTypeOf(kind: DigestKindName): TargetType {
 
 /** What the form of this digest previews at this moment, as blocks. */
 async function previewOf(digest: Digest, harness: DigestHarness) {
-  const { digests, settingsHistory, now } = harness;
+  const { reports, settingsHistory, now } = harness;
   const { ports, signal } = harness.context;
   const { kinds } = digest.subject;
   const fields = {
@@ -46,14 +46,14 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
   const shown = await preview.load?.('preview', {
     person: alice,
     accounts: ports.accounts,
-    digests,
+    reports,
     settingsHistory,
     now,
     signal,
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
     modal: { metadata: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as With<'accounts' | 'digests' | 'settingsHistory'>);
+  } as unknown as With<'accounts' | 'reports' | 'settingsHistory'>);
   return shown?.blocks ?? [];
 }
 

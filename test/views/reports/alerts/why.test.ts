@@ -12,7 +12,7 @@ const { embedded } = await prepareEngines();
 
 async function readWhy(harness: AlertHarness, { id }: Alert): Promise<string> {
   const alert = await harness.find({ id } as Alert);
-  const message = renderWhy(alert, await harness.alerts.listIncidents(id), harness.now());
+  const message = renderWhy(alert, await harness.reports.listIncidents(id), harness.now());
   expect(findMessageProblems(message)).toEqual([]);
   return readStable(message, { id });
 }

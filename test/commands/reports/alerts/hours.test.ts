@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseHours } from '../../../../src/commands/reports/alerts/typed-hours.ts';
+import { parseHours } from '../../../../src/commands/reports/alerts/hours.ts';
 import { describeHours } from '../../../../src/views/reports/alerts/words.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readFormValues, writeFields } from '../../../../src/commands/reports/alerts/fields.ts';
+import { fillIn, writeFields } from '../../../../src/commands/reports/alerts/form.ts';
 import type { Alert, AlertSubject } from '../../../../src/commands/reports/model.ts';
 
 const order = (subject: Partial<AlertSubject>): Alert =>
@@ -16,8 +16,8 @@ const order = (subject: Partial<AlertSubject>): Alert =>
     },
   }) as unknown as Alert;
 
-const redrawn = (subject: Partial<AlertSubject>, condition: string): string =>
-  readFormValues({ ...writeFields(order(subject)), condition }).every;
+const redrawn = (subject: Partial<AlertSubject>, condition: string) =>
+  fillIn({ ...writeFields(order(subject)), condition })[`every:${condition}`];
 
 test.each([
   ['certificate-ending', 1440, 'zone-state', '5'],
@@ -32,6 +32,6 @@ test.each([
 });
 
 test('a new form has what its condition has by default', () => {
-  expect(readFormValues({ condition: 'certificate-ending' }).every).toBe('1440');
-  expect(readFormValues({ condition: 'zone-limit' }).every).toBe('5');
+  expect(fillIn({ condition: 'certificate-ending' })['every:certificate-ending']).toBe('1440');
+  expect(fillIn({ condition: 'zone-limit' })['every:zone-limit']).toBe('5');
 });
