@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import {
   createFormToken,
@@ -11,7 +11,7 @@ import {
 } from '../../auth/keys/links.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { allowSecrets, type Secret } from '../../secrets/secret.ts';
+import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
@@ -74,14 +74,14 @@ export function createConnectPage(options: ConnectPageOptions) {
   });
 
   /** Costs no look-up and no line in the log. */
-  const refuseGuess = (request: IncomingMessage): pages.Page => {
+  const refuseGuess = (request: IncomingMessage): pages.Reply => {
     if (shouldLog('guess'))
       log.warn({}, 'key page asked for a link that was never made (logged once a minute)');
     const wait = guesses.take(findVisitor(request.socket.remoteAddress));
     return wait === undefined ? pages.unknown : pages.tooMany(wait);
   };
 
-  const visit = async (request: IncomingMessage, token: string, renew?: string): Promise<pages.Page> => {
+  const visit = async (request: IncomingMessage, token: string, renew?: string): Promise<pages.Reply> => {
     const wait = visits.take(token);
     if (wait !== undefined) return pages.tooMany(wait);
     const link = await links.find(token);
@@ -96,24 +96,24 @@ export function createConnectPage(options: ConnectPageOptions) {
     { token, link, form }: Visit,
     problem?: KeyProblem,
     status = problem ? 422 : 200,
-  ): pages.Page => {
+  ): pages.Reply => {
     const { state, shownFor } = link;
     const formToken = createFormToken(token);
     if (state !== 'open')
-      return { status: 410, html: views.renderLinkEnded(state, formToken, `${form}/renew`) };
+      return { status: 410, body: views.renderLinkEnded(state, formToken, `${form}/renew`) };
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
-    return { status, html: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, problem }) };
+    return { status, body: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, problem }) };
   };
 
   /** Reads the link again: shows its end if it has ended, else `otherwise`. */
-  const showCurrent = async (here: Visit, otherwise: (now: Visit) => pages.Page): Promise<pages.Page> => {
+  const showCurrent = async (here: Visit, otherwise: (now: Visit) => pages.Reply): Promise<pages.Reply> => {
     const link = await links.find(here.token);
     if (!link) return pages.unknown;
     return link.state === 'open' ? otherwise({ ...here, link }) : show({ ...here, link });
   };
 
   /** The fields of a form sent by this link's page, or the page that refuses it. */
-  const readFields = async ({ token, request, form }: Visit): Promise<URLSearchParams | pages.Page> => {
+  const readFields = async ({ token, request, form }: Visit): Promise<URLSearchParams | pages.Reply> => {
     const fields = await pages.readPageForm(request, origin);
     if (typeof fields === 'string') return pages.refuse(fields, form);
     if (!isFormToken(token, fields.get('formToken') ?? '')) return pages.refuse('cross-site', form);
@@ -121,7 +121,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     return fields;
   };
 
-  const submit = async (here: Visit): Promise<pages.Page> => {
+  const submit = async (here: Visit): Promise<pages.Reply> => {
     if (here.link.state !== 'open') return show(here);
     const fields = await readFields(here);
     if ('status' in fields) return fields;
@@ -131,7 +131,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     return options.inFlight.run((signal) => connect(here, typed.data, signal), here.link.person);
   };
 
-  const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Page> => {
+  const connect = async (here: Visit, key: Secret, ending: AbortSignal): Promise<pages.Reply> => {
     const { person, shownFor } = here.link;
     const claim = await links.claim(here.token);
     if (!claim) return showCurrent(here, pages.checkingNow(here.form));
@@ -161,17 +161,17 @@ export function createConnectPage(options: ConnectPageOptions) {
     const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
     const { zones } = checked;
     await tell(person, renderConnectedOnPage({ fingerprint, zones }));
-    return { status: 200, html: views.renderKeyConnected(shownFor, { fingerprint, zones }) };
+    return { status: 200, body: views.renderKeyConnected(shownFor, { fingerprint, zones }) };
   };
 
-  const sendNewLink = async (here: Visit): Promise<pages.Page> => {
+  const sendNewLink = async (here: Visit): Promise<pages.Reply> => {
     const fields = await readFields(here);
     if ('status' in fields) return fields;
     if (here.link.state === 'open') return pages.stillWorks(here.form);
     const renewed = await links.renew(here.token);
     if (!renewed) return pages.alreadyRenewed;
     return (await tell(renewed.person, renderPageOffer(offerOf(renewed.token))))
-      ? { status: 200, html: views.renderLinkRenewed() }
+      ? { status: 200, body: views.renderLinkRenewed() }
       : pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };
 
@@ -187,8 +187,8 @@ export function createConnectPage(options: ConnectPageOptions) {
   };
 
   return {
-    /** Answers everything below `/connect/`. Never throws. */
-    async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    /** Answers everything below `/connect/`. Never rejects. */
+    async handle(request: IncomingMessage, path: string): Promise<pages.Reply> {
       const { token = '', renew } = address.exec(path)?.groups ?? {};
       const isGuess = !links.isToken(token);
       const visited = isGuess ? Promise.resolve(refuseGuess(request)) : visit(request, token, renew);
@@ -200,7 +200,7 @@ export function createConnectPage(options: ConnectPageOptions) {
       // The path is a secret and is never logged.
       if (page.status >= 400 && !isGuess) log.info({ status: page.status }, 'a key page refused something');
       // Its forms contain the token of the link.
-      allowSecrets(['link-token'], () => pages.sendPage(request, response, page, headers));
+      return { ...page, headers: { ...headers, ...page.headers }, carries: ['link-token'] };
     },
     /** The page for one person, as commands use it. */
     of: (person: Person, shownFor: string): KeyPage => ({

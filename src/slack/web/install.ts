@@ -27,40 +27,45 @@ export function createInstallPages(
     return installer.stateStore?.verifyStateParam(now(), state).then(Boolean, () => false) ?? false;
   };
 
+  const show = (page: pages.Reply): pages.Reply => ({ ...page, headers: { ...headers, ...page.headers } });
+
   return {
-    start: async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    async start(request: IncomingMessage, response: ServerResponse): Promise<undefined> {
+      const own = { ...headers, 'cache-control': 'no-store' };
+      for (const [name, value] of Object.entries(own)) response.setHeader(name, value);
       await installer.handleInstallPath(request, response);
     },
-    finish: async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const send = (page: pages.Page): void => pages.sendPage(request, response, page, headers);
+    async finish(request: IncomingMessage, response: ServerResponse): Promise<pages.Reply | undefined> {
       const query = new URL(request.url ?? '', 'http://localhost').searchParams;
       if (query.has('error'))
-        return send({ status: 200, html: renderNotInstalled('It was cancelled or refused in Slack.') });
+        return show({ status: 200, body: renderNotInstalled('It was cancelled or refused in Slack.') });
       if (!(await isGenuine(query))) {
         if (shouldLog('false return'))
           log.warn({}, 'OAuth return refused: its state is not genuine (logged once a minute)');
-        return send({ status: 400, html: renderNotInstalled(unknownReturn) });
+        return show({ status: 400, body: renderNotInstalled(unknownReturn) });
       }
       const wait = returns.take(findVisitor(request.socket.remoteAddress));
-      if (wait !== undefined) return send(pages.tooMany(wait));
+      if (wait !== undefined) return show(pages.tooMany(wait));
+      let reply: pages.Reply | undefined;
       await installer.handleCallback(request, response, {
         success({ team, enterpriseUrl, appId = '' }) {
           const next = team
             ? `https://slack.com/app_redirect?app=${appId}&team=${team.id}`
             : `${enterpriseUrl}manage/organization/apps/profile/${appId}/workspaces/add`;
-          send({ status: 200, html: renderInstalled(next) });
+          reply = show({ status: 200, body: renderInstalled(next) });
         },
         failure(error) {
-          if (error.code === 'slack_oauth_invalid_state')
-            return send({ status: 400, html: renderNotInstalled(unknownReturn) });
           const isRefused = error instanceof UserError;
           const reason = isRefused
             ? error.message
             : 'Slack or the bot had a problem, and its log says which.';
-          send({ status: isRefused ? 403 : 500, html: renderNotInstalled(reason) });
+          reply =
+            error.code === 'slack_oauth_invalid_state'
+              ? show({ status: 400, body: renderNotInstalled(unknownReturn) })
+              : show({ status: isRefused ? 403 : 500, body: renderNotInstalled(reason) });
         },
       });
+      return reply;
     },
   };
 }

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { allowSecrets } from '../../secrets/secret.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { renderNotice, style } from '../../views/connect/page.ts';
+import type { Egress } from '../send/egress.ts';
 import { readBody } from './limits.ts';
 
-export interface Page {
+/** The answer of an endpoint of the bot: plain text unless its headers say otherwise. */
+export interface Reply {
   readonly status: number;
-  readonly html: string;
+  readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The kinds of secrets that it may hold. */
+  readonly carries?: readonly string[];
 }
 
 // A key has a few dozen characters.
@@ -37,11 +42,10 @@ function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
   return headers.origin === 'null' && site === 'same-origin';
 }
 
-/** The headers of every page: no caching, no scripts, no external resources, no framing, no referrer. */
+/** The headers of every page: no scripts, no external resources, no framing, no referrer. */
 export function pageHeaders(publicUrl = ''): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
-    'cache-control': 'no-store',
     'content-security-policy': [
       "default-src 'none'",
       `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -59,30 +63,40 @@ export function pageHeaders(publicUrl = ''): Record<string, string> {
   };
 }
 
-export function sendPage(
+export function plain(status: number, text: string): Reply {
+  return { status, body: `${text}\n` };
+}
+
+/** Sends an answer; one that holds a live secret is replaced by a sentence. */
+export function sendReply(
   request: IncomingMessage,
   response: ServerResponse,
-  page: Page,
-  headers: Readonly<Record<string, string>>,
+  reply: Reply,
+  egress?: Pick<Egress, 'replacement'>,
 ): void {
   if (response.headersSent || response.destroyed) return;
+  const blocked = allowSecrets(reply.carries ?? [], () =>
+    egress?.replacement('http', [reply.body, reply.headers]),
+  );
+  const { status, headers, body } = blocked === undefined ? reply : plain(500, blocked);
   // The unread body of a refused request is discarded with its connection.
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  const unread = !request.complete && (length !== undefined || encoding !== undefined);
+  const isUnread = !request.complete && (length !== undefined || encoding !== undefined);
   request.resume();
   response
-    .writeHead(page.status, {
+    .writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
       ...headers,
-      ...page.headers,
-      ...(unread ? { connection: 'close' } : {}),
-      'content-length': Buffer.byteLength(page.html),
+      ...(isUnread ? { connection: 'close' } : {}),
+      'content-length': Buffer.byteLength(body),
     })
-    .end(request.method === 'HEAD' ? undefined : page.html);
+    .end(request.method === 'HEAD' ? undefined : body);
 }
 
 /** A page with one message. `back` is the address of the form, relative to the page. */
-export function notice(status: number, title: string, message: string, back?: string): Page {
-  return { status, html: renderNotice(title, message, back) };
+export function notice(status: number, title: string, message: string, back?: string): Reply {
+  return { status, body: renderNotice(title, message, back) };
 }
 
 /** The same answer for every address that is no link, so that it reveals nothing. */
@@ -92,26 +106,26 @@ export const unknown = notice(
   'It is incomplete, or older than a day. Copy the whole link, or ask for a new one.',
 );
 
-export const methodNotAllowed: Page = {
+export const methodNotAllowed: Reply = {
   ...notice(405, 'That is not how this page works', 'Open the link again.'),
   headers: { allow: 'GET, HEAD, POST' },
 };
 
-export const alreadyRenewed: Page = {
+export const alreadyRenewed: Reply = {
   ...notice(429, 'A new link was sent already', 'Look at your direct messages from the bot.'),
   headers: { 'retry-after': '60' },
 };
 
-export function stillWorks(form: string): Page {
+export function stillWorks(form: string): Reply {
   return notice(409, 'This link still works', 'There is no need for a new one.', form);
 }
 
-export function tooMany(seconds: number): Page {
+export function tooMany(seconds: number): Reply {
   const wait = `Wait ${pluralize(seconds, 'second')}, then open the link once more.`;
   return { ...notice(429, 'Too many visits', wait), headers: { 'retry-after': String(seconds) } };
 }
 
-export function checkingNow(form: string): () => Page {
+export function checkingNow(form: string): () => Reply {
   return () =>
     notice(409, 'A key is being checked', 'Another window of this page sent one a moment ago.', form);
 }
@@ -128,7 +142,7 @@ const refusals = {
 } as const;
 
 /** The page for a refused form. */
-export function refuse(why: keyof typeof refusals, back: string): Page {
+export function refuse(why: keyof typeof refusals, back: string): Reply {
   const [status, title, message] = refusals[why];
   return notice(status, title, message, back);
 }

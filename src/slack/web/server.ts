@@ -9,8 +9,7 @@ import type { Egress } from '../send/egress.ts';
 import type { ConnectPage } from './connect-page.ts';
 import type { InstallPages } from './install.ts';
 import { limitConnections } from './limits.ts';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+import { plain, type Reply, sendReply } from './page.ts';
 
 interface WebOptions {
   readonly port: number;
@@ -18,7 +17,7 @@ interface WebOptions {
   readonly metricsPort?: number | undefined;
   /** Whether `port` is reached from outside: then `/metrics` is not on it. */
   readonly isPublic: boolean;
-  readonly egress: Egress;
+  readonly egress: Pick<Egress, 'replacement'>;
   readonly log: Log;
   readonly metrics: { readonly contentType: string; render(): Promise<string> };
   /** Present with signed HTTP: takes `POST /slack/events`. */
@@ -29,6 +28,17 @@ interface WebOptions {
   /** The reasons why the bot cannot serve; empty = ready. */
   readonly unready: () => Promise<string[]>;
 }
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Answers a request; undefined if it has written the response itself. */
+type Route = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Reply | undefined | Promise<Reply | undefined>;
+
+/** By method and path. */
+type Routes = Readonly<Record<string, Route | undefined>>;
 
 interface Endpoint {
   /** @throws UserError where the port is taken. */
@@ -53,50 +63,55 @@ const maxHeaders = 100;
 
 /** The HTTP endpoints of the bot. */
 export function createWeb(options: WebOptions): Web {
-  const { egress, events, install, metrics, metricsPort } = options;
-
-  const renderMetrics: Handler = async (_, response) => {
-    const text = await metrics.render();
-    response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
-  };
+  const { connectPage, egress, events, install, log, metrics, metricsPort, port } = options;
   const health: Routes = {
-    'GET /healthz': (_, response) => plain(response, 200, `ok ${version}`),
-    'GET /readyz': async (_, response) => {
+    'GET /healthz': () => plain(200, `ok ${version}`),
+    async 'GET /readyz'() {
       const reasons = await options.unready();
-      plain(response, reasons.length === 0 ? 200 : 503, reasons.length === 0 ? 'ready' : reasons.join('\n'));
+      return reasons.length === 0 ? plain(200, 'ready') : plain(503, reasons.join('\n'));
     },
   };
-  const routes: Routes = {
+  const operatorRoutes: Routes = {
     ...health,
-    'POST /slack/events': events,
-    'GET /metrics': metricsPort === undefined && !options.isPublic ? renderMetrics : undefined,
+    'GET /metrics': async () => ({
+      status: 200,
+      headers: { 'content-type': metrics.contentType },
+      body: await metrics.render(),
+    }),
+  };
+  const routes: Routes = {
+    ...(metricsPort === undefined && !options.isPublic ? operatorRoutes : health),
     'GET /slack/install': install?.start,
     'GET /slack/oauth_redirect': install?.finish,
   };
 
-  const handle: Handler = (request, response) => {
-    const route = findRoute(routes, request);
-    // A delivery has a scope of its own, and a blocked acknowledgement becomes one of the same form.
-    if (route !== undefined && route === events) return route(request, response);
-    return answerInScope(response, egress, () => {
-      if (route) return route(request, response);
-      const path = pathOf(request);
-      if (options.connectPage && path.startsWith('/connect/'))
-        return options.connectPage.handle(request, response, path);
-      return refuse(request, response);
-    });
-  };
-  const main = createEndpoint(handle, { ...options, variable: 'PORT' });
-  const operatorRoutes: Routes = { ...health, 'GET /metrics': renderMetrics };
+  /** Answers under a reference, with secrets kept out of the answer. */
+  const answer = (known: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> =>
+    withReference(() =>
+      withSecrets(async () => {
+        const path = pathOf(request);
+        // Some load balancers use HEAD; Node then sends the headers only.
+        const method = request.method === 'HEAD' ? 'GET' : request.method;
+        const route = known[`${method} ${path}`];
+        const isPage = connectPage && known === routes && path.startsWith('/connect/');
+        const reply = isPage
+          ? await connectPage.handle(request, path)
+          : await (route ?? refuse)(request, response);
+        if (reply) sendReply(request, response, reply, egress);
+      }),
+    );
+
+  const main = createEndpoint({ log, port, variable: 'PORT' }, (request, response) =>
+    // A delivery has a scope of its own, and its acknowledgement a check of its own.
+    events && request.method === 'POST' && pathOf(request) === '/slack/events'
+      ? events(request, response)
+      : answer(routes, request, response),
+  );
   const own =
     metricsPort === undefined
       ? undefined
-      : createEndpoint(
-          (request, response) =>
-            answerInScope(response, egress, () =>
-              (findRoute(operatorRoutes, request) ?? refuse)(request, response),
-            ),
-          { ...options, port: metricsPort, variable: 'METRICS_PORT' },
+      : createEndpoint({ log, port: metricsPort, variable: 'METRICS_PORT' }, (request, response) =>
+          answer(operatorRoutes, request, response),
         );
   return {
     async listen() {
@@ -108,39 +123,25 @@ export function createWeb(options: WebOptions): Web {
   };
 }
 
-type Routes = Record<string, Handler | undefined>;
-
-function findRoute(routes: Routes, request: IncomingMessage): Handler | undefined {
-  // Some load balancers use HEAD; Node then sends the headers only.
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  return routes[`${method} ${pathOf(request)}`];
-}
-
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse): void {
-  request.resume();
-  plain(response, 404, 'Nothing here. Slack delivers to POST /slack/events.');
+function refuse(): Reply {
+  return plain(404, 'Nothing here. Slack delivers to POST /slack/events.');
 }
 
 function createEndpoint(
-  handle: Handler,
   { log, port, variable }: Pick<WebOptions, 'log' | 'port'> & { variable: string },
+  handle: Handler,
 ): Endpoint {
   const open = new Set<ServerResponse>();
   const server = createServer(timeouts, (request, response) => {
     open.add(response.once('close', () => open.delete(response)));
-    const work = async (): Promise<void> => {
-      try {
-        await handle(request, response);
-      } catch (error) {
-        log.error({ error }, 'an HTTP request failed');
-        if (!response.headersSent) plain(response, 500, 'That failed. See the log.');
-      }
-    };
-    void work();
+    handle(request, response).catch((error: unknown) => {
+      log.error({ error }, 'an HTTP request failed');
+      sendReply(request, response, plain(500, 'That failed. See the log.'));
+    });
   });
   limitConnections(server, { max: maxConnections });
   server.maxHeadersCount = maxHeaders;
@@ -171,74 +172,4 @@ function createEndpoint(
       clearTimeout(cut);
     },
   };
-}
-
-function plain(response: ServerResponse, status: number, text: string): void {
-  response
-    .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
-    .end(`${text}\n`);
-}
-
-/** Answers a request under a reference, with its secrets kept out of what it answers. */
-function answerInScope(response: ServerResponse, egress: Egress, answer: () => Promise<void> | void) {
-  return withReference(() =>
-    withSecrets(() => {
-      guardResponse(response, egress);
-      return answer();
-    }),
-  );
-}
-
-type Head = [status: number, ...rest: unknown[]];
-
-/**
- * Checks head and body of an HTTP answer, also of the OAuth library. The head waits for the first piece of the body, so
- * that a blocked answer can be replaced. A secret after the head was sent ends the connection.
- */
-export function guardResponse(response: ServerResponse, egress: Egress): void {
-  const writeHead = response.writeHead.bind(response);
-  const write = response.write.bind(response);
-  const end = response.end.bind(response);
-  let head: Head | undefined;
-  let isBlocked = false;
-
-  const isAllowed = (piece: unknown): boolean => {
-    const isText = typeof piece === 'string' || ArrayBuffer.isView(piece);
-    const content = [
-      isText ? piece : '',
-      response.headersSent ? [] : [response.getHeaders(), head?.slice(1)],
-    ];
-    const replacement = egress.replacement('http', content);
-    if (replacement === undefined) {
-      // Node writes an implicit head with this method.
-      response.writeHead = writeHead;
-      if (head) Reflect.apply(writeHead, undefined, head);
-      head = undefined;
-      return true;
-    }
-    isBlocked = true;
-    response.writeHead = writeHead;
-    if (response.headersSent) {
-      response.destroy();
-      return false;
-    }
-    for (const name of response.getHeaderNames()) response.removeHeader(name);
-    response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
-    Reflect.apply(end, undefined, [`${replacement}\n`]);
-    return false;
-  };
-
-  Object.assign(response, {
-    writeHead(...args: Head) {
-      head = args;
-      return response;
-    },
-    write(...args: unknown[]) {
-      return isBlocked || (isAllowed(args[0]) && Reflect.apply(write, undefined, args));
-    },
-    end(...args: unknown[]) {
-      if (!isBlocked && isAllowed(args[0])) Reflect.apply(end, undefined, args);
-      return response;
-    },
-  });
 }

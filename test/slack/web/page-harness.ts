@@ -9,6 +9,7 @@ import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import { createConnectPage } from '../../../src/slack/web/connect-page.ts';
+import { sendReply } from '../../../src/slack/web/page.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
@@ -52,7 +53,8 @@ export async function createPageHarness(
   const keyStore = createKeyStore({ db, sealer, now });
   const audit = createAudit({ db, now });
   const server = createServer((request, response) => {
-    void page.handle(request, response, (request.url ?? '').split('?', 1)[0] ?? '');
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    void page.handle(request, path).then((reply) => sendReply(request, response, reply));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
