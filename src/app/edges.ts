@@ -1,21 +1,21 @@
 import { createDeliveryClaims } from '../auth/claims.ts';
-import type { Person } from '../auth/identity.ts';
+import { type Person, tenantId } from '../auth/identity.ts';
 import { createEndStore } from '../auth/offboarding.ts';
 import { isReadOnly, UserError } from '../errors.ts';
-import type { OnAcknowledged } from '../slack/receive/acknowledgement.ts';
-import { oncePerMinute } from '../slack/receive/authorize.ts';
 import { createBolt } from '../slack/receive/bolt.ts';
 import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
 import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
-import { createDirectMessenger } from '../slack/send/job-ports.ts';
+import { postMessage } from '../slack/send/clients.ts';
 import { workspaceOf } from '../slack/sender.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
+import { oncePerMinute } from '../slack/web/limits.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { createBacklogReader } from '../store/backlog.ts';
 import { createClaims, createReleases } from '../store/deliveries.ts';
 import type { GaugeSources } from '../telemetry/metrics.ts';
+import type { Message } from '../views/blocks/blocks.ts';
 import type { Role } from './config.ts';
 import { createReadiness, runChecks } from './doctor/checks.ts';
 import type { Subject } from './doctor/subject.ts';
@@ -28,20 +28,15 @@ export type Edges = ReturnType<typeof createEdges>;
 /** Last stage: Slack's deliveries over a socket or HTTP, the connect page, health and metrics. */
 export function createEdges(base: Base, role: Role, stores: Stores, services: Services, features: Features) {
   const { config, log, now } = base;
-  const { access, clock, egress, inFlight, logger, metrics, slackFetch } = services;
+  const { access, clients, clock, egress, inFlight, logger, metrics, slackFetch } = services;
   const { database } = stores;
   const { apiUrl, appToken, signingSecret } = config.slack;
   const { publicUrl } = config.web;
 
-  const onAcknowledged: OnAcknowledged = (transport, seconds, sentAt) =>
-    metrics.acknowledged(transport, seconds, sentAt && (now().getTime() - sentAt) / 1000);
   const socket = appToken
-    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, onAcknowledged, fetch: slackFetch })
+    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
     : undefined;
-  const http =
-    !socket && signingSecret
-      ? createHttpReceiver({ signingSecret, egress, log, onAcknowledged, now })
-      : undefined;
+  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
   const receiver = socket ?? http;
   if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
   const slackConnections = () => (role === 'worker' ? undefined : socket?.connected());
@@ -53,7 +48,10 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     backlog: createBacklogReader(database.db, now),
   };
 
-  const tell = createDirectMessenger(services);
+  const tell = async (person: Person, message: Message): Promise<void> => {
+    const token = await access.token(workspaceOf(person));
+    await postMessage(clients.interactive(token, tenantId(person)), person.userId, message);
+  };
   const assertInstalled = async (person: Person): Promise<void> =>
     void (await access.token(workspaceOf(person)));
   const connectPage =

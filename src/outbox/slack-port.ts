@@ -58,9 +58,7 @@ export interface ShareTarget {
   readonly beforeShare?: ((fileIds: readonly string[]) => Promise<void>) | undefined;
 }
 
-/**
- * `refused`: Slack did not do it. `unknown`: no answer came back, so doing it again may do it twice.
- */
+/** `refused`: Slack did not do it. `unknown`: no answer came back, so doing it again may do it twice. */
 export class SlackFailure extends Error {
   override readonly name = 'SlackFailure';
   readonly outcome: 'refused' | 'unknown';
@@ -70,21 +68,19 @@ export class SlackFailure extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** With `held_back`: the reference that is in the log. */
   readonly reference: string | undefined;
+  /** Why a file was not sent, in words for people. */
+  readonly sentence: string | undefined;
 
   constructor(
     outcome: 'refused' | 'unknown',
     code: string,
-    options: {
-      retryAfterSeconds?: number | undefined;
-      reference?: string | undefined;
-      cause?: unknown;
-      message?: string;
-    } = {},
+    more: Partial<Pick<SlackFailure, 'retryAfterSeconds' | 'reference' | 'sentence' | 'cause'>> = {},
   ) {
-    super(options.message ?? `Slack: ${code}`, { cause: options.cause });
+    super(more.sentence ?? `Slack: ${code}`, { cause: more.cause });
     this.outcome = outcome;
     this.code = code;
-    this.retryAfterSeconds = options.retryAfterSeconds;
-    this.reference = options.reference;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+    this.reference = more.reference;
+    this.sentence = more.sentence;
   }
 }

@@ -184,10 +184,8 @@ function explainRefusal(error: SlackFailure): UserError {
       'The channel was archived meanwhile, so nothing was posted.',
       'Export into another one, or to yourself.',
     );
-  // The message of an UploadError is written for people.
-  const isUpload = error.cause instanceof Error && error.cause.name === 'UploadError';
   return new UserError(
-    isUpload ? error.message : `Slack refused the files (${error.code}).`,
+    error.sentence ?? `Slack refused the files (${error.code}).`,
     describeStep(error.code),
   );
 }

@@ -4,37 +4,69 @@ import {
   type Logger,
   LogLevel,
   type Receiver,
-  type ReceiverEvent,
   type SlackShortcut,
   type SlashCommand,
 } from '@slack/bolt';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withReference } from '../../telemetry/reference.ts';
-import type { SlackDeps } from './authorize.ts';
-import { type Body, createRefusal, readOwner, trim } from './busy.ts';
+import { withSpan } from '../../telemetry/spans.ts';
+import { createNotes } from '../../views/blocks/menu.ts';
+import { readSender } from '../sender.ts';
+import { oncePerMinute } from '../web/limits.ts';
 import { readForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
+import type { Owner } from './in-flight.ts';
 import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
 import { runMessage } from './messages.ts';
+import { readModalState, type SubmittedView, toModal } from './modals.ts';
+import { createReplies, type SlackDeps } from './perform.ts';
 import { beginStep, refuseStep, runStep } from './steps.ts';
+
+/** What a receiver tells of a delivery that it has verified, as its `customProperties`. */
+export interface Arrival {
+  readonly transport: 'http' | 'socket';
+  readonly bytes: number;
+  /** Slack's own time of it, in ms since the epoch, where it has one. */
+  readonly sentAt: number | undefined;
+}
+
+type Acknowledge = (reply?: unknown) => Promise<void>;
+
+/** The parts of Slack's envelopes that are read of every delivery. */
+interface Body {
+  readonly type?: string;
+  readonly command?: unknown;
+  readonly user_id?: string;
+  readonly team_id?: string;
+  readonly team?: Named;
+  readonly user?: Named;
+  readonly event?: { readonly type?: string; readonly user?: string | { readonly id?: string } };
+  readonly view?: SubmittedView;
+  readonly message?: { readonly ts?: string; readonly thread_ts?: string };
+  readonly channel?: Named;
+  readonly response_url?: string;
+  readonly actions?: unknown;
+}
+type Named = { readonly id?: string } | null | undefined;
+
+type BoltOptions = SlackDeps & {
+  readonly receiver: Receiver;
+  readonly slackFetch: typeof globalThis.fetch;
+  readonly logger: Logger;
+  readonly ends: LifecycleHandlers;
+};
 
 /**
  * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
- * request, with routing by `feature:verb` in the registry. What has no answer of its own was acknowledged by the receiver,
- * and waits for its turn at once; the rest is acknowledged here, before anything that waits.
+ * request, with routing by `feature:verb` in the registry. All that may wait happens after the acknowledgement, and
+ * within the budget of work in flight.
  *
  * Bolt calls `authorize` before forms and menus are acknowledged, where an OAuth look-up would read the database; so it
  * returns nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
  */
-export function createBolt(
-  options: SlackDeps & {
-    readonly receiver: Receiver;
-    readonly slackFetch: typeof globalThis.fetch;
-    readonly logger: Logger;
-    readonly ends: LifecycleHandlers;
-  },
-): App {
+export function createBolt(options: BoltOptions): App {
+  const { inFlight, log, metrics, now } = options;
   const app = new App({
     receiver: options.receiver,
     logger: options.logger,
@@ -44,88 +76,173 @@ export function createBolt(
     ignoreSelf: false,
     clientOptions: { slackApiUrl: options.apiUrl, allowAbsoluteUrls: false, fetch: options.slackFetch },
   });
-
   const logFailure = async (error: unknown): Promise<void> =>
-    options.log.error({ error }, 'a delivery failed outside its handler');
+    log.error({ error }, 'a delivery failed outside its handler');
   const refuse = createRefusal(options);
+  const processEvent = app.processEvent.bind(app);
 
-  /** The most frequent kinds, of which Bolt would only find out which they are. Their acknowledgement says nothing. */
-  const findAcknowledged = (body: object): (() => Promise<unknown>) | undefined => {
-    if ('command' in body) return () => runCommand(options, body as SlashCommand);
-    if ('actions' in body) {
-      const press = body as BlockAction;
-      return async () => press.actions[0] && runAction(options, press, press.actions[0]);
+  const accept = async (
+    body: Body & Record<string, unknown>,
+    bytes: number,
+    ack: Acknowledge,
+    known?: () => Promise<unknown>,
+  ): Promise<void> => {
+    // What must not be lost is stored before it is acknowledged, also in a flood.
+    if (body.event) await storeEnds(body, options.ends);
+    const step = body.event && (await beginStep(options, body));
+    const end = inFlight.admit(readOwner(body), bytes);
+    if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack);
+    // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
+    let work: Promise<unknown> = Promise.resolve();
+    const goOn = (started: Promise<unknown>): void => void (work = started.catch(logFailure));
+    const start = step ? () => runStep(options, step) : known;
+    try {
+      if (!start) return await processEvent({ body, ack, customProperties: { goOn } });
+      await ack();
+      goOn(start());
+    } finally {
+      void work.then(end);
     }
-    const { type } = body as Body;
-    const isShortcut = type === 'shortcut' || type === 'message_action';
-    return isShortcut ? () => runShortcut(options, body as SlackShortcut) : undefined;
   };
 
-  const processEvent = app.processEvent.bind(app);
-  app.processEvent = async ({ body: whole, ...delivery }) => {
-    const bytes = (delivery.customProperties as Partial<Accepted> | undefined)?.bytes ?? 0;
+  app.processEvent = ({ body: whole, ack: send, customProperties }) => {
+    const started = performance.now();
+    const { transport, bytes, sentAt } = customProperties as Arrival;
+    let isAcknowledged = false;
+    const ack: Acknowledge = async (reply) => {
+      await send(reply);
+      if (isAcknowledged) return;
+      isAcknowledged = true;
+      const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
+      metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
+    };
     const body = trim(whole);
     const size = body === whole ? bytes : Math.min(bytes, JSON.stringify(body).length);
-    const work = findAcknowledged(body);
-    // Commands and presses open a scope of their own when their turn comes.
-    if (work) return accept({ ...delivery, body }, size, work);
-    await withReference(() => withSecrets(() => accept({ ...delivery, body }, size)));
-  };
-  const accept = async (
-    delivery: ReceiverEvent,
-    bytes: number,
-    work?: () => Promise<unknown>,
-  ): Promise<void> => {
-    const { ack, body } = delivery;
-    // What must not be lost is stored before it is acknowledged, also in a flood.
-    if ('event' in body) await storeEnds(body, options.ends);
-    const step = 'event' in body ? await beginStep(options, body) : undefined;
-    const end = options.inFlight.admit(readOwner(body), bytes);
-    if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack as Acknowledge);
-    // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
-    const works: Promise<unknown>[] = [];
-    const goOn = (started: Promise<unknown>): void => void works.push(started.catch(logFailure));
-    try {
-      if (!work && !step) return await processEvent({ ...delivery, customProperties: { goOn } });
-      await ack();
-      goOn(step ? runStep(options, step) : (work?.() ?? Promise.resolve()));
-    } finally {
-      void Promise.allSettled(works).then(end);
-    }
+    const known = findAcknowledged(options, body);
+    return withSpan('delivery', { transport }, () =>
+      // Commands and presses open a scope of their own when their turn comes.
+      known
+        ? accept(body, size, ack, known)
+        : withReference(() => withSecrets(() => accept(body, size, ack))),
+    );
   };
 
   app.view(/[\s\S]*/, async ({ ack, body, view, context }) => {
-    const { form, values, reply } = readForm(view, options.now());
+    const { form, values, reply } = readForm(view, now());
     // No value satisfies Bolt's intersection type for this acknowledgement.
     await ack(reply as never);
-    if (form && body.type === 'view_submission') accepted(context).goOn(runForm(options, form, values, body));
+    if (form && body.type === 'view_submission') readGoOn(context)(runForm(options, form, values, body));
   });
-
   app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
     await ack({ options: 'action_id' in payload ? [...(await runPicker(options, body, payload))] : [] });
   });
-
   app.event(/[\s\S]*/, async ({ event, body, context }) => {
-    const { goOn } = accepted(context);
+    const goOn = readGoOn(context);
     // `message` is the manifest's `message.im`.
     if (event.type === 'app_mention' || event.type === 'message') goOn(runMessage(options, body));
     else if (event.type === 'app_home_opened' && event.tab === 'home') goOn(runHome(options, body));
   });
-
   app.error(logFailure);
   return app;
 }
 
-/** What an accepted delivery hands to its listener. */
-interface Accepted {
-  readonly bytes: number;
-  /** Work that goes on after the acknowledgement: the delivery ends with it. */
-  readonly goOn: (work: Promise<unknown>) => void;
+/** What takes the work that goes on after the acknowledgement: the delivery ends with it. */
+function readGoOn(context: object): (work: Promise<unknown>) => void {
+  return (context as { readonly goOn: (work: Promise<unknown>) => void }).goOn;
 }
-type Acknowledge = (reply?: unknown) => Promise<void>;
 
-function accepted(context: object): Accepted {
-  return context as Accepted;
+/** The work of the most frequent kinds, whose acknowledgement says nothing: Bolt would only find out which they are. */
+function findAcknowledged(deps: SlackDeps, body: Body): (() => Promise<unknown>) | undefined {
+  if (body.command !== undefined) return () => runCommand(deps, body as SlashCommand);
+  if (body.actions !== undefined) {
+    const press = body as BlockAction;
+    return async () => press.actions[0] && runAction(deps, press, press.actions[0]);
+  }
+  const isShortcut = body.type === 'shortcut' || body.type === 'message_action';
+  return isShortcut ? () => runShortcut(deps, body as SlackShortcut) : undefined;
+}
+
+/** Of a body what its work needs: a press carries the whole message or view that holds the button. */
+function trim<Delivered extends Body>(body: Delivered): Delivered {
+  if (body.type !== 'block_actions' && body.type !== 'view_submission') return body;
+  const { message, view } = body;
+  return {
+    ...body,
+    ...(message ? { message: { ts: message.ts, thread_ts: message.thread_ts } } : {}),
+    ...(view ? { view: { ...view, blocks: [] } } : {}),
+  };
+}
+
+/** Whom a delivery is from, without checking it: this runs in a flood. */
+function readOwner({ user_id: id, team_id: teamId, team, user, event }: Body): Owner {
+  const inEvent = typeof event?.user === 'string' ? event.user : event?.user?.id;
+  return { tenant: teamId ?? team?.id ?? '', person: id ?? user?.id ?? inEvent ?? '' };
+}
+
+const busy = 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.';
+
+/** Notices on their way at once: behind a Slack that is slow they must not pile up. */
+const mostNotices = 8;
+
+/**
+ * Refuses deliveries while too much is under way, in their acknowledgement. That of a press, a shortcut or a message shows
+ * nothing: its person gets one notice a minute.
+ */
+function createRefusal(deps: SlackDeps) {
+  const { access, inFlight, log, metrics, now } = deps;
+  const shouldTell = oncePerMinute(now);
+  const shouldLog = oncePerMinute(now);
+  let notices = 0;
+
+  const tell = async (body: Body): Promise<void> => {
+    const sender = readSender(body, access.own());
+    if (!sender || notices >= mostNotices) return;
+    const { tenant, person } = readOwner(body);
+    if (!shouldTell(`${tenant}/${person}`)) return;
+    notices += 1;
+    try {
+      const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
+      const route = { responseUrl: body.response_url || undefined, channelId, separate: true };
+      await createReplies(deps, sender, route, undefined).plain.send({ text: busy }, 'failure');
+    } catch (error) {
+      log.warn({ error }, 'cannot tell a person that the bot is busy');
+    } finally {
+      notices -= 1;
+    }
+  };
+
+  return async (body: Body, ack: Acknowledge): Promise<void> => {
+    const { kind, reply } = describeRefusal(body);
+    metrics.delivered(kind, 'unread', 'refused', 0);
+    if (shouldLog('busy'))
+      log.warn(
+        { inFlight: inFlight.count() },
+        'too much is under way: deliveries are refused (logged once a minute)',
+      );
+    await ack(reply);
+    if (!reply) await tell(body);
+  };
+}
+
+/** The acknowledgement that says it; undefined for kinds whose acknowledgement shows nothing. */
+function describeRefusal({ command, type, actions, event, view }: Body) {
+  if (command !== undefined)
+    return { kind: 'command', reply: { response_type: 'ephemeral', text: busy } } as const;
+  if (type === 'block_suggestion') {
+    const options = [...createNotes(['The bot is busy: type again in a moment'])];
+    return { kind: 'picker', reply: { options } } as const;
+  }
+  if (type === 'view_submission') {
+    // Below the first field, so that what was typed stays; in place of a form without fields.
+    const [field] = Object.keys(view?.state?.values ?? {});
+    const reply =
+      field === undefined
+        ? { response_action: 'update', view: toModal('Busy', { text: busy }) }
+        : { response_action: 'errors', errors: { [field]: busy } };
+    return { kind: 'form', reply } as const;
+  }
+  if (event) return { kind: 'message' } as const;
+  return { kind: actions === undefined ? 'shortcut' : 'action' } as const;
 }
 
 /**
@@ -133,6 +250,8 @@ function accepted(context: object): Accepted {
  * dropped at every LOG_LEVEL.
  */
 export function createBoltLog(log: Log): Logger {
+  const join = (parts: readonly unknown[]): string =>
+    parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
   return {
     debug: () => undefined,
     info: (...parts) => log.debug({}, join(parts)),
@@ -142,8 +261,4 @@ export function createBoltLog(log: Log): Logger {
     getLevel: () => LogLevel.INFO,
     setName: () => undefined,
   };
-}
-
-function join(parts: readonly unknown[]): string {
-  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
 }

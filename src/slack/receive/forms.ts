@@ -6,8 +6,6 @@ import { findForm, findPicker } from '../../commands/registry.ts';
 import type { Service } from '../../commands/services.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
-import type { SlackDeps } from './authorize.ts';
-import { perform, sendAnswer } from './dispatch.ts';
 import { showsChanges } from './handlers.ts';
 import { answerInModal, renderWaiting } from './modal-flow.ts';
 import {
@@ -20,6 +18,7 @@ import {
   updateModal,
   writeModalState,
 } from './modals.ts';
+import { perform, type SlackDeps, sendAnswer } from './perform.ts';
 
 /** The acknowledgement of a submitted form, without any I/O: field errors, a loading view, or nothing. */
 export function readForm(
@@ -55,18 +54,14 @@ export async function runForm(
   const { metadata, ...place } = readModalState(view.private_metadata);
   await perform(
     deps,
+    // A form that is sent twice is one request: each new view of it has another hash.
+    { kind: 'form', body, claim: `${view.id}:${view.hash}` },
     {
-      kind: 'form',
       feature: form.id,
       requested: form.id.split(':')[0],
-      body,
-      // A form that is sent twice is one request: each new view of it has another hash.
-      claim: `${view.id}:${view.hash}`,
       needs: form.needs,
       route: place,
       modal: { metadata, fields: readFields(view) },
-    },
-    {
       async run(turn) {
         const { client, context, responder } = turn;
         const result = await form.run(values, context);
@@ -108,8 +103,11 @@ export async function runPicker(
   let options: readonly Option[] = [];
   const work = perform(
     deps,
-    { kind: 'picker', feature, body, claim: undefined, needs, route: { channelId } },
+    { kind: 'picker', body },
     {
+      feature,
+      needs,
+      route: { channelId },
       async run({ context }) {
         options = await picker.run(typed, context);
       },

@@ -8,36 +8,38 @@ import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/conversation.ts';
-import type { SlackDeps } from './authorize.ts';
-import { type Interaction, perform, performFound, type ReadFacts } from './dispatch.ts';
 import { createModalFlow } from './modal-flow.ts';
 import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
+import { type Interaction, perform, type ReadFacts, type SlackDeps, type Work } from './perform.ts';
 
 /** `/cdn …`, already acknowledged. */
 export function runCommand(deps: SlackDeps, body: SlashCommand): Promise<unknown> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
   const route = { responseUrl, channelId };
-  return performFound(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => {
-    const { command, words } = await findTyped(facts, text);
-    const { name } = command;
-    const isRepeatable = command.needs === 'read' && !command.showsOthers && text.length < 1000;
+  return perform(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => {
+    const typed = await findTyped(facts, text);
+    const origin = { triggerId, place: { channelId, threadTs: undefined } };
     return {
-      delivery: {
-        kind: 'command',
-        feature: name,
-        requested: name,
-        body,
-        claim: triggerId,
-        needs: command.needsFor?.(words) ?? command.needs,
-        route,
-        retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
-      },
-      flow: {
-        ...createModalFlow(command, words, { triggerId, place: { channelId, threadTs: undefined } }),
-        afterwards: showsChanges(deps, body, command),
-      },
+      ...describeTyped(deps, body, typed, text),
+      ...createModalFlow(typed.command, typed.words, origin),
+      route,
     };
   });
+}
+
+type Typed = ReturnType<typeof findCommand>;
+
+/** What is known of a typed command before it runs; `text` repeats it, where that does the same for its person alone. */
+export function describeTyped(deps: SlackDeps, body: object, { command, words }: Typed, text: string) {
+  const { name, needs, showsOthers } = command;
+  const isRepeatable = needs === 'read' && !showsOthers && text.length < 1000;
+  return {
+    feature: name,
+    requested: name,
+    needs: command.needsFor?.(words) ?? needs,
+    retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
+    afterwards: showsChanges(deps, body, command),
+  };
 }
 
 /** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
@@ -76,7 +78,7 @@ export async function runAction(
   const { actionId } = choice;
   if (isLink(actionId)) return;
   const claim = `${triggerId}:${pressed.action_ts}:${pressed.action_id}`;
-  await performFound(deps, { kind: 'action', body, claim }, async (facts) => {
+  await perform(deps, { kind: 'action', body, claim }, async (facts) => {
     const action = findAction(actionId);
     const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
     const typed = action?.runsCommand ? await findTyped(facts, value) : undefined;
@@ -95,40 +97,33 @@ export async function runAction(
     const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
     const origin = { triggerId, place, below: modal, newModal: isSeparate ? title : undefined };
     return {
-      delivery: {
-        kind: 'action',
-        feature: action?.id ?? 'unknown',
-        requested: typed?.command.name ?? action?.id.split(':')[0],
-        body,
-        claim,
-        needs,
-        route: {
-          ...place,
-          responseUrl: body.response_url || undefined,
-          ...(action && !isSeparate && !offered ? { replaces: true } : { separate: true }),
-          inConversation: offered
-            ? { channel: body.user.id, isElsewhere: true }
-            : shared && isConversation(shared.channel)
-              ? {
-                  channel: shared.channel,
-                  threadTs: place.threadTs,
-                  replaces: action && !isSeparate ? shared.ts : undefined,
-                }
-              : undefined,
-        },
-        retry:
-          needs === 'read' && action && !typed?.command.showsOthers
-            ? { actionId: action.id, value }
+      feature: action?.id ?? 'unknown',
+      requested: typed?.command.name ?? action?.id.split(':')[0],
+      needs,
+      route: {
+        ...place,
+        responseUrl: body.response_url || undefined,
+        ...(action && !isSeparate && !offered ? { replaces: true } : { separate: true }),
+        inConversation: offered
+          ? { channel: body.user.id, isElsewhere: true }
+          : shared && isConversation(shared.channel)
+            ? {
+                channel: shared.channel,
+                threadTs: place.threadTs,
+                replaces: action && !isSeparate ? shared.ts : undefined,
+              }
             : undefined,
-        modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
-        message: shared,
       },
-      flow: {
-        ...(typed
-          ? createModalFlow(typed.command, typed.words, origin)
-          : createModalFlow(action ?? refuseOutdated('button'), value, origin)),
-        afterwards: showsChanges(deps, body, typed?.command ?? action),
-      },
+      retry:
+        needs === 'read' && action && !typed?.command.showsOthers
+          ? { actionId: action.id, value }
+          : undefined,
+      modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
+      message: shared,
+      ...(typed
+        ? createModalFlow(typed.command, typed.words, origin)
+        : createModalFlow(action ?? refuseOutdated('button'), value, origin)),
+      afterwards: showsChanges(deps, body, typed?.command ?? action),
     };
   });
 }
@@ -145,19 +140,17 @@ export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise
   // Only the entry of a message's menu has a place.
   const from = body.type === 'message_action' ? body : undefined;
   const place = { channelId: from?.channel?.id, threadTs: readThread(from?.message) };
-  const work = shortcut ?? refuseOutdated('shortcut');
+  const entry = shortcut ?? refuseOutdated('shortcut');
   await perform(
     deps,
+    { kind: 'shortcut', body, claim: triggerId },
     {
-      kind: 'shortcut',
       feature: shortcut?.id ?? 'unknown',
       requested: shortcut?.id.split(':')[0],
-      body,
-      claim: triggerId,
       needs: shortcut?.needs ?? 'none',
       route: { ...place, responseUrl: from?.response_url },
+      ...createModalFlow<unknown>(entry, from?.message, { triggerId, place, opensEarly: true }),
     },
-    createModalFlow<unknown>(work, from?.message, { triggerId, place, opensEarly: true }),
   );
 }
 
@@ -182,18 +175,17 @@ function refuseOutdated(what: 'button' | 'shortcut') {
   };
 }
 
+const homeWork: Work = { feature: 'home', needs: 'none', route: {}, run: publishHome };
+
 /** The Home tab was opened. */
 export async function runHome(deps: SlackDeps, body: { readonly event_id: string }): Promise<void> {
-  await perform(deps, { ...homeDelivery, body, claim: body.event_id }, { run: publishHome });
+  await perform(deps, { kind: 'home', body, claim: body.event_id }, homeWork);
 }
 
 /** After a change that the Home tab shows. The person did not request it, so a failure is only logged. */
 async function publishHomeAgain(deps: SlackDeps, body: object): Promise<void> {
-  const flow = { run: publishHome, showFailure: async () => true };
-  await perform(deps, { ...homeDelivery, body, claim: undefined }, flow);
+  await perform(deps, { kind: 'home', body }, { ...homeWork, showFailure: async () => true });
 }
-
-const homeDelivery = { kind: 'home', feature: 'home', needs: 'none', route: {} } as const;
 
 async function publishHome({ context, client }: Interaction): Promise<void> {
   const { userId } = context.person;

@@ -2,11 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App, Receiver } from '@slack/bolt';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { withSpan } from '../../telemetry/spans.ts';
 import type { Egress } from '../send/egress.ts';
-import { markVerified, readBody } from '../web/limits.ts';
-import { type OnAcknowledged, watchAcknowledgement } from './acknowledgement.ts';
-import { oncePerMinute } from './authorize.ts';
+import { markVerified, oncePerMinute, readBody } from '../web/limits.ts';
+import type { Arrival } from './bolt.ts';
 import { createSignatureCheck } from './signature.ts';
 
 // Bolt's own limit. A modal is at most 250 kB, an event far less.
@@ -23,37 +21,13 @@ const longestCheck = 1024;
 export function createHttpReceiver(options: {
   signingSecret: Secret;
   egress: Pick<Egress, 'acknowledgement'>;
-  onAcknowledged?: OnAcknowledged;
   log: Log;
   now: () => Date;
 }): Receiver & { readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> } {
   const { egress, log, now } = options;
   const signature = createSignatureCheck(options);
-  let app: App | undefined;
-
   const shouldLog = oncePerMinute(now);
-
-  const deliver = async (
-    { body, bytes }: { body: Record<string, unknown>; bytes: number },
-    response: ServerResponse,
-    acknowledged: () => void,
-  ): Promise<void> => {
-    const ack = async (reply?: unknown) => {
-      answer(response, 200, egress.acknowledgement(reply));
-      acknowledged();
-    };
-    try {
-      const delivery = { body, ack, customProperties: { bytes } };
-      await withSpan('delivery', { transport: 'http' }, async () => app?.processEvent(delivery));
-    } catch (error) {
-      // Slack sends events again.
-      log.error({ error }, 'a delivery failed outside its listener');
-      return answer(response, 500);
-    }
-    // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
-    answer(response, 200);
-    acknowledged();
-  };
+  let app: App | undefined;
 
   return {
     init(bolt) {
@@ -62,7 +36,7 @@ export function createHttpReceiver(options: {
     start: async () => undefined,
     stop: async () => undefined,
     async handle(request, response) {
-      const acknowledged = watchAcknowledgement(options.onAcknowledged, 'http');
+      const { headers } = request;
       const isSigned = signature.isFresh(request);
       // Unsigned requests: at most 1 kB, enough for Slack's ssl_check.
       const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
@@ -83,7 +57,7 @@ export function createHttpReceiver(options: {
         return answer(response, 401);
       }
       markVerified(request);
-      const body = parseBody(request.headers['content-type'], raw);
+      const body = parseBody(headers['content-type'], raw);
       if (!body) return answer(response, 400);
       if (body['type'] === 'url_verification')
         return answer(response, 200, egress.acknowledgement({ challenge: body['challenge'] }));
@@ -91,8 +65,18 @@ export function createHttpReceiver(options: {
         log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
         return answer(response, 200);
       }
-      const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
-      await deliver({ body, bytes: read.length }, response, () => acknowledged(sentAt));
+      const ack = async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply));
+      const sentAt = Number(headers['x-slack-request-timestamp']) * 1000;
+      const arrival: Arrival = { transport: 'http', bytes: read.length, sentAt };
+      try {
+        await app?.processEvent({ body, ack, customProperties: { ...arrival } });
+        // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
+        answer(response, 200);
+      } catch (error) {
+        // Slack sends events again.
+        log.error({ error }, 'a delivery failed outside its listener');
+        answer(response, 500);
+      }
     },
   };
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { refusePastedKey } from '../../commands/connect.ts';
 import { isConversation } from '../send/conversation.ts';
-import type { SlackDeps } from './authorize.ts';
-import { performFound, type ReadFacts } from './dispatch.ts';
-import { findTyped, showsChanges } from './handlers.ts';
+import { describeTyped, findTyped } from './handlers.ts';
 import { createModalFlow } from './modal-flow.ts';
+import { perform, type ReadFacts, type SlackDeps } from './perform.ts';
 
 const absent = z.undefined();
 
@@ -46,35 +45,19 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   if (type === 'message' && !isDirect) return;
   const { words, others } = splitWritten(text, botUserId);
   // Slack delivers an event at least once.
-  const claim = seen.event_id;
-  await performFound(deps, { kind: 'message', body, claim }, async (facts) => {
+  await perform(deps, { kind: 'message', body, claim: seen.event_id }, async (facts) => {
     const typed = await findWritten(facts, words, others);
-    const { command } = typed;
     return {
-      delivery: {
-        kind: 'message',
-        feature: command.name,
-        requested: command.name,
-        body,
-        claim,
-        needs: command.needsFor?.(typed.words) ?? command.needs,
-        route: {
-          channelId: channel,
-          threadTs,
-          inConversation: isDirect ? { channel, threadTs } : undefined,
-        },
-        retry:
-          command.needs === 'read' && !command.showsOthers && words.length < 1000
-            ? { actionId: 'help:run', value: words }
-            : undefined,
-      },
-      flow: {
-        ...createModalFlow(command, typed.words, {
-          triggerId: undefined,
-          place: { channelId: channel, threadTs },
-          written: words,
-        }),
-        afterwards: showsChanges(deps, body, command),
+      ...describeTyped(deps, body, typed, words),
+      ...createModalFlow(typed.command, typed.words, {
+        triggerId: undefined,
+        place: { channelId: channel, threadTs },
+        written: words,
+      }),
+      route: {
+        channelId: channel,
+        threadTs,
+        inConversation: isDirect ? { channel, threadTs } : undefined,
       },
     };
   });

@@ -7,7 +7,6 @@ import { allowSecrets } from '../../secrets/secret.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { renderFormOffer } from '../../views/conversation.ts';
 import type { Responder } from '../send/responder.ts';
-import { type Flow, type Interaction, sendAnswer } from './dispatch.ts';
 import {
   openModal,
   type Place,
@@ -16,9 +15,10 @@ import {
   updateModal,
   writeModalState,
 } from './modals.ts';
+import { type Interaction, sendAnswer, type Work } from './perform.ts';
 
 /** A command, an action or a shortcut. */
-interface Work<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, 'preservesInputs'> {
+interface Opening<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, 'preservesInputs'> {
   readonly run?: (input: Input, context: With<Service>) => Answer | undefined;
   readonly redraw?: (input: Input, context: With<Service>) => Promise<ModalView | undefined>;
 }
@@ -43,7 +43,7 @@ interface Origin {
  * looked up, since a trigger lives for three seconds; its content, or the failure, replaces it. A button in a modal is
  * answered in that modal, or on top of it.
  */
-export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin: Origin): Flow {
+export function createModalFlow<Input>(entry: Opening<Input>, input: Input, origin: Origin) {
   const { triggerId, place, below, newModal, written = '' } = origin;
   const where = { ...place, above: below?.id };
   /** The modal that was opened before authorization. Its id is undefined if Slack did not say it. */
@@ -60,7 +60,7 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
     await updateModal(await turn.client(), viewId, writeModalState(view, place), hash);
   };
 
-  return {
+  const flow: Pick<Work, 'beforeAuthorize' | 'run' | 'showFailure'> = {
     async beforeAuthorize({ client, setup }) {
       const skeleton = findSkeleton(setup);
       if (!skeleton || triggerId === undefined) return;
@@ -99,6 +99,7 @@ export function createModalFlow<Input>(entry: Work<Input>, input: Input, origin:
       return updateModal(await client(), viewId, toModal(message.title ?? 'That did not work', message));
     },
   };
+  return flow;
 }
 
 /** Starts to read in the background what the menus of an opened form will ask for next. */

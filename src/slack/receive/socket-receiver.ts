@@ -6,10 +6,9 @@ import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { withSpan } from '../../telemetry/spans.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
-import { type OnAcknowledged, readSentAt, watchAcknowledgement } from './acknowledgement.ts';
+import type { Arrival } from './bolt.ts';
 
 // One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced one at a
 // time lose none. Slack allows ten for each app.
@@ -37,7 +36,6 @@ export function createSocketReceiver(options: {
   appToken: Secret;
   apiUrl: string;
   egress: Pick<Egress, 'acknowledgement'>;
-  onAcknowledged?: OnAcknowledged;
   logger: Logger;
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
@@ -55,17 +53,15 @@ export function createSocketReceiver(options: {
   let problem: string | undefined;
 
   const deliver = async ({ body, ack: send }: SlackEvent, bytes: number): Promise<void> => {
-    const acknowledged = watchAcknowledgement(options.onAcknowledged, 'socket');
     let isAcknowledged = false;
     const ack = async (reply?: unknown): Promise<void> => {
       if (isAcknowledged) return;
       isAcknowledged = true;
       await send(egress.acknowledgement(reply));
-      acknowledged(readSentAt(body));
     };
+    const arrival: Arrival = { transport: 'socket', bytes, sentAt: readSentAt(body) };
     try {
-      const delivery = { body, ack, customProperties: { bytes } };
-      await withSpan('delivery', { transport: 'socket' }, async () => app?.processEvent(delivery));
+      await app?.processEvent({ body, ack, customProperties: { ...arrival } });
     } catch (error) {
       // Slack sends what is not acknowledged again.
       log.error({ error }, 'a delivery failed outside its listener');
@@ -162,6 +158,14 @@ export function createSocketReceiver(options: {
 interface SlackEvent {
   readonly body: Record<string, unknown>;
   readonly ack: (response?: unknown) => Promise<void>;
+}
+
+/** Slack's own time of a delivery, in ms since the epoch. A slash command has none here. */
+function readSentAt({ actions, action_ts: at, event_time: since }: Record<string, unknown>) {
+  const [action]: unknown[] = Array.isArray(actions) ? actions : [];
+  const pressed = (action as { readonly action_ts?: unknown } | undefined)?.action_ts;
+  const seconds = Number(pressed ?? at ?? since);
+  return Number.isNaN(seconds) ? undefined : seconds * 1000;
 }
 
 /**

@@ -7,8 +7,7 @@ import { mapTexts, redactSecrets } from '../../secrets/scanner.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import { describeStepFailure } from '../../views/steps.ts';
 import { findInstallation, readSender } from '../sender.ts';
-import type { SlackDeps } from './authorize.ts';
-import { perform } from './dispatch.ts';
+import { perform, type SlackDeps } from './perform.ts';
 
 const executedStep = z.object({
   event: z.object({
@@ -88,16 +87,11 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
     });
   await perform(
     deps,
+    { kind: 'step', body, claim: run },
     {
-      kind: 'step',
       feature: step.id,
-      requested: undefined,
-      body,
-      claim: run,
       needs: step.needs,
       route: {},
-    },
-    {
       async run({ context }) {
         const result = await step.run(inputs, context, run);
         // The ledger records it.

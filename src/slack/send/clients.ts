@@ -4,16 +4,20 @@ import {
   ErrorCode,
   type Logger,
   type WebAPICallResult,
+  type WebAPIHTTPError,
+  type WebAPIRateLimitedError,
   WebClient,
   type WebClientOptions,
 } from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
+import { readCode } from '../../outbox/classify-failure.ts';
+import { SlackFailure } from '../../outbox/slack-port.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Call } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
-import type { Egress } from './egress.ts';
+import { type Egress, SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 
 interface ClientOptions {
@@ -101,7 +105,8 @@ export async function observeCall<Result>(
     report(status === undefined || isOk(status) ? 'ok' : 'refused', status);
     return result;
   } catch (error) {
-    report(classifyError(error));
+    const failure = toSlackFailure(error);
+    report(failure instanceof SlackFailure ? failure.code : 'no_answer');
     throw error;
   }
 }
@@ -111,10 +116,26 @@ export function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function classifyError(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  if (code === ErrorCode.RateLimitedError) return 'ratelimited';
-  return readSlackError(error) ?? 'no_answer';
+/** Whether a failed call took effect, as a `SlackFailure`; errors that are not Slack's are returned unchanged. */
+export function toSlackFailure(error: unknown): unknown {
+  if (error instanceof SecretLeakBlocked)
+    return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
+  const code = readSlackError(error);
+  if (code !== undefined)
+    return new SlackFailure(readCode(code) === 'unclear' ? 'unknown' : 'refused', code, { cause: error });
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case ErrorCode.RateLimitedError: {
+      const { retryAfter } = error as WebAPIRateLimitedError;
+      return new SlackFailure('refused', 'ratelimited', { cause: error, retryAfterSeconds: retryAfter });
+    }
+    case ErrorCode.HTTPError:
+      return new SlackFailure('unknown', `http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
+    case ErrorCode.RequestError:
+      return new SlackFailure('unknown', 'no_answer', { cause: error });
+    default:
+      // No token for that workspace, or a bug: nothing was sent.
+      return error;
+  }
 }
 
 /** Posts a message in a channel or, by a user's id, in their direct messages. */

@@ -10,16 +10,15 @@ import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { ReportPorts } from '../../commands/reports/model.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
+import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { Message } from '../../views/blocks/blocks.ts';
 import type { SlackClock } from '../clock.ts';
-import type { SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
-import { workspaceOf } from '../sender.ts';
-import { postMessage } from './clients.ts';
+import type { SlackDeps } from '../receive/perform.ts';
+import { tenantIdOfWorkspace, type Workspace, workspaceOf } from '../sender.ts';
 import type { Egress } from './egress.ts';
-import { createSlackPort, toHeldBack } from './slack-port.ts';
-import { createUploads } from './uploads.ts';
+import { createSlackPort } from './slack-port.ts';
+import { createUploads, type UploadOptions } from './uploads.ts';
 
 type Needed =
   | 'access'
@@ -55,7 +54,10 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     policies,
     cdnKey,
     exportThread: options.exportThread,
-    blockFile: (kinds) => toHeldBack(egress.block('file', kinds)),
+    blockFile(kinds) {
+      const cause = egress.block('file', kinds);
+      return new SlackFailure('refused', 'held_back', { cause, reference: cause.reference });
+    },
     refused: metrics.refused,
     untold: metrics.alertUntold,
     people: (place) => people(workspaceOf(place)),
@@ -71,13 +73,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         people: people(workspaceOf(person)),
         keyStore,
       }),
-    slack: (place, signal) => {
-      const client = async (): Promise<WebClient> =>
-        clients.job(await access.token(workspaceOf(place)), tenantId(place));
-      const { apiUrl } = options;
-      const uploads = createUploads({ client, apiUrl, inspect: () => egress.file(), signal });
-      return createSlackPort(client, uploads, options.clock?.skew);
-    },
+    slack: (place, signal) =>
+      openSlack({ ...options, inspect: egress.file }, workspaceOf(place), signal).port,
     async isSharedOutside(owner, channel, signal) {
       const key = `${tenantId(owner)}:${channel}`;
       const known = shared.get(key);
@@ -93,10 +90,22 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
   return ports;
 }
 
-/** Sends a direct message that is no answer to a delivery. @throws what Slack or the network answers. */
-export function createDirectMessenger({ access, clients }: Pick<JobPortsOptions, 'access' | 'clients'>) {
-  return async (person: Person, message: Message): Promise<void> => {
-    const client = clients.interactive(await access.token(workspaceOf(person)), tenantId(person));
-    await postMessage(client, person.userId, message);
-  };
+/** Slack with the token of an installation, by a client that never repeats a call: a lost answer must not post twice. */
+export function openSlack(
+  {
+    access,
+    clients,
+    apiUrl,
+    inspect,
+    clock,
+  }: Pick<SlackDeps, 'access' | 'clients' | 'apiUrl'> &
+    Pick<UploadOptions, 'inspect'> &
+    Pick<JobPortsOptions, 'clock'>,
+  workspace: Workspace,
+  signal: AbortSignal,
+) {
+  const client = async (): Promise<WebClient> =>
+    clients.job(await access.token(workspace), tenantIdOfWorkspace(workspace));
+  const uploads = createUploads({ client, apiUrl, inspect, signal });
+  return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
 }

@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { SlackFailure } from '../../outbox/slack-port.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -10,7 +11,7 @@ import { postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { type NativeOffer, type SendNativeBlocks, withNativeOffer } from './native-blocks.ts';
 import type { PostToResponseUrl } from './response-url.ts';
-import { discardFiles, UploadError, type Uploads } from './uploads.ts';
+import { discardFiles, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
 export interface Route {
@@ -172,7 +173,8 @@ export function withFiles(
     } catch (error) {
       const reference = makeReference();
       log.error({ reference, error, files: files.length }, 'cannot send the files of an answer');
-      const reason = error instanceof UploadError ? error.message : 'The file could not be made or sent.';
+      const sentence = error instanceof SlackFailure ? error.sentence : undefined;
+      const reason = sentence ?? 'The file could not be made or sent.';
       const note = `:warning: ${reason} Reference ${reference}`;
       // If the answer cannot be replaced, the note is a message below it.
       await responder.send(

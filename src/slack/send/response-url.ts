@@ -2,6 +2,7 @@ import { redactDoubtful } from '../../secrets/scanner.ts';
 import type { Call } from '../../telemetry/metrics.ts';
 import { isOk, observeCall } from './clients.ts';
 import type { Egress } from './egress.ts';
+import { isSlackAddress } from './uploads.ts';
 
 /**
  * Posts to a response_url: five uses in thirty minutes, no scope, no membership.
@@ -25,14 +26,11 @@ export function createResponseUrls(
   egress: Pick<Egress, 'check'>,
   { apiUrl, onCall }: { readonly apiUrl: string; readonly onCall?: (call: Call) => void },
 ): PostToResponseUrl {
-  const api = new URL(apiUrl);
-  // The Web API is at slack.com, response_urls at hooks.slack.com.
-  const isSlack = ({ protocol, hostname }: URL): boolean =>
-    protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
   return async (url, content) => {
     const body = JSON.stringify(redactDoubtful(content));
     const address = new URL(url);
-    if (!isSlack(address)) throw new Error(`response_url is not an address of Slack: ${address.host}`);
+    if (!isSlackAddress(address, apiUrl))
+      throw new Error(`response_url is not an address of Slack: ${address.host}`);
     // One after the other: joined, they would be copied twice.
     egress.check('response_url', [url, ...address.searchParams.values()]);
     egress.check('response_url', body);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { WebClient } from '@slack/web-api';
+import type { ConversationsListResponse, ConversationsMembersResponse, WebClient } from '@slack/web-api';
 import type { Sharing } from '../../commands/services.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
+import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from '../../views/share.ts';
@@ -10,14 +10,12 @@ import { SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 import type { Responder, Route } from './responder.ts';
 import type { PostToResponseUrl } from './response-url.ts';
-import { createSlackPort } from './slack-port.ts';
-import { discardFiles, type Uploads } from './uploads.ts';
+import { discardFiles } from './uploads.ts';
 
 interface SharingOptions {
   readonly route: Pick<Route, 'responseUrl' | 'channelId'>;
-  /** A client that never repeats a call: a lost answer must not post twice. */
   readonly client: () => Promise<WebClient>;
-  readonly uploads: Uploads;
+  readonly port: SlackPort;
   readonly postToResponseUrl: PostToResponseUrl;
   readonly tenant: string;
   /** Whoever asks: only channels that they see are found by name. */
@@ -27,7 +25,7 @@ interface SharingOptions {
   readonly sendNativeBlocks: SendNativeBlocks;
   readonly recall: Sharing['recall'];
   /** False if it was claimed before, and not released. */
-  readonly claim: (id: string) => Promise<boolean>;
+  readonly claimOnce: (id: string) => Promise<boolean>;
   readonly release: (id: string) => Promise<void>;
   readonly log: Log;
 }
@@ -40,8 +38,7 @@ const maxPages = 5;
  * as a message of the bot, which must be in the channel.
  */
 export function createSharing(options: SharingOptions): Sharing {
-  const { route, client, uploads, log } = options;
-  const port = createSlackPort(client, uploads);
+  const { route, port, log } = options;
 
   const deliver: Sharing['post'] = async (message, { channel, threadTs: thread, files }) => {
     const id = randomBytes(8).toString('hex');
@@ -50,47 +47,27 @@ export function createSharing(options: SharingOptions): Sharing {
     const url = channel === route.channelId && files.length === 0 ? route.responseUrl : undefined;
     if (url === undefined) {
       const posted = await byClient();
-      if (files.length === 0) return 'posted';
       try {
-        await port.share(files, { channel, thread: thread ?? posted.ts });
+        if (files.length > 0) await port.share(files, { channel, thread: thread ?? posted.ts });
+        return 'posted';
       } catch (error) {
         log.warn({ channel, error }, 'cannot share the file of an answer');
         return 'post-only';
       }
-      return 'posted';
     }
-    await postByUrl(url, message, thread, byClient);
-    return 'posted';
-  };
-
-  /** Where charts and tables are refused by the response_url, the bot's own message may still take them. */
-  const postByUrl = async (
-    url: string,
-    { text, blocks }: Message,
-    thread: string | undefined,
-    byClient: () => Promise<unknown>,
-  ): Promise<void> => {
-    const content = { text, blocks };
+    const content = { text: message.text, blocks: message.blocks };
     const way = { tenant: options.tenant, method: 'response_url' };
-    const about = {
-      response_type: 'in_channel',
-      // Else the answer that holds the button would be overwritten.
-      replace_original: false,
-      ...(thread === undefined ? {} : { thread_ts: thread }),
-    };
-    const isPosted = async (): Promise<boolean> => {
-      try {
-        await byClient();
-        return true;
-      } catch (error) {
-        if (!(error instanceof SlackFailure) || error.outcome === 'unknown') throw error;
-        return false;
-      }
-    };
     try {
       await options.sendNativeBlocks(way, content, async (sent) => {
-        if (sent !== content && (await isPosted())) return;
-        await options.postToResponseUrl(url, { ...sent, ...about });
+        // Where the response_url takes no charts and tables, the bot's own message may.
+        if (sent !== content && (await isDone(byClient()))) return;
+        await options.postToResponseUrl(url, {
+          ...sent,
+          response_type: 'in_channel',
+          // Else the answer that holds the button would be overwritten.
+          replace_original: false,
+          ...(thread === undefined ? {} : { thread_ts: thread }),
+        });
       });
     } catch (error) {
       const reason = readSlackError(error);
@@ -98,19 +75,27 @@ export function createSharing(options: SharingOptions): Sharing {
       log.info({ reason }, 'Slack refused a response_url, sharing as the bot');
       await byClient();
     }
+    return 'posted';
   };
 
-  const isMember = async (channel: string): Promise<boolean> => {
-    let cursor: string | undefined;
-    for (let page = 0; page < maxPages; page += 1) {
-      const about = { channel, limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const answer = await orReason(client().then(({ conversations }) => conversations.members(about)));
-      if (typeof answer === 'string') return false;
-      if (answer.members?.includes(options.userId)) return true;
-      cursor = answer.response_metadata?.next_cursor || undefined;
-      if (cursor === undefined) return false;
+  /** What `find` finds on the first pages; undefined also where Slack does not answer. */
+  const search = async <Page, Found>(
+    method: string,
+    args: object,
+    find: (page: Page) => Found | undefined,
+  ): Promise<Found | undefined> => {
+    let read = 0;
+    try {
+      const client = await options.client();
+      for await (const page of client.paginate(method, { limit: 1000, ...args })) {
+        read += 1;
+        const found = find(page as Page);
+        if (found !== undefined || read === maxPages) return found;
+      }
+    } catch (error) {
+      log.info({ method, reason: readSlackError(error) ?? 'no-answer' }, 'cannot look through channels');
     }
-    return false;
+    return undefined;
   };
 
   return {
@@ -118,7 +103,7 @@ export function createSharing(options: SharingOptions): Sharing {
     async post(message, to) {
       const { once, channel, threadTs = '' } = to;
       const id = once === undefined ? undefined : `share:${once}:${channel}:${threadTs}`;
-      if (id !== undefined && !(await options.claim(id))) {
+      if (id !== undefined && !(await options.claimOnce(id))) {
         await discardFiles(to.files);
         return 'repeated';
       }
@@ -136,26 +121,21 @@ export function createSharing(options: SharingOptions): Sharing {
     },
     async findChannel(name) {
       const wanted = name.toLowerCase();
-      let cursor: string | undefined;
-      for (let page = 0; page < maxPages; page += 1) {
-        const answer = await orReason(
-          client().then(({ conversations }) =>
-            conversations.list({
-              types: 'public_channel,private_channel',
-              exclude_archived: true,
-              limit: 1000,
-              ...(options.teamId === undefined ? {} : { team_id: options.teamId }),
-              ...(cursor === undefined ? {} : { cursor }),
-            }),
-          ),
-        );
-        if (typeof answer === 'string') return undefined;
-        const found = answer.channels?.find((channel) => channel.name === wanted);
-        if (found?.id) return !found.is_private || (await isMember(found.id)) ? found.id : undefined;
-        cursor = answer.response_metadata?.next_cursor || undefined;
-        if (cursor === undefined) return undefined;
-      }
-      return undefined;
+      const about = {
+        types: 'public_channel,private_channel',
+        exclude_archived: true,
+        ...(options.teamId === undefined ? {} : { team_id: options.teamId }),
+      };
+      const found = await search('conversations.list', about, ({ channels }: ConversationsListResponse) =>
+        channels?.find((channel) => channel.name === wanted),
+      );
+      if (!found?.is_private) return found?.id;
+      const isMember = await search(
+        'conversations.members',
+        { channel: found.id },
+        ({ members }: ConversationsMembersResponse) => members?.includes(options.userId) || undefined,
+      );
+      return isMember && found.id;
     },
     readAudience: (channel) =>
       port.readAudience(channel).catch((error: unknown) => {
@@ -165,12 +145,14 @@ export function createSharing(options: SharingOptions): Sharing {
   };
 }
 
-/** What Slack answers, or the word with which it does not. */
-async function orReason<T extends object>(call: Promise<T>): Promise<T | string> {
+/** False if Slack refused it. */
+async function isDone(call: Promise<unknown>): Promise<boolean> {
   try {
-    return await call;
+    await call;
+    return true;
   } catch (error) {
-    return readSlackError(error) ?? 'no-answer';
+    if (error instanceof SlackFailure && error.outcome === 'refused') return false;
+    throw error;
   }
 }
 

@@ -1,12 +1,11 @@
-import { ErrorCode, type WebAPIHTTPError, type WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
+import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
 import { readCode } from '../../outbox/classify-failure.ts';
 import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import { readSlackError } from '../installations.ts';
-import { postMessage } from './clients.ts';
-import { SecretLeakBlocked } from './egress.ts';
-import { UploadError, type Uploads } from './uploads.ts';
+import { postMessage, toSlackFailure } from './clients.ts';
+import type { Uploads } from './uploads.ts';
 
 // The type of a message's metadata: lower case with underscores.
 const markerType = 'cdn_chatops';
@@ -14,47 +13,51 @@ const markerType = 'cdn_chatops';
 /** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
 export function createSlackPort(
   client: () => Promise<WebClient>,
-  uploads: Uploads,
+  { share }: Pick<Uploads, 'share'>,
   /** Seconds that this machine's clock is ahead of Slack's. */
   clockSkew: () => number | undefined = () => undefined,
 ): SlackPort {
+  const call = async <T>(run: (client: WebClient) => Promise<T>): Promise<T> => {
+    try {
+      return await run(await client());
+    } catch (error) {
+      throw toSlackFailure(error);
+    }
+  };
   return {
+    share,
     post: (channel, message, { id, thread }) =>
-      classifyErrors(async () => {
-        const posted = await postMessage(await client(), channel, message, {
+      call(async (slack) => {
+        const posted = await postMessage(slack, channel, message, {
           ...(thread === undefined ? {} : { thread_ts: thread }),
           metadata: { event_type: markerType, event_payload: { id } },
         });
         return { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
       }),
     update: ({ channel, ts }, { text, blocks = [] }) =>
-      classifyErrors(async () => {
-        // An update without blocks would keep the old ones.
-        await (await client()).chat.update({ channel, ts, text, blocks });
-      }),
-    find: (id, where) => classifyErrors(async () => findMessage(await client(), id, where, clockSkew())),
-    share: (files, target) => classifyErrors(() => uploads.share(files, target)),
+      // An update without blocks would keep the old ones.
+      call(async ({ chat }) => void (await chat.update({ channel, ts, text, blocks }))),
+    find: (id, where) => call((slack) => findMessage(slack, id, where, clockSkew())),
     completeStep: (run, end) =>
-      classifyErrors(async () => {
-        const { functions } = await client();
+      call(async ({ functions }) => {
         const which = { function_execution_id: run };
-        try {
-          if ('error' in end) await functions.completeError({ ...which, ...end });
-          else await functions.completeSuccess({ ...which, ...end });
-        } catch (error) {
-          if (readCode(readSlackError(error)) !== 'absent') throw error;
-        }
+        await unlessAbsent(
+          'error' in end
+            ? functions.completeError({ ...which, ...end })
+            : functions.completeSuccess({ ...which, ...end }),
+        );
       }),
-    readAudience: (channel) => classifyErrors(async () => readAudience(await client(), channel)),
-    deleteFile: (file) =>
-      classifyErrors(async () => {
-        try {
-          await (await client()).files.delete({ file });
-        } catch (error) {
-          if (readCode(readSlackError(error)) !== 'absent') throw error;
-        }
-      }),
+    readAudience: (channel) => call((slack) => readAudience(slack, channel)),
+    deleteFile: (file) => call(({ files }) => unlessAbsent(files.delete({ file }))),
   };
+}
+
+async function unlessAbsent(call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (readCode(readSlackError(error)) !== 'absent') throw error;
+  }
 }
 
 /** Errors that pass are thrown. */
@@ -118,43 +121,3 @@ const markedMetadata = z.object({
   event_type: z.literal(markerType),
   event_payload: z.object({ id: z.string() }),
 });
-
-async function classifyErrors<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw classifyError(error);
-  }
-}
-
-/** Whether a failed call took effect, as a `SlackFailure`; errors that are not Slack's are returned unchanged. */
-function classifyError(error: unknown): unknown {
-  if (error instanceof UploadError) {
-    const inner = classifyError(error.cause);
-    const { message } = error;
-    const { outcome, code, retryAfterSeconds, reference } =
-      inner instanceof SlackFailure ? inner : new SlackFailure('refused', error.code, error);
-    return new SlackFailure(outcome, code, { cause: error, message, retryAfterSeconds, reference });
-  }
-  if (error instanceof SecretLeakBlocked) return toHeldBack(error);
-  const code = readSlackError(error);
-  if (code !== undefined)
-    return new SlackFailure(readCode(code) === 'unclear' ? 'unknown' : 'refused', code, { cause: error });
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
-    case ErrorCode.RateLimitedError: {
-      const { retryAfter } = error as WebAPIRateLimitedError;
-      return new SlackFailure('refused', 'ratelimited', { cause: error, retryAfterSeconds: retryAfter });
-    }
-    case ErrorCode.HTTPError:
-      return new SlackFailure('unknown', `http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
-    case ErrorCode.RequestError:
-      return new SlackFailure('unknown', 'no_answer', { cause: error });
-    default:
-      // No token for that workspace, or a bug: nothing was sent.
-      return error;
-  }
-}
-
-export function toHeldBack(error: SecretLeakBlocked): SlackFailure {
-  return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
-}

@@ -4,38 +4,28 @@ import type { WebClient } from '@slack/web-api';
 import { readRetryAfter } from '../../api/http/retry.ts';
 import { type FileTarget, postFile } from '../../lib/file-transfer.ts';
 import { canBeLifted, isPlaceCode } from '../../outbox/classify-failure.ts';
-import type { SlackPort } from '../../outbox/slack-port.ts';
+import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
-import { SecretLeakBlocked } from './egress.ts';
-
-/** `message` may be shown to people: it holds no foreign text. */
-export class UploadError extends Error {
-  override readonly name = 'UploadError';
-  /** `upload_failed` may succeed later; the others are permanent. */
-  readonly code: 'upload_failed' | 'upload_refused' | 'upload_too_large';
-  /** The pause that Slack asked for. */
-  readonly retryAfterSeconds: number | undefined;
-
-  constructor(
-    message: string,
-    facts: Partial<Pick<UploadError, 'code' | 'retryAfterSeconds' | 'cause'>> = {},
-  ) {
-    super(message, { cause: facts.cause });
-    this.code = facts.code ?? 'upload_failed';
-    this.retryAfterSeconds = facts.retryAfterSeconds;
-  }
-}
+import { toSlackFailure } from './clients.ts';
 
 export interface Uploads {
   /**
    * Shares files with one message and always deletes their temporary files. Everyone in the channel can open them.
    *
-   * @throws UploadError with the reason; errors of `beforeShare` are thrown unchanged.
+   * @throws SlackFailure with a sentence; errors of `beforeShare` are thrown unchanged.
    */
   readonly share: SlackPort['share'];
-  /** The channel of the person's direct messages with the bot. @throws UploadError */
+  /** The channel of the person's direct messages with the bot. @throws SlackFailure with a sentence */
   findDirectMessages(userId: string): Promise<string>;
+}
+
+export interface UploadOptions {
+  readonly client: () => Promise<WebClient>;
+  readonly apiUrl: string;
+  /** Throws if the file, given piece by piece, holds a live secret. */
+  readonly inspect: () => (piece: Uint8Array) => void;
+  readonly signal: AbortSignal;
 }
 
 /** Deletes temporary files. */
@@ -54,13 +44,7 @@ type Source = Attachment['content'];
  *
  * The bytes go only to hosts at or below the Web API's, without the bot token; the SDK would keep a large file in memory.
  */
-export function createUploads(options: {
-  readonly client: () => Promise<WebClient>;
-  readonly apiUrl: string;
-  /** Throws if the file, given piece by piece, holds a live secret. */
-  readonly inspect: () => (piece: Uint8Array) => void;
-  readonly signal: AbortSignal;
-}): Uploads {
+export function createUploads(options: UploadOptions): Uploads {
   return {
     async share(files, { channel, thread, comment, beforeShare }) {
       try {
@@ -86,7 +70,7 @@ export function createUploads(options: {
     findDirectMessages: (userId) =>
       explainErrors(async () => {
         const { channel } = await (await options.client()).conversations.open({ users: userId });
-        if (!channel?.id) throw new UploadError('Slack opened no conversation with you.');
+        if (!channel?.id) throw fail('Slack opened no conversation with you.');
         return channel.id;
       }),
   };
@@ -99,19 +83,18 @@ export function createUploads(options: {
   }
 
   /** The first two steps. Returns the file's id. */
-  async function upload(client: WebClient, file: Attachment): Promise<string> {
-    const source = file.content;
-    const length = await findLength(source);
-    if (length === 0) throw new UploadError('The file is empty, and Slack takes none without content.');
-    await inspect(source);
+  async function upload(client: WebClient, { name, mimetype, content }: Attachment): Promise<string> {
+    const length = await findLength(content);
+    if (length === 0) throw fail('The file is empty, and Slack takes none without content.');
+    await inspect(content);
     const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
-      filename: file.name,
+      filename: name,
       length,
     });
-    if (!address || !id) throw new UploadError('Slack gave no address for the file.');
-    await sendBytes(source, {
+    if (!address || !id) throw fail('Slack gave no address for the file.');
+    await sendBytes(content, {
       url: checkUploadUrl(address),
-      headers: { 'content-type': file.mimetype, 'content-length': String(length) },
+      headers: { 'content-type': mimetype, 'content-length': String(length) },
       signal: options.signal,
     });
     return id;
@@ -127,13 +110,17 @@ export function createUploads(options: {
 
   /** Files may be confidential: they go to Slack only, whatever the answer says. */
   function checkUploadUrl(uploadUrl: string): URL {
-    const api = new URL(options.apiUrl);
     const url = new URL(uploadUrl);
-    const isSlack = url.hostname === api.hostname || url.hostname.endsWith(`.${api.hostname}`);
-    if (!isSlack || url.protocol !== api.protocol)
-      throw new UploadError('Slack named an address for the file that is not Slack’s.');
+    if (!isSlackAddress(url, options.apiUrl))
+      throw fail('Slack named an address for the file that is not Slack’s.');
     return url;
   }
+}
+
+/** Whether an address is at or below the host of the Web API: that is slack.com, and its others are hooks.slack.com … */
+export function isSlackAddress({ protocol, hostname }: URL, apiUrl: string): boolean {
+  const api = new URL(apiUrl);
+  return protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
 }
 
 async function findLength(source: Source): Promise<number> {
@@ -160,28 +147,38 @@ async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise
       : postFile('path' in source ? createReadStream(source.path) : source, target);
   const { status, retryAfter } = await sending.finally(() => clearTimeout(timer));
   if (status === 200) return;
-  if (status === 413)
-    throw new UploadError('Slack does not take a file of this size (HTTP 413).', {
-      code: 'upload_too_large',
-    });
+  if (status === 413) throw fail('Slack does not take a file of this size (HTTP 413).', 'upload_too_large');
   const isPermanent = status >= 400 && status < 500 && !temporary.has(status);
-  throw new UploadError(`Slack did not take the file (HTTP ${status}).`, {
-    code: isPermanent ? 'upload_refused' : 'upload_failed',
-    retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
-  });
+  throw fail(
+    `Slack did not take the file (HTTP ${status}).`,
+    isPermanent ? 'upload_refused' : 'upload_failed',
+    readRetryAfter(retryAfter ?? null, Date.now()),
+  );
+}
+
+/** `upload_failed` may succeed later; the others are permanent. `sentence` holds no foreign text. */
+function fail(
+  sentence: string,
+  code: 'upload_failed' | 'upload_refused' | 'upload_too_large' = 'upload_failed',
+  retryAfterSeconds?: number,
+): SlackFailure {
+  return new SlackFailure('refused', code, { sentence, retryAfterSeconds });
 }
 
 async function explainErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof UploadError ? error : new UploadError(describeReason(error), { cause: error });
+    const known = toSlackFailure(error);
+    if (known instanceof SlackFailure && known.sentence !== undefined) throw known;
+    const { outcome, code, retryAfterSeconds, reference } = known instanceof SlackFailure ? known : fail('');
+    const sentence = describeReason(error, reference);
+    throw new SlackFailure(outcome, code, { cause: error, retryAfterSeconds, reference, sentence });
   }
 }
 
-function describeReason(error: unknown): string {
-  if (error instanceof SecretLeakBlocked)
-    return `The file was held back: it would have shown a secret (${error.reference}).`;
+function describeReason(error: unknown, heldBack: string | undefined): string {
+  if (heldBack !== undefined) return `The file was held back: it would have shown a secret (${heldBack}).`;
   const code = readSlackError(error);
   if (code !== undefined) return describeCode(code);
   if (error instanceof Error && error.name === 'TimeoutError') return 'Slack took too long to take the file.';

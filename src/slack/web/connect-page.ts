@@ -17,9 +17,9 @@ import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
-import { oncePerMinute, type SlackDeps } from '../receive/authorize.ts';
 import { explainFailure } from '../receive/failures.ts';
-import { createRateLimit, findVisitor, markVerified } from './limits.ts';
+import type { SlackDeps } from '../receive/perform.ts';
+import { createRateLimit, findVisitor, markVerified, oncePerMinute } from './limits.ts';
 import * as pages from './page.ts';
 
 type Needed = 'audit' | 'cdn' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';

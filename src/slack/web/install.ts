@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InstallProvider } from '@slack/oauth';
 import { UserError } from '../../errors.ts';
 import { renderInstalled, renderNotInstalled } from '../../views/connect/install.ts';
-import { oncePerMinute, type SlackDeps } from '../receive/authorize.ts';
-import { createRateLimit, findVisitor } from './limits.ts';
+import type { SlackDeps } from '../receive/perform.ts';
+import { createRateLimit, findVisitor, oncePerMinute } from './limits.ts';
 import * as pages from './page.ts';
 
 export type InstallPages = ReturnType<typeof createInstallPages>;

@@ -178,3 +178,13 @@ export function findVisitor(address: string | undefined): string {
   const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
   return [...first, ...zeros, ...last].slice(0, 4).join(':');
 }
+
+/** True the first time in a minute that it is called with `key`. Keeps the 10,000 latest keys. */
+export function oncePerMinute(now: () => Date): (key: string) => boolean {
+  const seen = createCache<true>({ now, maxEntries: 10_000, ttlMs: minuteMs });
+  return (key) => {
+    if (seen.get(key)) return false;
+    seen.set(key, true);
+    return true;
+  };
+}
