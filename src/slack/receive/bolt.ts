@@ -250,8 +250,6 @@ function describeRefusal({ command, type, actions, event, view }: Body) {
  * dropped at every LOG_LEVEL.
  */
 export function createBoltLog(log: Log): Logger {
-  const join = (parts: readonly unknown[]): string =>
-    parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
   return {
     debug: () => undefined,
     info: (...parts) => log.debug({}, join(parts)),
@@ -261,4 +259,8 @@ export function createBoltLog(log: Log): Logger {
     getLevel: () => LogLevel.INFO,
     setName: () => undefined,
   };
+}
+
+function join(parts: readonly unknown[]): string {
+  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
 }

@@ -1,4 +1,3 @@
-import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { requireKey } from '../../auth/keys/key-store.ts';
@@ -15,10 +14,9 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { SlackClock } from '../clock.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
-import { tenantIdOfWorkspace, type Workspace, workspaceOf } from '../sender.ts';
+import { workspaceOf } from '../sender.ts';
 import type { Egress } from './egress.ts';
-import { createSlackPort } from './slack-port.ts';
-import { createUploads, type UploadOptions } from './uploads.ts';
+import { openSlack } from './slack-port.ts';
 
 type Needed =
   | 'access'
@@ -45,7 +43,7 @@ export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'account
   Omit<OffboardingPorts, 'endAccess'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
-  const { access, clients, keyStore, policies, people, audit, ledger, egress, log, metrics } = options;
+  const { access, keyStore, policies, people, audit, ledger, egress, log, metrics } = options;
   const cdnKey = async (person: Person): Promise<Secret> => (await requireKey(keyStore, person)).key;
   const shared = createCache<boolean>({ now: options.now, ttlMs: 10 * minuteMs, maxEntries: 2_000 });
   const ports: JobPorts = {
@@ -88,24 +86,4 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     },
   };
   return ports;
-}
-
-/** Slack with the token of an installation, by a client that never repeats a call: a lost answer must not post twice. */
-export function openSlack(
-  {
-    access,
-    clients,
-    apiUrl,
-    inspect,
-    clock,
-  }: Pick<SlackDeps, 'access' | 'clients' | 'apiUrl'> &
-    Pick<UploadOptions, 'inspect'> &
-    Pick<JobPortsOptions, 'clock'>,
-  workspace: Workspace,
-  signal: AbortSignal,
-) {
-  const client = async (): Promise<WebClient> =>
-    clients.job(await access.token(workspace), tenantIdOfWorkspace(workspace));
-  const uploads = createUploads({ client, apiUrl, inspect, signal });
-  return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
 }

@@ -79,17 +79,17 @@ export function createSharing(options: SharingOptions): Sharing {
   };
 
   /** What `find` finds on the first pages; undefined also where Slack does not answer. */
-  const search = async <Page, Found>(
+  const search = async <Found>(
     method: string,
     args: object,
-    find: (page: Page) => Found | undefined,
+    find: (page: ConversationsListResponse & ConversationsMembersResponse) => Found | undefined,
   ): Promise<Found | undefined> => {
     let read = 0;
     try {
       const client = await options.client();
       for await (const page of client.paginate(method, { limit: 1000, ...args })) {
         read += 1;
-        const found = find(page as Page);
+        const found = find(page);
         if (found !== undefined || read === maxPages) return found;
       }
     } catch (error) {
@@ -126,14 +126,14 @@ export function createSharing(options: SharingOptions): Sharing {
         exclude_archived: true,
         ...(options.teamId === undefined ? {} : { team_id: options.teamId }),
       };
-      const found = await search('conversations.list', about, ({ channels }: ConversationsListResponse) =>
+      const found = await search('conversations.list', about, ({ channels }) =>
         channels?.find((channel) => channel.name === wanted),
       );
       if (!found?.is_private) return found?.id;
       const isMember = await search(
         'conversations.members',
         { channel: found.id },
-        ({ members }: ConversationsMembersResponse) => members?.includes(options.userId) || undefined,
+        ({ members }) => members?.includes(options.userId) || undefined,
       );
       return isMember && found.id;
     },

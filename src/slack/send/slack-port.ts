@@ -3,15 +3,39 @@ import { z } from 'zod';
 import { minuteMs } from '../../lib/time.ts';
 import { readCode } from '../../outbox/classify-failure.ts';
 import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
-import { readSlackError } from '../installations.ts';
-import { postMessage, toSlackFailure } from './clients.ts';
-import type { Uploads } from './uploads.ts';
+import type { SlackClock } from '../clock.ts';
+import { type InstallationAccess, readSlackError } from '../installations.ts';
+import { tenantIdOfWorkspace, type Workspace } from '../sender.ts';
+import { type Clients, postMessage, toSlackFailure } from './clients.ts';
+import { createUploads, type UploadOptions, type Uploads } from './uploads.ts';
 
 // The type of a message's metadata: lower case with underscores.
 const markerType = 'cdn_chatops';
 
+/** Slack with the token of an installation, by a client that never repeats a call: a lost answer must not post twice. */
+export function openSlack(
+  {
+    access,
+    clients,
+    apiUrl,
+    inspect,
+    clock,
+  }: Pick<UploadOptions, 'apiUrl' | 'inspect'> & {
+    readonly access: Pick<InstallationAccess, 'token'>;
+    readonly clients: Pick<Clients, 'job'>;
+    readonly clock?: Pick<SlackClock, 'skew'>;
+  },
+  workspace: Workspace,
+  signal: AbortSignal,
+) {
+  const client = async (): Promise<WebClient> =>
+    clients.job(await access.token(workspace), tenantIdOfWorkspace(workspace));
+  const uploads = createUploads({ client, apiUrl, inspect, signal });
+  return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
+}
+
 /** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
-export function createSlackPort(
+function createSlackPort(
   client: () => Promise<WebClient>,
   { share }: Pick<Uploads, 'share'>,
   /** Seconds that this machine's clock is ahead of Slack's. */

@@ -30,12 +30,12 @@ export function createInstallPages(
   const show = (page: pages.Reply): pages.Reply => ({ ...page, headers: { ...headers, ...page.headers } });
 
   return {
-    async start(request: IncomingMessage, response: ServerResponse): Promise<undefined> {
+    start: async (request: IncomingMessage, response: ServerResponse): Promise<undefined> => {
       const own = { ...headers, 'cache-control': 'no-store' };
       for (const [name, value] of Object.entries(own)) response.setHeader(name, value);
       await installer.handleInstallPath(request, response);
     },
-    async finish(request: IncomingMessage, response: ServerResponse): Promise<pages.Reply | undefined> {
+    finish: async (request: IncomingMessage, response: ServerResponse): Promise<pages.Reply | undefined> => {
       const query = new URL(request.url ?? '', 'http://localhost').searchParams;
       if (query.has('error'))
         return show({ status: 200, body: renderNotInstalled('It was cancelled or refused in Slack.') });
