@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Actor, createActor } from './actor.ts';
+import { type Assistant, type AssistantEra, createAssistant } from './assistant.ts';
 import { createTimestamps } from './clock.ts';
 import { createDeliverer, type Exchange } from './delivery.ts';
 import { createHttpTransport } from './delivery-http.ts';
@@ -43,6 +44,11 @@ export interface SlackSimulator {
   deliverTo(eventsUrl: string): void;
   /** A person by user id; see `Actor`. */
   as(userId: string, channelId?: string, teamId?: string): Actor;
+  /** Slack's assistant in its conversation with a person, with the app's tools at `/mcp` of this origin. */
+  assistant(
+    userId: string,
+    options: { origin: string; teamId?: string; enterpriseId?: string; era?: AssistantEra },
+  ): Assistant;
   readonly calls: Call[];
   /** Resolves with a call of a method, whether it came already or will. */
   called(method: string, timeoutMs?: number): Promise<Call>;
@@ -228,6 +234,17 @@ export async function startSlack(
       deliverer.useHttp(true);
     },
     as: (userId, channelId, teamId) => createActor(sim, parts, { userId, channelId, teamId }),
+    assistant: (userId, { origin, teamId = world.workspaces.acme.id, enterpriseId, era }) =>
+      createAssistant(sim, {
+        address: new URL('/mcp', origin).href,
+        signingSecret,
+        person: {
+          user_id: userId,
+          team_id: teamId,
+          ...(enterpriseId ? { enterprise_id: enterpriseId } : {}),
+        },
+        ...(era ? { era } : {}),
+      }),
     calls,
     called: (method, timeoutMs = 5000) => waitForCall(sim, method, timeoutMs),
     problems,

@@ -2,9 +2,12 @@ import { createDeliveryClaims } from '../auth/claims.ts';
 import { type Person, tenantId } from '../auth/identity.ts';
 import { createEndStore } from '../auth/offboarding.ts';
 import { isReadOnly, UserError } from '../errors.ts';
+import { createToolCalls } from '../slack/mcp/call.ts';
+import { createMcpEndpoint } from '../slack/mcp/endpoint.ts';
 import { createBolt } from '../slack/receive/bolt.ts';
 import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
 import type { LifecycleHandlers } from '../slack/receive/lifecycle-events.ts';
+import type { SlackDeps } from '../slack/receive/perform.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { postMessage } from '../slack/send/clients.ts';
 import { workspaceOf } from '../slack/sender.ts';
@@ -63,12 +66,10 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     store: createEndStore(stores.database.db, stores.queue.enqueue, now),
     changed: (workspace, userId) => services.people(workspace).forget(userId),
   };
-  const bolt = createBolt({
+  const slack: SlackDeps = {
     ...stores,
     ...services,
     ...features,
-    receiver,
-    ends,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     createFileScanner: () => egress.file(),
     shouldRecordDenial: oncePerMinute(now),
@@ -79,7 +80,12 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     log,
     now,
     panel: config.panel,
-  });
+  };
+  const bolt = createBolt({ ...services, ...slack, receiver, ends });
+  const tools =
+    signingSecret && publicUrl !== undefined
+      ? createMcpEndpoint({ signingSecret, call: createToolCalls({ ...slack, egress }), log, now })
+      : undefined;
 
   let asking: Promise<string | undefined> | undefined;
   const subject: Subject = {
@@ -106,6 +112,7 @@ export function createEdges(base: Base, role: Role, stores: Stores, services: Se
     log,
     metrics: { contentType: metrics.contentType, render: () => metrics.render(gauges) },
     events: http?.handle,
+    tools,
     install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,
     unready: createReadiness(subject),

@@ -9,6 +9,7 @@ export type Kind =
   | 'picker'
   | 'shortcut'
   | 'step'
+  | 'tool'
   | 'home'
   | 'event';
 export type Outcome = 'answered' | 'refused' | 'failed' | 'duplicate';

@@ -52,6 +52,7 @@ export const auditEvents = [
   'operation-cancelled',
   'answer-shared',
   'step-run',
+  'tool-run',
   'name-given',
   'name-removed',
   'default-zone-set',

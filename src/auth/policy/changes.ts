@@ -6,6 +6,7 @@ import {
   decideApproval,
   type Policy,
   type Right,
+  readAssistant,
 } from './policy.ts';
 
 const listFields = [
@@ -23,6 +24,7 @@ const valueFields = [
   'expiryMinutes',
   'exportKeepDays',
   'secondAdmin',
+  'assistant',
 ] as const;
 export type ListField = (typeof listFields)[number];
 export type ValueField = (typeof valueFields)[number];
@@ -35,7 +37,7 @@ export type Change =
       readonly added: readonly string[];
       readonly removed: readonly string[];
     }
-  /** Channels are strings. */
+  /** A string is a channel, but for the assistant's mode. */
   | {
       readonly kind: 'value';
       readonly field: ValueField;
@@ -53,7 +55,12 @@ export function diffPolicies(before: Policy, after: Policy): Change[] {
     return { kind: 'list', field, added, removed };
   });
   const values = valueFields.map(
-    (field): Change => ({ kind: 'value', field, from: before[field], to: after[field] }),
+    (field): Change => ({
+      kind: 'value',
+      field,
+      from: readValue(before, field),
+      to: readValue(after, field),
+    }),
   );
   const caps = findCapped(before, after).map((channel): Change => {
     return { kind: 'cap', channel, from: channelCap(before, channel), to: channelCap(after, channel) };
@@ -61,6 +68,10 @@ export function diffPolicies(before: Policy, after: Policy): Change[] {
   return [...lists, ...values, ...caps].filter((change) =>
     change.kind === 'list' ? change.added.length + change.removed.length > 0 : change.from !== change.to,
   );
+}
+
+function readValue(policy: Policy, field: ValueField) {
+  return field === 'assistant' ? readAssistant(policy) : policy[field];
 }
 
 /** A change in words and ids, for the audit. */

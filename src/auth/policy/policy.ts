@@ -8,6 +8,9 @@ import { mentionGroup } from '../identity.ts';
 export const rights = ['none', 'read', 'export', 'change', 'destroy', 'admin'] as const;
 export type Right = (typeof rights)[number];
 
+/** `proposing`: it may also put requests into the list where people decide. */
+export const assistantModes = ['off', 'reading', 'proposing'] as const;
+
 const ids = z.array(z.string()).readonly();
 const count = z.number().int().nonnegative();
 
@@ -32,6 +35,8 @@ export const policyBody = z.object({
   secondAdmin: z.boolean().default(true),
   /** Days after which the files of an export are deleted from Slack; 0 = never. */
   exportKeepDays: count,
+  /** What Slack's assistant may do with the bot for people who can do it themselves; absent = off. */
+  assistant: z.enum(assistantModes).optional(),
 });
 
 /** Version 0 = never saved. */
@@ -52,6 +57,11 @@ export const initialPolicy: Policy = {
   secondAdmin: true,
   exportKeepDays: 0,
 };
+
+/** What Slack's assistant may do. */
+export function readAssistant({ assistant = 'off' }: Policy): (typeof assistantModes)[number] {
+  return assistant;
+}
 
 /** The facts about a person that policy decides by. */
 export interface Actor {

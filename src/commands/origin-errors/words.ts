@@ -76,7 +76,7 @@ const otherNames = ['show', 'as', 'seen'];
  *
  * @throws UserError for another word with a colon, and for a value that none can have; it offers what was probably meant.
  */
-export function readFilters(words: Words): Filters {
+export function readFilters(words: Pick<Words, 'list' | 'pairs'>): Filters {
   const found: Partial<Record<FilterKind, string[]>> = {};
   for (const [kind, typed] of words.pairs) {
     if (otherNames.includes(kind)) continue;
@@ -123,7 +123,7 @@ function readPath(typed: string): string | undefined {
   return /^[/*]/u.test(path) || /^[^/]+\.[^/]+\//u.test(path) ? path : `/${path}`;
 }
 
-function createNameError(name: string, { list, pairs }: Words): UserError {
+function createNameError(name: string, { list, pairs }: Pick<Words, 'list' | 'pairs'>): UserError {
   const [near] = findClosest(name, [...filterKinds, 'show'], 1);
   const filters = pairs.map(([other, value]) => `${other === name ? near : other}:${quoteWord(value)}`);
   return new UserError(

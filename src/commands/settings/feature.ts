@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Group, type People, tenantId } from '../../auth/identity.ts';
-import { initialPolicy, type Policy } from '../../auth/policy/policy.ts';
+import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/policy.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
@@ -29,7 +29,7 @@ import { announce, findConsequences, findSecondAdmins, refuseOvertaken, save } f
 const settingsCommand: Command<'exports' | 'ledger' | 'policies'> = {
   name: 'settings',
   aliases: ['policy', 'config'],
-  usage: 'settings [people|approvals|channels|keeping]',
+  usage: 'settings [people|approvals|channels|keeping|assistant]',
   summary: 'Who may do what, where, and who has to approve it',
   examples: ['settings', 'settings approvals'],
   needs: 'admin',
@@ -125,6 +125,7 @@ const fields = z
     capChange: channels,
     exportChannels: channels,
     postChannels: channels,
+    assistant: z.enum(assistantModes, { error: 'Pick one of the three.' }).optional(),
     secondAdmin: z
       .array(z.string())
       .transform((ticked) => ticked.length > 0)

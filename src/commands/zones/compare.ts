@@ -90,6 +90,14 @@ async function compareZones(
   all: boolean,
   context: With<'zoneCache'>,
 ): Promise<Message> {
+  return renderComparison({ zones: await readTwoZones(zones, context), all, asOf: context.now() });
+}
+
+/** The settings of two zones. @throws UserError where they are one, or the key does not see one of them */
+export async function readTwoZones(
+  zones: readonly [ZoneName, ZoneName],
+  context: With<'zoneCache'>,
+): Promise<readonly [ZoneSettings, ZoneSettings]> {
   const [one, other] = zones;
   if (one.id === other.id) throw new UserError('That is one zone.', 'Name another one to compare it with.');
   const cdn = await context.cdn();
@@ -101,7 +109,7 @@ async function compareZones(
       `There is no zone ${formatCode((a ? other : one).id, 40)} among those that your key sees.`,
       'Type `/cdn zones` for the list as it is now.',
     );
-  return renderComparison({ zones: [a, b], all, asOf: context.now() });
+  return [a, b];
 }
 
 /** A zone's name narrows the CDN's answer; a renamed one is found by its id alone. */

@@ -122,7 +122,8 @@ async function showByValue(value: string, context: With<'zoneCache'>): Promise<M
   return renderDetails(await loadZoneById(id, context), part, cached, context);
 }
 
-async function loadZoneById(id: string, context: With<'zoneCache'>): Promise<Zone> {
+/** A zone with every field. @throws UserError where the person's key does not see it */
+export async function loadZoneById(id: string, context: With<'zoneCache'>): Promise<Zone> {
   const known = findKnownZones(context)?.zones.find((zone) => zone.id === id);
   const zone = await loadZone({ id, name: known?.name ?? '' }, context);
   if (zone) return zone;

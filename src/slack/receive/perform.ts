@@ -68,6 +68,8 @@ interface Delivery {
   readonly claim?: string | undefined;
   /** Where a long wait for the turn is told; the answer replaces that. */
   readonly route?: Omit<Route, 'userId'>;
+  /** Ends the work before the bot does. */
+  readonly until?: AbortSignal;
 }
 
 /** The work of a delivery. `feature` is a name from the registry, never anything typed: it becomes a metric label. */
@@ -110,7 +112,7 @@ const waiting = new Set<string>();
  */
 export async function perform(
   deps: SlackDeps,
-  { kind, body, claim, route }: Delivery,
+  { kind, body, claim, route, until }: Delivery,
   given: Work | ((facts: ReadFacts) => Promise<Work>),
 ): Promise<Outcome> {
   const started = performance.now();
@@ -131,7 +133,8 @@ export async function perform(
     const text = 'Waiting for its turn: other commands are before it.';
     void early.plain.send({ text }, 'progress').catch(() => undefined);
   };
-  const runTurn = async (signal: AbortSignal) => {
+  const runTurn = async (ending: AbortSignal) => {
+    const signal = until ? AbortSignal.any([ending, until]) : ending;
     // Before the key is known: nothing is kept that a revoked one has read.
     const zones = deps.zoneCache.forPerson(person);
     let claimed: ReturnType<ReadFacts> | undefined;

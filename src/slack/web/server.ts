@@ -22,6 +22,8 @@ interface WebOptions {
   readonly metrics: { readonly contentType: string; render(): Promise<string> };
   /** Present with signed HTTP: takes `POST /slack/events`. */
   readonly events?: Handler | undefined;
+  /** Present with a signing secret and `PUBLIC_URL`: takes `POST /mcp`. */
+  readonly tools?: Route | undefined;
   readonly install?: InstallPages | undefined;
   /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
   readonly connectPage?: ConnectPage | undefined;
@@ -81,6 +83,7 @@ export function createWeb(options: WebOptions): Web {
   };
   const routes: Routes = {
     ...(metricsPort === undefined && !options.isPublic ? operatorRoutes : health),
+    'POST /mcp': options.tools,
     'GET /slack/install': install?.start,
     'GET /slack/oauth_redirect': install?.finish,
   };

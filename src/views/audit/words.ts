@@ -100,6 +100,7 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),
   ],
+  'tool-run': ({ subject }) => `Asked Slack’s assistant for ${plainText(subject ?? '', 40)}`,
   'step-run': ({ subject }) => `Ran the workflow step ${plainText(subject ?? '', 40)}`,
   'name-given': ({ subject }) => `Name given to ${plainText(subject ?? '', 40)}`,
   'name-removed': ({ subject }) => `Name taken from ${plainText(subject ?? '', 40)}`,

@@ -1,6 +1,6 @@
 import type { InputBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
-import { channelCap } from '../../auth/policy/policy.ts';
+import { assistantModes, channelCap } from '../../auth/policy/policy.ts';
 import { actions, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
@@ -13,8 +13,10 @@ import {
   multiSearchSelect,
   numberInput,
   option,
+  select,
 } from '../blocks/inputs.ts';
-import { labels } from './settings.ts';
+import { capitalize } from '../blocks/text.ts';
+import { assistantLabels, labels } from './settings.ts';
 import { type SettingsSection, type ShownSettings, sectionTitles } from './summary.ts';
 
 /** The view before the form, a review or an answer. */
@@ -105,6 +107,17 @@ export function renderSettingsForm(
       destinations('postChannels'),
     ],
     keeping: () => [destinations('exportChannels'), number('exportKeepDays')],
+    assistant: () => [
+      select(
+        'assistant',
+        labels.assistant,
+        assistantModes.map((mode) => option(capitalize(assistantLabels[mode] ?? mode), mode)),
+        {
+          chosen: policy.assistant ?? 'off',
+          hint: 'It works as each person, with their key and rights, and changes nothing by itself.',
+        },
+      ),
+    ],
   };
   const settings = { title: sectionTitles[shown], callbackId: 'settings:submit', submit: 'Save' };
   return modal({ ...settings, metadata: String(policy.version) }, [

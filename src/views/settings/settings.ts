@@ -101,7 +101,7 @@ function renderExpiry({ expiresAt }: ShownOperation): string {
 /** What another admin confirms, and why it takes two. */
 export function describeSettingsChange(
   changes: readonly Change[],
-  { fewer, gains, off }: Lowered,
+  { fewer, gains, off, assistant }: Lowered,
   author: string,
 ): string {
   const why = [
@@ -109,6 +109,7 @@ export function describeSettingsChange(
     fewer.includes('change') && 'changes need fewer approvals',
     gains.length > 0 && `<@${author}> gains *${gains.join(', ')}*`,
     off && 'a second admin is not asked any more',
+    assistant && 'Slack’s assistant may do more',
   ];
   const lines = renderList(changes.map((change) => describeChange(change, () => undefined)));
   return join([lines, `:warning: ${join(why, ' · ')}`], '\n');
@@ -119,6 +120,7 @@ interface Lowered {
   readonly fewer: readonly string[];
   readonly gains: readonly string[];
   readonly off: boolean;
+  readonly assistant?: boolean | undefined;
 }
 
 export function renderNothingChanged(): FormResult {
@@ -205,6 +207,7 @@ export const labels: Readonly<Record<ListField | ValueField, string>> = {
   expiryMinutes: 'Minutes until a request expires',
   secondAdmin: 'A second admin confirms',
   exportKeepDays: 'Days until exported files are deleted from Slack (0 = never)',
+  assistant: 'Slack’s assistant',
 };
 
 function describeChange(change: Change, groupName: Consequences['groupName']): string {
@@ -217,8 +220,12 @@ function describeChange(change: Change, groupName: Consequences['groupName']): s
       const parts = [list('added', change.added), list('removed', change.removed)];
       return `${labels[change.field]}: ${join(parts, '; ')}`;
     }
-    case 'value':
-      return `${labels[change.field]}: ${describeValue(change.from)} → *${describeValue(change.to)}*`;
+    case 'value': {
+      const [from, to] = [change.from, change.to].map((value) =>
+        change.field === 'assistant' ? describeAssistant(value) : describeValue(value),
+      );
+      return `${labels[change.field]}: ${from} → *${to}*`;
+    }
     case 'cap':
       return `<#${change.channel}>: ${describeCap(change.from)} → *${describeCap(change.to)}*`;
   }
@@ -235,6 +242,17 @@ export function describeId(field: ListField, id: string, groupName: Consequences
   if (field === 'exportChannels' || field === 'postChannels') return `<#${id}>`;
   const name = groupName(id);
   return name === undefined ? `group \`${escapeMrkdwn(id, 30)}\`` : `@${escapeMrkdwn(name, 60)}`;
+}
+
+/** What Slack's assistant may do with the bot. */
+export const assistantLabels: Readonly<Record<string, string>> = {
+  off: 'off',
+  reading: 'may read',
+  proposing: 'may read, and ask for changes',
+};
+
+function describeAssistant(mode: unknown): string {
+  return assistantLabels[String(mode)] ?? 'off';
 }
 
 function describeValue(value: string | number | boolean | undefined): string {

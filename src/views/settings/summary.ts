@@ -8,7 +8,7 @@ import { formatMoment, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { join, truncateLines } from '../blocks/text.ts';
 import type { ShownOperation } from '../operations/describe.ts';
-import { describeId, renderPending, undoButton } from './settings.ts';
+import { assistantLabels, describeId, renderPending, undoButton } from './settings.ts';
 
 /** The parts of the settings, each with a form of three to five fields. */
 export const sectionTitles = {
@@ -16,6 +16,7 @@ export const sectionTitles = {
   approvals: 'Approvals',
   channels: 'Channels',
   keeping: 'Keeping',
+  assistant: 'Assistant',
 } as const;
 export type SettingsSection = keyof typeof sectionTitles;
 
@@ -32,7 +33,7 @@ export interface ShownSettings {
   readonly overdueFiles: number;
 }
 
-/** The settings in four lines, each with the form that changes it. */
+/** The settings in five lines, each with the form that changes it. */
 export function renderSettingsSummary(shown: ShownSettings): ModalView {
   const { policy, last, missing, overdueFiles, pending, reader } = shown;
   const { version, operators, operatorGroups } = policy;
@@ -94,5 +95,6 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
       ],
       ' · ',
     ),
+    assistant: `Slack’s assistant: ${assistantLabels[policy.assistant ?? 'off']}`,
   };
 }

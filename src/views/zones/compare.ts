@@ -72,7 +72,8 @@ const none: Setting = [null];
 /** Members of the service that name a zone: they always differ. */
 const names = new Set(['Name', ruleOrder]);
 
-function compareZones(zones: Pair): ComparedRow[] {
+/** Each setting of two zones, those that differ first. */
+export function compareZones(zones: Pair): ComparedRow[] {
   const [one, other] = zones;
   const members = Object.keys({ ...one.members, ...other.members })
     .filter((member) => !names.has(member))

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideDestination } from '../../../src/auth/policy/destinations.ts';
 import {
   type Actor,
+  assistantModes,
   channelCap,
   computeRights,
   countRequiredApprovals,
@@ -255,6 +256,7 @@ describe('properties', () => {
     exportChannels: ids,
     postChannels: ids,
     secondAdmin: fc.boolean(),
+    assistant: fc.constantFrom(undefined, ...assistantModes),
   });
   const actors = fc.record<Actor>({
     userId: id,

@@ -7,11 +7,13 @@ import {
   findGains,
 } from '../../../auth/policy/changes.ts';
 import {
+  assistantModes,
   countRequiredApprovals,
   decide,
   initialPolicy,
   type Policy,
   policyBody,
+  readAssistant,
 } from '../../../auth/policy/policy.ts';
 import { canonicalJson, type Json } from '../../../lib/canonical-json.ts';
 import { dayMs } from '../../../lib/time.ts';
@@ -30,6 +32,8 @@ const lowering = z.object({
   gains: z.array(z.enum(['export', 'change', 'destroy', 'approve'])),
   /** A second admin would not be asked any more. */
   off: z.boolean(),
+  /** Slack's assistant may do more. */
+  assistant: z.boolean().optional(),
 });
 
 /** Why a change of settings waits for a second admin. */
@@ -124,5 +128,8 @@ export function findLowering(before: Policy, after: Policy, author: AffectedPers
   );
   const gains = findGains(before, after, author).filter((power) => power !== 'read');
   const off = !after.secondAdmin;
-  return off || fewer.length + gains.length > 0 ? { fewer, gains, off } : undefined;
+  const [was, is] = [before, after].map((policy) => assistantModes.indexOf(readAssistant(policy)));
+  const assistant = (is ?? 0) > (was ?? 0);
+  if (!off && !assistant && fewer.length + gains.length === 0) return undefined;
+  return { fewer, gains, off, ...(assistant ? { assistant } : {}) };
 }

@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { UserError } from '../../errors.ts';
+import { toLocalTime } from '../../lib/time-zone.ts';
+import { formatCode } from '../../views/blocks/text.ts';
+import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
+import { type Overview, renderOverview } from '../../views/origin-errors/overview.ts';
+import { rollBack } from '../../views/origin-errors/period.ts';
+import type { Question } from '../../views/origin-errors/question.ts';
+import { rankKinds } from '../../views/origin-errors/report.ts';
+import type { With } from '../define.ts';
+import { createReport, type ReportServices, readOverview } from '../origin-errors/read.ts';
+import { readFilters, toPeriod } from '../origin-errors/words.ts';
+import { findPeriod } from '../periods.ts';
+import { findZone, zoneArgument } from './find-zone.ts';
+import { defineTool, type ToolAnswer, toIso } from './tool.ts';
+
+const text = z.string().nullable();
+const number = z.number().nullable();
+
+const data = z.object({
+  from: z.string(),
+  to: z.string(),
+  zone: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      origin: text.describe('The host that the zone fetches from'),
+      errors: z.number().int(),
+      errors_last_hour: number,
+      errors_in_equal_time_before: number,
+      kinds: z.array(
+        z.object({
+          code: text,
+          status: number,
+          errors: z.number().int(),
+          first: text,
+          last: text,
+          places: z.array(z.object({ place: z.string(), errors: z.number().int() })),
+        }),
+      ),
+      paths: z.array(z.object({ path: z.string(), errors_at_least: z.number().int() })),
+      setting_changed_before_first_error: z.object({ at: text, change: z.string() }).nullable(),
+    })
+    .nullable()
+    .describe('Where a zone was asked for'),
+  zones: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        errors: z.number().int(),
+        errors_last_hour: number,
+        most_frequent_code: text,
+        most_frequent_status: number,
+        last: text,
+      }),
+    )
+    .nullable()
+    .describe('Where no zone was asked for: those with errors, those that fail now first'),
+  zones_not_checked: z.number().int(),
+});
+
+/** Kinds of errors, and places of each. */
+const most = { kinds: 10, places: 5, paths: 5, zones: 25 };
+
+export const listOriginErrors = defineTool({
+  name: 'list_origin_errors',
+  title: 'List origin errors',
+  description:
+    'Why zones fail: how often the CDN could not fetch from the origin, by error code, place and path, since when, and which ' +
+    'setting changed shortly before. Without a zone: which zones fail now.',
+  needs: 'read',
+  input: z.object({
+    zone: zoneArgument().optional(),
+    period: z
+      .string()
+      .trim()
+      .max(40)
+      .optional()
+      .describe('Such as 24h, today, yesterday, since 10:00, 2026-11-20; the last 24 hours if left out'),
+    code: z.string().trim().max(60).optional().describe('Only this error code, such as http_timeout'),
+    status: z.string().trim().max(3).optional().describe('Only this status, such as 502 or 5xx'),
+    path: z.string().trim().max(60).optional().describe('Only this path; * at its end stands for the rest'),
+  }),
+  data,
+  async run({ zone: typed, period: typedPeriod, ...filters }, context: With<ReportServices>) {
+    const profile = await context.people.profile(context.person.userId);
+    const timeZone = profile?.timeZone ?? 'UTC';
+    const question: Question = {
+      zone: undefined,
+      period: readPeriod(typedPeriod, { now: context.now(), timeZone }),
+      filters: readFilters({
+        list: [],
+        pairs: Object.entries(filters).flatMap(([kind, value]) => (value ? [[kind, value] as const] : [])),
+      }),
+    };
+    const view = { today: toLocalTime(timeZone, context.now()).day, timeZone };
+    return typed === undefined
+      ? answerAll(question, view, context)
+      : answerOne(typed, question, view, context);
+  },
+});
+
+/** @throws UserError for words that are no time */
+function readPeriod(typed: string | undefined, clock: { readonly now: Date; readonly timeZone: string }) {
+  if (typed === undefined || typed === '') return rollBack(24 * 60, clock.now);
+  const found = findPeriod(typed, clock);
+  if (found) return toPeriod(found, clock);
+  throw new UserError(
+    `${formatCode(typed, 60)} is no time that can be read.`,
+    'Such as 24h, yesterday, last 3 days, since 10:00, 2026-11-20.',
+  );
+}
+
+type View = { readonly today: string; readonly timeZone: string };
+type Answer = ToolAnswer<z.input<typeof data>>;
+
+async function answerOne(
+  typed: string,
+  question: Question,
+  view: View,
+  context: With<ReportServices>,
+): Promise<Answer> {
+  const zone = await findZone(typed, context);
+  const report = await createReport({ ...question, zone }, context);
+  const message = renderOriginErrors(report, { ...view, picture: 'kinds' });
+  const { counts, takenAt, before, change, origin, recent, undated, unread, incomplete } = report;
+  const kinds = rankKinds(counts.groups);
+  const shown = kinds.slice(0, most.kinds);
+  return {
+    summary: message.text,
+    asOf: takenAt,
+    warnings: [
+      ...unread.map(({ day }) => `The log of ${day} could not be read: there may be more errors.`),
+      ...incomplete.map((day) => `The CDN has more errors of ${day} than it gave.`),
+      ...(undated > 0 ? [`${undated} more errors have no readable time.`] : []),
+    ],
+    shown: shown.length,
+    total: kinds.length,
+    data: {
+      ...writeBounds(question),
+      zone: {
+        id: zone.id,
+        name: zone.name,
+        origin: origin ?? null,
+        errors: counts.total,
+        errors_last_hour: recent ?? null,
+        errors_in_equal_time_before: before?.total ?? null,
+        kinds: shown.map(({ errorCode, statusCode, count, first, last, places }) => ({
+          code: errorCode ?? null,
+          status: statusCode ?? null,
+          errors: count,
+          first: toIso(first),
+          last: toIso(last),
+          places: places.slice(0, most.places).map(([place, errors]) => ({ place, errors })),
+        })),
+        paths: counts.prefixes
+          .slice(0, most.paths)
+          .map(([path, errors]) => ({ path, errors_at_least: errors })),
+        setting_changed_before_first_error: change ? { at: toIso(change.at), change: change.text } : null,
+      },
+      zones: null,
+      zones_not_checked: 0,
+    },
+    next: [
+      { label: 'Zone', tool: 'get_zone', arguments: { zone: zone.id } },
+      { label: 'Changed settings', tool: 'list_zone_changes', arguments: { zone: zone.id } },
+    ],
+    message,
+  };
+}
+
+async function answerAll(question: Question, view: View, context: With<'zoneCache'>): Promise<Answer> {
+  let found: Overview | undefined;
+  for await (const soFar of readOverview(question, context)) found = soFar;
+  if (!found) throw new Error('nothing was read');
+  const message = renderOverview(found, view);
+  const failing = found.zones.filter(({ total, undated }) => total > 0 || undated > 0);
+  const shown = failing.slice(0, most.zones);
+  const notChecked = found.of - found.asked;
+  return {
+    summary: message.text,
+    asOf: found.takenAt,
+    warnings: [
+      ...(notChecked > 0 ? [`${notChecked} of ${found.of} zones were not checked.`] : []),
+      ...(found.unread.length > 0 ? [`${found.unread.length} zones could not be read.`] : []),
+    ],
+    shown: shown.length,
+    total: failing.length,
+    data: {
+      ...writeBounds(question),
+      zone: null,
+      zones: shown.map(({ zone, total, recent, mostly, last }) => ({
+        id: zone.id,
+        name: zone.name,
+        errors: total,
+        errors_last_hour: recent ?? null,
+        most_frequent_code: mostly?.errorCode ?? null,
+        most_frequent_status: mostly?.statusCode ?? null,
+        last: toIso(last),
+      })),
+      zones_not_checked: notChecked,
+    },
+    next: shown.slice(0, 3).map(({ zone }) => ({
+      label: `Why ${zone.name || zone.id}`,
+      tool: 'list_origin_errors',
+      arguments: { zone: zone.id },
+    })),
+    message,
+  };
+}
+
+function writeBounds({ period }: Question) {
+  const { from, to } = period;
+  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { Right } from '../../auth/policy/policy.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
+import type { With } from '../define.ts';
+import type { Service } from '../services.ts';
+
+/** A call of a tool that helps next, as the assistant makes it or a person presses it. */
+export interface NextCall {
+  /** Of the button. */
+  readonly label: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** What a tool found. Times are ISO 8601 in UTC, numbers are numbers, and what was not reported is null. */
+export interface ToolAnswer<Data = unknown> {
+  /** One sentence, with the number first. */
+  readonly summary: string;
+  readonly asOf: Date;
+  readonly warnings?: readonly string[];
+  /** Things in `data`, and things there are. */
+  readonly shown: number;
+  readonly total: number;
+  readonly data: Data;
+  readonly next?: readonly NextCall[];
+  /** The answer as people see it in Slack. */
+  readonly message?: Message;
+}
+
+/** A command as a tool of an assistant: it reads, or puts a request into the ledger, and never writes to the CDN. */
+export interface Tool<Needs extends Service = never> {
+  /** `verb_noun`. Assistants and people's permissions keep it, so it never changes. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly needs: Right;
+  /** It puts a request into the ledger: `destroys` where that deletes something. */
+  readonly proposes?: 'changes' | 'destroys';
+  readonly input: z.ZodObject;
+  readonly data: z.ZodType;
+  /** @throws UserError with what a person could do */
+  readonly run: (args: Readonly<Record<string, unknown>>, context: With<Needs>) => Promise<ToolAnswer>;
+}
+
+/** Ties the types of arguments and data to the work. */
+export function defineTool<Input extends z.ZodObject, Data extends z.ZodType, Needs extends Service = never>({
+  run,
+  ...tool
+}: Omit<Tool<Needs>, 'run' | 'input' | 'data'> & {
+  readonly input: Input;
+  readonly data: Data;
+  readonly run: (args: z.output<Input>, context: With<Needs>) => Promise<ToolAnswer<z.input<Data>>>;
+}): Tool<Needs> {
+  return { ...tool, run: (args, context) => run(tool.input.parse(args), context) };
+}
+
+/** The form of every answer; `data` is the tool's own. */
+export function answerSchema({ data }: Pick<Tool, 'data'>) {
+  return z.object({
+    summary: z.string(),
+    as_of: z.string().describe('ISO 8601, UTC'),
+    warnings: z.array(z.string()),
+    shown: z.number().int().describe('How many of the total stand in data'),
+    total: z.number().int(),
+    data,
+    next: z
+      .array(z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }))
+      .describe('Calls that help next'),
+  });
+}
+
+/** A time for data. */
+export function toIso(at: number | Date | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}

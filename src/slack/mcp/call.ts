@@ -1,0 +1,174 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { tenantId } from '../../auth/identity.ts';
+import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
+import type { Service } from '../../commands/services.ts';
+import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
+import { hasCdnKey } from '../../secrets/key-in-text.ts';
+import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
+import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { defuse, describeToolFailure, toAssistantBlocks, writeFacts } from '../../views/tools/answers.ts';
+import { perform, type SlackDeps } from '../receive/perform.ts';
+import { postMessage } from '../send/clients.ts';
+import type { Egress } from '../send/egress.ts';
+import { readSender, type Workspace } from '../sender.ts';
+import { createRateLimit, oncePerMinute } from '../web/limits.ts';
+
+/** Whom Slack names in a call: ids, in a body that it signed. */
+export interface Caller {
+  readonly user_id: string;
+  readonly team_id: string;
+  readonly enterprise_id?: string | undefined;
+}
+
+/** The result of a call, as the protocol has it. */
+export interface ToolResult {
+  readonly content: [{ readonly type: 'text'; readonly text: string }];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: true;
+  readonly _meta?: { readonly slack: { readonly blocks: object[] } };
+}
+
+/** Slack gives up after 60 seconds. */
+const longestMs = 50_000;
+/** What was aborted still says so. */
+const lastWordMs = 2_000;
+const callsAMinute = 30;
+/** Beside its arguments a call holds its answer. */
+const callBytes = 64 * 1024;
+
+export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
+  const { access, egress, inFlight, log, now, policies } = deps;
+  const rate = createRateLimit({ burst: callsAMinute, perMinute: callsAMinute, maxKeys: 10_000, now });
+  const shouldTell = oncePerMinute(now);
+  const shouldRecord = oncePerMinute(now);
+
+  /** The installation of the person's workspace, else of their organisation. */
+  const findWorkspace = async ({ team_id: teamId, enterprise_id: enterpriseId }: Caller) => {
+    const own: Workspace = { teamId, enterpriseId, isEnterpriseInstall: false };
+    const whole: Workspace[] = enterpriseId === undefined ? [] : [{ ...own, isEnterpriseInstall: true }];
+    for (const workspace of [own, ...whole]) {
+      const isInstalled = await access.token(workspace).then(
+        () => true,
+        () => false,
+      );
+      if (isInstalled) return workspace;
+    }
+    return undefined;
+  };
+
+  /** Calls a tool as a person, with their key, under the policy. Never throws: what fails is a result for the model. */
+  return async function call(
+    tool: Tool<Service>,
+    args: Readonly<Record<string, unknown>>,
+    caller: Caller,
+  ): Promise<ToolResult> {
+    const typed = textOf(args);
+    if (hasCdnKey(typed) || findSecretKinds(typed).length > 0)
+      return fail(
+        'An argument looks like a key or token, so nothing was done with it. Keys are entered with /cdn connect.',
+      );
+    const workspace = await findWorkspace(caller);
+    const body = { ...caller, is_enterprise_install: workspace?.isEnterpriseInstall ?? false };
+    const sender = workspace && readSender(body, access.own());
+    if (!sender) return fail('The bot is not installed in the workspace of this person.');
+    const { person } = sender;
+    const key = `${tenantId(person)}/${person.userId}`;
+    const waitSeconds = rate.take(key);
+    if (waitSeconds !== undefined)
+      return fail(`Too many calls: at most ${callsAMinute} a minute. Call again in ${waitSeconds} s.`);
+    const closed = refuseBySwitch(await policies.current(tenantId(person)), tool);
+    if (closed) return fail(closed);
+    const end = inFlight.admit({ tenant: tenantId(person), person: person.userId }, callBytes);
+    if (!end) return fail('The bot is busy. Nothing was done; call again in a moment.');
+    const limit = AbortSignal.timeout(longestMs);
+    let result: ToolResult | undefined;
+    const work = perform(
+      deps,
+      {
+        kind: 'tool',
+        // A person of another organisation may be named here: their profile decides.
+        body: { ...body, is_ext_shared_channel: sender.foreign !== true },
+        until: limit,
+      },
+      {
+        feature: tool.name,
+        requested: undefined,
+        needs: tool.needs,
+        route: {},
+        async run({ context }) {
+          const answer = await tool.run(args, context);
+          if (tool.proposes || shouldRecord(`${key}/${tool.name}`))
+            await deps.audit.record({
+              tenant: tenantId(person),
+              actor: person.userId,
+              event: 'tool-run',
+              subject: tool.name,
+              detail: { via: 'assistant' },
+            });
+          result = toResult(tool, answer);
+          const blocked = egress.replacement('http', result);
+          if (blocked !== undefined) result = fail(blocked);
+        },
+        async showFailure(_, { client, failure }) {
+          result = limit.aborted ? fail(tooSlow) : await explain(failure, person.userId, client);
+          return true;
+        },
+      },
+    ).finally(end);
+    await Promise.race([work, pause(longestMs + lastWordMs, undefined, { ref: false })]);
+    return result ?? fail(tooSlow);
+  };
+
+  /** Without a key the person gets the button to connect one: the link is theirs and never goes through a model. */
+  async function explain(
+    failure: Failure,
+    userId: string,
+    client: () => Promise<Parameters<typeof postMessage>[0]>,
+  ): Promise<ToolResult> {
+    if (failure.offer !== 'connect') return fail(describeToolFailure(failure));
+    const { message } = failure;
+    if (!shouldTell(userId))
+      return fail(`${message} The bot has just written to them with a button to connect one.`);
+    try {
+      await postMessage(await client(), userId, renderFailure(failure));
+      return fail(`${message} The bot has written to them in Slack with a button to connect one.`);
+    } catch (error) {
+      log.warn({ error }, 'cannot write to a person who has no key');
+      return fail(`${message} They can type /cdn connect in Slack.`);
+    }
+  }
+}
+
+const tooSlow = `This took longer than ${longestMs / 1000} s and was stopped. Ask for less: one zone, or a shorter time.`;
+
+function fail(text: string): ToolResult {
+  return { isError: true, content: [{ type: 'text', text }] };
+}
+
+function refuseBySwitch(policy: Policy, { proposes }: Tool<Service>): string | undefined {
+  const where = 'An admin can change it in Slack: /cdn settings, Assistant.';
+  const assistant = readAssistant(policy);
+  if (assistant === 'off') return `Assistants are switched off for this bot. ${where}`;
+  if (proposes && assistant === 'reading') return `Assistants may only read with this bot. ${where}`;
+  return undefined;
+}
+
+/** @throws Error where the tool does not keep to its own schema */
+function toResult(tool: Tool<Service>, answer: ToolAnswer): ToolResult {
+  const { summary, asOf, warnings = [], shown, total, data, next = [], message } = answer;
+  const facts = {
+    summary: defuse(summary),
+    as_of: asOf.toISOString(),
+    warnings: warnings.map(defuse),
+    shown,
+    total,
+    data: mapTexts(data, defuse),
+    next: next.map(({ tool, arguments: given }) => ({ tool, arguments: given })),
+  };
+  const structuredContent = answerSchema(tool).parse(facts);
+  return {
+    content: [{ type: 'text', text: writeFacts(structuredContent) }],
+    structuredContent,
+    ...(message ? { _meta: { slack: { blocks: toAssistantBlocks(message, next) } } } : {}),
+  };
+}
