@@ -71,7 +71,7 @@ export async function doctorCommand(words: readonly string[], options: Options):
     });
     if (json) print(JSON.stringify(findings, undefined, 2));
     else {
-      for (const finding of findings) printFinding(finding, print);
+      for (const [at, finding] of findings.entries()) printFinding(finding, findings[at + 1]?.fix, print);
       const failed = findings.filter(({ state }) => state === 'failed').length;
       print(`${pluralize(findings.length, 'check')}, ${failed} failed.`);
     }
@@ -81,9 +81,14 @@ export async function doctorCommand(words: readonly string[], options: Options):
   }
 }
 
-function printFinding({ check, state, says, fix }: Finding, print: Options['print']): void {
+/** What mends the next one too, such as a pasted manifest, is printed there. */
+function printFinding(
+  { check, state, says, fix }: Finding,
+  nextFix: string | undefined,
+  print: Options['print'],
+): void {
   print(`${state.padEnd(8)} ${check}: ${says}`);
-  if (fix !== undefined && state !== 'ok') print(`         → ${fix}`);
+  if (fix !== undefined && fix !== nextFix && state !== 'ok') print(`         → ${fix}`);
 }
 
 /** The database, or why there is none. */

@@ -150,7 +150,8 @@ function readOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
 function describeFailure(error: unknown): { readonly failure: string } {
   if (error instanceof UserError) return { failure: error.message };
   if (!(error instanceof ApiError)) throw error;
-  const { code, status, requestId } = error;
+  const { code, status, requestId, network } = error;
+  if (network) return { failure: `${network.message} ${network.hint}` };
   const details = [status && `HTTP ${status}`, requestId && `request ${requestId}`]
     .filter(Boolean)
     .join(', ');

@@ -131,6 +131,10 @@ test('a scope that is not granted: what is lost and how to get it', async () => 
   expect(findings.find(({ check }) => check === 'scope usergroups:read')).toMatchSnapshot(
     'without usergroups:read',
   );
+  bot.slack.script.withholdScopes(['usergroups:read', 'im:history', 'channels:read']);
+  const { said } = await doctor();
+  expect(said.match(/^limited .*without it/gmu)).toHaveLength(3);
+  expect(said.match(/Paste manifest\.yml/gu)).toHaveLength(1);
 });
 
 test('a wrong token, a clock that is wrong, and a CDN that is down make it ill', async () => {

@@ -66,7 +66,7 @@ async function checkToken(
     const { team, team_id: teamId, enterprise_id: enterpriseId, is_enterprise_install: isWhole } = answer;
     return {
       tenant: (isWhole ? enterpriseId : teamId) ?? '',
-      found: [{ check, state: 'ok', says: `accepted by ${team}` }, ...findLackingScopes(given)],
+      found: [{ check, state: 'ok', says: `accepted by ${team}` }, ...findLackingScopes(given, options)],
     };
   } catch (error) {
     const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
@@ -74,10 +74,14 @@ async function checkToken(
   }
 }
 
-function findLackingScopes(given: readonly string[]): Finding[] {
+function findLackingScopes(given: readonly string[], { config }: Options): Finding[] {
   const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));
   if (lacking.length === 0) return [{ check: 'scopes', state: 'ok', says: 'all are granted' }];
-  const fix = 'Paste manifest.yml under App Manifest again and reinstall the app.';
+  const isShared = config.slack.installing.kind === 'oauth';
+  const manifest = isShared
+    ? 'manifest.distribution.yml (or, in one organisation, manifest.yml)'
+    : 'manifest.yml';
+  const fix = `Paste ${manifest} under App Manifest again and reinstall the app.`;
   return lacking.map(([scope, { lost, optional = false }]) => ({
     check: `scope ${scope}`,
     state: optional ? 'limited' : 'failed',
