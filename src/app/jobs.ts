@@ -12,7 +12,7 @@ import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
 import { alertMessages } from '../commands/reports/alerts/write.ts';
 import { digestMessages } from '../commands/reports/digests/messages.ts';
-import { reconcileReportsJob, reportJobs } from '../commands/reports/jobs.ts';
+import { reconcileReportsJob, reportJobs } from '../commands/reports/runner.ts';
 import type { ReportPorts } from '../commands/reports/model.ts';
 import { pauseMessages } from '../commands/reports/pauses.ts';
 import { dayMs, hourMs, toUtcDay } from '../lib/time.ts';

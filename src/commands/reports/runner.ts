@@ -1,28 +1,21 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { createErrorBudget } from '../../api/http/retry.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
-import { minuteMs } from '../../lib/time.ts';
-import type { Db } from '../../store/schema.ts';
-import { describeBudgetSpent } from '../../views/reports/alerts/incident.ts';
+import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
+import { defineJob } from '../../store/queue/define-job.ts';
+import { describeBudgetSpent } from '../../views/reports/words.ts';
 import { BudgetSpent } from './accounts/budget.ts';
 import type { AccountReads } from './accounts/reads.ts';
 import type { Observation } from './alerts/conditions/condition.ts';
 import { findCondition } from './alerts/conditions/list.ts';
 import { isWithin } from './alerts/hours.ts';
 import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
+import { collectRun } from './digests/collect-run.ts';
 import { insertRuns } from './digests/runs.ts';
 import { classifyCdnFailure, findRefusal } from './failures.ts';
-import {
-  type Alert,
-  type Digest,
-  isAlert,
-  isDigest,
-  type PauseReason,
-  type Report,
-  type ReportContext,
-} from './model.ts';
-import { pauseReports } from './pauses.ts';
-import { type dueData, enqueueNext, enqueueRun, startOf } from './queue.ts';
+import { type Alert, type Digest, isAlert, isDigest, type PauseReason, type ReportContext } from './model.ts';
+import { announceReinstalled, pauseReports } from './pauses.ts';
+import { digestRun, dueData, enqueueNext, enqueueRun, reportsDue, runData, startOf } from './queue.ts';
 import { findNextRun } from './schedule.ts';
 import { readReport } from './table.ts';
 
@@ -33,14 +26,75 @@ const checkMs = 2 * minuteMs;
 /** Failed requests of all checks of one job, after which they fail. */
 const mostFailedRequests = 6;
 const checksAtOnce = 3;
+/** Longer than the time between two repairs. */
+const aheadMs = 65 * minuteMs;
+/** Longer than the attempts of a run with their pauses. */
+const strandedMs = 30 * minuteMs;
+
+export const reportsDueJob = defineJob({ ...reportsDue, data: dueData, run: runDue });
+
+export const digestRunJob = defineJob({
+  ...digestRun,
+  data: runData,
+  run: ({ digestId, due }, context: ReportContext) =>
+    collectRun({ report_id: digestId, due: new Date(due) }, context),
+});
+
+/**
+ * At start and hourly: repairs lost jobs, since a broken chain would silence a report, and looks for workspaces in which the
+ * app works again. With a tenant: the app was installed there.
+ */
+export const reconcileReportsJob = defineJob({
+  name: 'reports-reconcile',
+  cron: '11 * * * *',
+  data: z.object({ tenant: z.string().optional() }),
+  async run({ tenant }, context: ReportContext) {
+    const { db, ports, now, signal } = context;
+    await announceReinstalled(tenant, context);
+    if (tenant !== undefined) return;
+    const soon = await selectDue(db, new Date(now().getTime() + aheadMs))
+      .distinctOn(['tenant', 'owner'])
+      .orderBy('tenant')
+      .orderBy('owner')
+      .execute();
+    for (const row of soon) {
+      if (signal.aborted) return;
+      await db.transaction().execute((trx) => enqueueNext(ports.enqueue, readReport(row), trx));
+      await yieldToEventLoop();
+    }
+    // Due for so long that their job must be lost.
+    const stranded = await db
+      .selectFrom('report_runs')
+      .select(['report_id', 'due'])
+      .where('state', 'in', ['due', 'collecting'])
+      .where('run_at', '<', new Date(now().getTime() - strandedMs))
+      .execute();
+    for (const run of stranded) await enqueueRun(ports.enqueue, run);
+  },
+});
+
+export const reportJobs = [reportsDueJob, digestRunJob, reconcileReportsJob] as const;
+
+function selectDue(db: ReportContext['db'], until: Date) {
+  return db
+    .selectFrom('reports')
+    .selectAll()
+    .where('paused', 'is', null)
+    .where('deleted_at', 'is', null)
+    .where('next_due', '<=', until);
+}
 
 /** Claims the runs of a person's digests that are due, checks their alerts, and plans what is next. */
-export async function runDue(
+async function runDue(
   { tenant, owner, isFresh }: z.output<typeof dueData>,
   context: ReportContext,
 ): Promise<void> {
   const { db, ports, now, signal } = context;
-  const due = await findDue(db, { tenant, owner }, new Date(now().getTime() + clockSkewMs));
+  const rows = await selectDue(db, new Date(now().getTime() + clockSkewMs))
+    .where((is) => is.and({ tenant, owner }))
+    .orderBy('next_due')
+    .execute();
+  const due = rows.map(readReport);
   for (const digest of due.filter(isDigest)) await claimRun(digest, context);
   const until = AbortSignal.any([signal, AbortSignal.timeout(checkMs)]);
   let account: Promise<AccountReads> | undefined;
@@ -55,41 +109,15 @@ export async function runDue(
   await db.transaction().execute((trx) => enqueueNext(ports.enqueue, person, trx));
 }
 
-async function findDue(
-  db: Db,
-  { tenant, owner }: { readonly tenant: string; readonly owner: string },
-  until: Date,
-): Promise<Report[]> {
-  const rows = await db
-    .selectFrom('reports')
-    .selectAll()
-    .where((is) => is.and({ tenant, owner }))
-    .where('paused', 'is', null)
-    .where('deleted_at', 'is', null)
-    .where('next_due', '<=', until)
-    .orderBy('next_due')
-    .execute();
-  return rows.map(readReport);
-}
-
-/** Skipped runs that are stored one by one; more are only counted. */
-const mostSkipped = 100;
-
 /**
  * Stores the run that is due, with its job. Where several runs are in the past the last one runs (late, or skipped with a
- * message), and those before it are skipped with it.
+ * message) and counts those before it.
  */
 async function claimRun(digest: Digest, { db, ports, now, log }: ReportContext): Promise<void> {
   const { id, revision, nextDue } = digest;
   if (!nextDue) return;
-  const missed: Date[] = [];
-  let due = nextDue;
-  let next = findNextRun(digest.schedule, due);
-  while (next <= now()) {
-    missed.push(due);
-    due = next;
-    next = findNextRun(digest.schedule, due);
-  }
+  let [due, next, missed] = [nextDue, findNextRun(digest.schedule, nextDue), 0];
+  for (; next <= now(); missed += 1) [due, next] = [next, findNextRun(digest.schedule, next)];
   await db.transaction().execute(async (trx) => {
     const moved = await trx
       .updateTable('reports')
@@ -102,13 +130,10 @@ async function claimRun(digest: Digest, { db, ports, now, log }: ReportContext):
     if (moved.numUpdatedRows !== 1n) return;
     const key = { report_id: id, due };
     const at = startOf(digest, due);
-    await insertRuns(trx, [
-      ...missed.slice(-mostSkipped).map((at) => ({ report_id: id, due: at, state: 'skipped' })),
-      { ...key, run_at: at, missed: missed.length },
-    ]);
+    await insertRuns(trx, [{ ...key, run_at: at, missed }]);
     await enqueueRun(ports.enqueue, key, { in: trx, at });
   });
-  if (missed.length > 0) log.warn({ digest: id, missed: missed.length }, 'digest runs were missed');
+  if (missed > 0) log.warn({ digest: id, missed }, 'digest runs were missed');
 }
 
 /** Reads, judges, and has written and told what follows. */

@@ -1,4 +1,4 @@
-import type { BudgetState } from '../../commands/reports/accounts/budget.ts';
+import { type BudgetState, requestsPerHour } from '../../commands/reports/accounts/budget.ts';
 import type { PauseReason, Report } from '../../commands/reports/model.ts';
 import { formatInteger, formatUtc } from '../blocks/format.ts';
 import { escapeMrkdwn } from '../blocks/text.ts';
@@ -41,6 +41,11 @@ export function formatReaders(channel: string, owner: string): string {
 export function describeBudget({ used, limit, resetsAt }: BudgetState): string {
   const requests = `${formatInteger(used)} of ${formatInteger(limit)} background requests used`;
   return `${requests} until ${formatUtc(resetsAt).slice(11)}`;
+}
+
+/** Why an alert cannot check: jobs have no requests left. */
+export function describeBudgetSpent(resetsAt: Date): string {
+  return `Alerts and digests have used all ${formatInteger(requestsPerHour)} background requests of this account this hour. Checks go on at ${formatUtc(resetsAt).slice(11)}.`;
 }
 
 const mostTargets = 3;

@@ -6,7 +6,7 @@ import type { Authorizer } from '../../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import { digestMessages } from '../../../src/commands/reports/digests/messages.ts';
-import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/jobs.ts';
+import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/runner.ts';
 import { createReports } from '../../../src/commands/reports/life.ts';
 import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedule.ts';

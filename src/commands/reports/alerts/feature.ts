@@ -127,6 +127,6 @@ async function acknowledge(incidentId: string, { reports, person }: AlertsContex
       'See `/cdn alert list`.',
     );
   const acknowledged = incident.closedAt ? undefined : await reports.acknowledge(incident, alert, person);
-  if (acknowledged) return views.renderAcknowledged(acknowledged);
-  return views.renderNotAcknowledged((await reports.findIncident(incidentId)) ?? incident, alert);
+  const current = acknowledged ?? (await reports.findIncident(incidentId)) ?? incident;
+  return views.renderAcknowledged(current, alert, acknowledged !== undefined);
 }

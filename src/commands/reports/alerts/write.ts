@@ -7,7 +7,6 @@ import { say } from '../../../views/blocks/blocks.ts';
 import {
   type Change,
   renderChange,
-  renderChecksAgain,
   renderHeartbeat,
   renderIncident,
   renderResolved,
@@ -392,8 +391,9 @@ const changeMessage = defineMessage({
     const found = await findWithAlert(db, about.incidentId);
     if (!found) return undefined;
     const { incident, alert } = found;
-    if (about.change) return renderChange(about.change, new Date(about.at), alert);
-    return incident.kind === 'unreadable' ? renderChecksAgain(incident) : renderResolved(incident, alert);
+    return about.change
+      ? renderChange(about.change, new Date(about.at), alert)
+      : renderResolved(incident, alert);
   },
 });
 

@@ -21,13 +21,15 @@ export function renderSnoozed({ id, snoozed, subject }: Alert): Message {
   );
 }
 
-export function renderAcknowledged({ acknowledged }: Incident): Message {
-  return say(`Acknowledged${acknowledged ? '' : ' already'}: the incident shows your name.`);
-}
-
-export function renderNotAcknowledged({ acknowledged, closedAt }: Incident, { subject }: Alert): Message {
-  if (closedAt) return say(`That was resolved at ${formatRunTime(closedAt, subject.timeZone)}.`);
+/** `isNew`: nobody was faster, and it was open. */
+export function renderAcknowledged(
+  { acknowledged, closedAt }: Incident,
+  { subject }: Alert,
+  isNew: boolean,
+): Message {
+  const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
+  if (isNew) return say('Acknowledged: the incident shows your name.');
+  if (closedAt) return say(`That was resolved at ${at(closedAt)}.`);
   if (!acknowledged) return say('Nothing was changed. Open the incident again.');
-  const since = formatRunTime(acknowledged.at, subject.timeZone);
-  return say(`<@${acknowledged.by}> already acknowledged it at ${since}.`);
+  return say(`<@${acknowledged.by}> already acknowledged it at ${at(acknowledged.at)}.`);
 }

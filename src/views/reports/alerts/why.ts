@@ -1,4 +1,4 @@
-import type { Condition, Evidence } from '../../../commands/reports/alerts/conditions/condition.ts';
+import type { Condition } from '../../../commands/reports/alerts/conditions/condition.ts';
 import { findCondition } from '../../../commands/reports/alerts/conditions/list.ts';
 import type { Alert, AlertSubject, Incident } from '../../../commands/reports/model.ts';
 import { renderAnswer } from '../../blocks/answer.ts';
@@ -9,8 +9,8 @@ import { renderTable } from '../../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, sanitizeMrkdwn, unbold } from '../../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
 import { describePause } from '../words.ts';
-import { describeEnd, listNames } from './incident.ts';
-import { describeEvery, describeHours, describeSubject, formatDuration } from './words.ts';
+import { describeEnd, formatTime, listNames } from './incident.ts';
+import { describeEvery, describeHours, describeSubject } from './words.ts';
 
 const mostIncidents = 3;
 /** Rows that a check stores. */
@@ -19,34 +19,34 @@ const mostEvidence = 30;
 /** The numbers behind the decision of an alert. `incidents`: the newest first. */
 export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date): Message {
   const { id, subject, owner, state, checkedAt, paused } = alert;
-  const { evidence = [] } = state;
   const condition = findCondition(subject.condition);
-  const open = incidents.find(({ kind, closedAt }) => kind === 'firing' && !closedAt);
-  const unreadable = incidents.find(({ kind, closedAt }) => kind === 'unreadable' && !closedAt);
+  const [open, unreadable] = (['firing', 'unreadable'] as const).map((kind) =>
+    incidents.find((one) => one.kind === kind && !one.closedAt),
+  );
   const failure = unreadable?.figures.failure;
-  const headline = describeDecision(alert, { open, unreadable });
-  const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
+  const headline = describeDecision(alert, open, unreadable);
   const next = condition.next(open?.figures.parts[0]);
+  const rhythm = join([describeEvery(subject.every), describeHours(subject)], ', ');
+  const last = checkedAt && `Last check ${formatRunTime(checkedAt, subject.timeZone)}`;
   return renderAnswer({
     text: unbold(headline),
     lines: [
       headline,
-      unreadable && failure && sanitizeMrkdwn(failure.message),
-      capitalize(
-        join(
-          [
-            checkedAt && `Last check ${at(checkedAt)}`,
-            join([describeEvery(subject.every), describeHours(subject)], ', '),
-            describeDamping(condition),
-          ],
-          ' · ',
-        ),
-      ),
+      failure && sanitizeMrkdwn(failure.message),
+      capitalize(join([last, rhythm, describeDamping(condition)], ' · ')),
       ...incidents
         .slice(0, mostIncidents)
         .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
     ],
-    picture: renderEvidence(evidence, unreadable ? 'Last check that succeeded' : 'Last check'),
+    picture: renderTable({
+      caption: unreadable ? 'Last check that succeeded' : 'Last check',
+      columns: ['What', 'Value', 'Fires if'],
+      rows: (state.evidence ?? []).map(({ name, is, wrongIf = '–', isWrong }) => [
+        `${isWrong ? '🔴 ' : ''}${name}`,
+        is,
+        wrongIf,
+      ]),
+    }),
     actions: [
       commandButton(next.label, next.command),
       !paused && button('Check now', 'alerts:check', id),
@@ -57,14 +57,15 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
       describeSubject(subject),
       failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`,
       `as of ${formatMoment(asOf)}`,
-    ].filter((note) => note !== false),
+    ],
   });
 }
 
 /** One sentence: the number first. */
 function describeDecision(
   { paused, subject, checkedAt, state: { evidence = [], recent } }: Alert,
-  { open, unreadable }: { readonly open: Incident | undefined; readonly unreadable: Incident | undefined },
+  open: Incident | undefined,
+  unreadable: Incident | undefined,
 ): string {
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   if (paused) return `:double_vertical_bar: *Paused*: ${describePause(paused.reason, paused.by)}.`;
@@ -72,11 +73,12 @@ function describeDecision(
     return `:see_no_evil: *Can't check since ${at(unreadable.openedAt)}*: silence does not mean OK.`;
   if (!checkedAt) return ':hourglass_flowing_sand: *Not checked yet.*';
   const { damping, isEvent = false } = findCondition(subject.condition);
-  const [first] = evidence.filter(({ isWrong }) => isWrong);
+  const wrong = evidence.filter(({ isWrong }) => isWrong);
+  const [first] = wrong;
+  const firing = wrong.length;
   // Where a check stores fewer rows than it judged, the nearest to the threshold are there.
   const isCut = evidence.length >= mostEvidence;
   const judged = evidence.filter(({ wrongIf }) => wrongIf !== undefined).length;
-  const firing = evidence.filter(({ isWrong }) => isWrong).length;
   const what =
     firing === 1 && first
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
@@ -111,19 +113,7 @@ function describeIncident(incident: Incident, subject: AlertSubject): string {
   const who = listNames(figures.everything);
   const begun = formatRunTime(openedAt, subject.timeZone);
   if (kind === 'unreadable')
-    return `${begun}: ${closedAt ? `could not check for ${formatDuration(openedAt, closedAt)}` : "can't check"}`;
+    return `${begun}: ${closedAt ? `could not check for ${formatTime(openedAt, closedAt)}` : "can't check"}`;
   if (isEvent) return `${begun}: ${who}`;
   return `${begun}: ${closedAt ? describeEnd(incident, subject) : `${who}, still open`}`;
-}
-
-function renderEvidence(evidence: readonly Evidence[], caption: string) {
-  return renderTable({
-    caption,
-    columns: ['What', 'Value', 'Fires if'],
-    rows: evidence.map(({ name, is, wrongIf = '–', isWrong }) => [
-      `${isWrong ? '🔴 ' : ''}${name}`,
-      is,
-      wrongIf,
-    ]),
-  });
 }

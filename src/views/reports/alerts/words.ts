@@ -1,6 +1,5 @@
 import { findCondition } from '../../../commands/reports/alerts/conditions/list.ts';
 import type { AlertSubject } from '../../../commands/reports/model.ts';
-import { minuteMs } from '../../../lib/time.ts';
 import { join } from '../../blocks/text.ts';
 import { nameTargets } from '../words.ts';
 
@@ -41,13 +40,4 @@ export function describeHours({ hours, timeZone }: Pick<AlertSubject, 'hours' | 
   const days = isRun ? `${names[0]}–${names.at(-1)}` : names.join(', ');
   const isWholeDay = from === until;
   return join([days, !isWholeDay && `${from}–${until}`, timeZone], ' ');
-}
-
-/** `23 min`, `4 h 10 min`, `2 days 3 h` */
-export function formatDuration(from: Date, to: Date): string {
-  const minutes = Math.max(1, Math.round((to.getTime() - from.getTime()) / minuteMs));
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return join([`${hours} h`, minutes % 60 > 0 && `${minutes % 60} min`], ' ');
-  return join([`${Math.floor(hours / 24)} days`, hours % 24 > 0 && `${hours % 24} h`], ' ');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reconcileReportsJob } from '../../../../src/commands/reports/jobs.ts';
+import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { logged, says } from './words.ts';
