@@ -1,4 +1,3 @@
-import { setImmediate as collectBatch } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../store/schema.ts';
 import { type Person, tenantId } from './identity.ts';
@@ -22,73 +21,39 @@ export interface PersonFacts {
 }
 
 /**
- * Claims a delivery of Slack; without an id it is never a repeat. The facts go to exactly one caller with this id,
- * undefined to all others.
+ * Claims a delivery of Slack, among all processes; without an id it is never a repeat. The facts go to exactly one caller
+ * with this id, undefined to all others.
  */
 export type Claim = (id: string | undefined, person: Person) => Promise<PersonFacts | undefined>;
 
-interface Asked {
-  readonly id: string | undefined;
-  readonly person: Person;
-}
-
 interface Row {
-  /** Place in the batch, from 1 on. */
-  readonly nth: number;
   readonly policy: StoredPolicy | null;
   readonly linked: StoredKey | null;
 }
 
-const policyColumn = currentPolicyColumn(sql`asked.tenant`);
-const linkedColumn = linkedKeyColumn(sql`asked.tenant`, sql`asked.user_id`);
-
 /**
- * Claims for any number of processes on one database. Claims that come together share one statement, which is most of
- * the cost of an insert, and which also reads what decides about their people: one round trip before an answer. Slack
- * repeats deliveries for up to an hour; ids are kept for a day.
+ * One statement claims and reads what decides about the person: one round trip before an answer. Slack repeats deliveries
+ * for up to an hour; ids are kept for a day.
  */
 export function createDeliveryClaims(options: { db: Db; keyStore: KeyStore; now: () => Date }): Claim {
   const { db, keyStore, now } = options;
-  let batch: Asked[] | undefined;
-  let claimed: Promise<Map<number, Row>> = Promise.resolve(new Map());
-
-  const claimNext = async (asked: readonly Asked[], earlier: Promise<unknown>): Promise<Map<number, Row>> => {
-    await Promise.all([collectBatch(), earlier.catch(() => undefined)]);
-    batch = undefined;
-    const ids = asked.map(({ id }) => id ?? null);
-    const tenants = asked.map(({ person }) => tenantId(person));
-    const users = asked.map(({ person }) => person.userId);
-    // Lists in subqueries: PostgreSQL would count their elements, find one cheaper than the list of unknown length that a
-    // prepared plan is for, and plan anew each time, which takes twice as long as the rest.
+  return async (deliveryId, person) => {
+    const id = deliveryId ?? null;
+    const [tenant, user] = [sql`${tenantId(person)}::text`, sql`${person.userId}::text`];
     const { rows } = await sql<Row>`
-      with asked as (
-        select * from unnest((select ${ids}::text[]), (select ${tenants}::text[]), (select ${users}::text[]))
-          with ordinality as asked (id, tenant, user_id, nth)),
-      claimed as (
-        insert into deliveries (id, seen_at) select id, ${now()}::timestamptz from asked where id is not null
+      with claimed as (
+        insert into deliveries (id, seen_at) select ${id}::text, ${now()}::timestamptz where ${id}::text is not null
         on conflict (id) do nothing returning id)
-      select nth, ${policyColumn} as policy, ${linkedColumn} as linked from asked left join claimed using (id)
-       where asked.id is null or claimed.id is not null`.execute(db);
-    return new Map(rows.map((row) => [row.nth, row]));
-  };
-
-  return async (id, person) => {
-    if (id !== undefined && batch?.some((other) => other.id === id)) return undefined;
-    if (!batch) {
-      batch = [];
-      claimed = claimNext(batch, claimed);
-    }
-    const nth = batch.push({ id, person });
-    const row = (await claimed).get(nth);
-    return row && factsOf(keyStore, person, row);
-  };
-}
-
-function factsOf(keyStore: KeyStore, person: Person, { policy, linked }: Row): PersonFacts {
-  let revealed: Promise<RevealedKey> | undefined;
-  return {
-    policy: async () => readPolicy(policy),
-    linked: linked ? { fingerprint: linked.fingerprint, linkedAt: new Date(linked.linked_at) } : undefined,
-    reveal: async () => (linked ? (revealed ??= keyStore.open(person, linked)) : undefined),
+      select ${currentPolicyColumn(tenant)} as policy, ${linkedKeyColumn(tenant, user)} as linked
+       where ${id}::text is null or exists (select from claimed)`.execute(db);
+    const [row] = rows;
+    if (!row) return undefined;
+    const { policy, linked } = row;
+    let revealed: Promise<RevealedKey> | undefined;
+    return {
+      policy: async () => readPolicy(policy),
+      linked: linked ? { fingerprint: linked.fingerprint, linkedAt: new Date(linked.linked_at) } : undefined,
+      reveal: async () => (linked ? (revealed ??= keyStore.open(person, linked)) : undefined),
+    };
   };
 }

@@ -1,5 +1,5 @@
 import { personKey, tenantId } from '../auth/identity.ts';
-import { decideSharing } from '../auth/policy/authorizer.ts';
+import { decidePosting } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
@@ -82,7 +82,7 @@ async function share(
 ): Promise<Message> {
   const { sharing, audit, person, authorizer } = context;
   const to = await findPlace(wanted, context);
-  assertAllowed(await decideSharing(authorizer, to.channel), context);
+  assertAllowed(await decidePosting(authorizer, 'answer', to.channel), context);
   await requireOwnAudience(to.channel, context);
   const kept = shown === undefined ? undefined : sharing.recall(shown);
   const answer = kept ?? (await findLast(command.run?.(words, context)));

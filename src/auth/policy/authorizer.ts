@@ -1,7 +1,6 @@
 import { UserError } from '../../errors.ts';
 import { findGroups, type People, type Person, tenantId } from '../identity.ts';
 import type { KeyStore, LinkedKey } from '../keys/key-store.ts';
-import { decideDestination } from './destinations.ts';
 import type { Policies } from './policies.ts';
 import {
   type Actor,
@@ -9,6 +8,7 @@ import {
   type Decision,
   decide,
   decideApproval,
+  decideDestination,
   initialPolicy,
   type Policy,
   type Right,
@@ -128,22 +128,19 @@ export function assertKnown(decision: Decision): Decision {
 }
 
 /**
- * Decides whether a person may export into a channel or, without one, into their direct messages: their right there, and
- * whether exports may go there at all. Read afresh, since personal data leaves.
+ * Decides whether a person may export into a channel or, without one, into their direct messages, or show an answer to all
+ * who read it: their right there, and whether such things may go there at all. Read afresh: it cannot be taken back.
  */
-export async function decideExport(authorizer: Authorizer, channel: string | undefined): Promise<Decision> {
-  const right = assertKnown(await authorizer.decide('export', channel, { fresh: true }));
+export async function decidePosting(
+  authorizer: Authorizer,
+  subject: 'export' | 'answer',
+  channel: string | undefined,
+): Promise<Decision> {
+  const needs = subject === 'export' ? 'export' : 'read';
+  const right = assertKnown(await authorizer.decide(needs, channel, { fresh: true }));
   if (!right.allowed) return right;
   // Where the settings name channels, direct messages are none of them.
-  const there = decideDestination(await authorizer.policy(), 'export', channel ?? 'direct messages');
-  return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
-}
-
-/** Decides whether a person may show an answer to all who read a channel. Read afresh: it cannot be taken back. */
-export async function decideSharing(authorizer: Authorizer, channel: string): Promise<Decision> {
-  const right = assertKnown(await authorizer.decide('read', channel, { fresh: true }));
-  if (!right.allowed) return right;
-  const there = decideDestination(await authorizer.policy(), 'answer', channel);
+  const there = decideDestination(await authorizer.policy(), subject, channel ?? 'direct messages');
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }
 
@@ -166,21 +163,15 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   const ids = [...new Set([...approvers, ...members.flatMap((found) => found ?? [])])];
   const found: Actor[] = [];
   for (const some of chunk(ids, profilesAtOnce)) {
-    const read = await Promise.all(
-      some.map(async (userId): Promise<Actor[]> => {
-        const {
-          deleted = false,
-          foreign = false,
-          admin = false,
-          unread,
-        } = (await people.profile(userId)) ?? {};
-        const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
-        // Approving needs no key.
-        const actor = { userId, foreign, admin, linked: false, groups };
-        return deleted ? [] : [unread ? { ...actor, unread: ['person'] } : actor];
-      }),
-    );
-    found.push(...read.flat());
+    const read = some.map(async (userId) => ({ userId, profile: await people.profile(userId) }));
+    for (const { userId, profile } of await Promise.all(read)) {
+      if (profile?.deleted) continue;
+      const { foreign = false, admin = false, unread = false } = profile ?? {};
+      const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
+      // Approving needs no key.
+      const actor = { userId, foreign, admin, linked: false, groups };
+      found.push(unread ? { ...actor, unread: ['person'] } : actor);
+    }
     if (found.some(isUnread) || findAble(policy, found, []).length >= enoughApprovers) break;
   }
   return found;

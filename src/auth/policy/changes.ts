@@ -5,29 +5,14 @@ import {
   countRequiredApprovals,
   decideApproval,
   type Policy,
+  policyBody,
   type Right,
   readAssistant,
 } from './policy.ts';
 
-const listFields = [
-  'operators',
-  'operatorGroups',
-  'approvers',
-  'approverGroups',
-  'exportChannels',
-  'postChannels',
-] as const;
-const valueFields = [
-  'approvalChannel',
-  'destroyApprovals',
-  'changeApprovals',
-  'expiryMinutes',
-  'exportKeepDays',
-  'secondAdmin',
-  'assistant',
-] as const;
-export type ListField = (typeof listFields)[number];
-export type ValueField = (typeof valueFields)[number];
+type Field = Exclude<keyof Policy, 'version' | 'caps'>;
+export type ListField = { [Name in Field]: Policy[Name] extends readonly string[] ? Name : never }[Field];
+export type ValueField = Exclude<Field, ListField>;
 
 /** One difference between two policies. */
 export type Change =
@@ -47,30 +32,30 @@ export type Change =
   /** `admin` = no cap. */
   | { readonly kind: 'cap'; readonly channel: string; readonly from: Right; readonly to: Right };
 
-/** All differences of two policies but their version. */
+/** All differences of two policies but their version: lists, then values, then caps. */
 export function diffPolicies(before: Policy, after: Policy): Change[] {
-  const lists = listFields.map((field): Change => {
-    const added = after[field].filter((id) => !before[field].includes(id));
-    const removed = before[field].filter((id) => !after[field].includes(id));
-    return { kind: 'list', field, added, removed };
+  const { caps: _, ...shape } = policyBody.shape;
+  const [lists, values] = [[] as Change[], [] as Change[]];
+  for (const field of Object.keys(shape) as Field[]) {
+    const [from, to] = [readValue(before, field), readValue(after, field)];
+    if (Array.isArray(from) && Array.isArray(to)) {
+      const [added, removed] = [without(to, from), without(from, to)];
+      const change: Change = { kind: 'list', field: field as ListField, added, removed };
+      if (added.length + removed.length > 0) lists.push(change);
+    } else if (from !== to) values.push({ kind: 'value', field, from, to } as Change);
+  }
+  const caps = findCapped(before, after).map((channel) => {
+    return {
+      kind: 'cap',
+      channel,
+      from: channelCap(before, channel),
+      to: channelCap(after, channel),
+    } as const;
   });
-  const values = valueFields.map(
-    (field): Change => ({
-      kind: 'value',
-      field,
-      from: readValue(before, field),
-      to: readValue(after, field),
-    }),
-  );
-  const caps = findCapped(before, after).map((channel): Change => {
-    return { kind: 'cap', channel, from: channelCap(before, channel), to: channelCap(after, channel) };
-  });
-  return [...lists, ...values, ...caps].filter((change) =>
-    change.kind === 'list' ? change.added.length + change.removed.length > 0 : change.from !== change.to,
-  );
+  return [...lists, ...values, ...caps.filter(({ from, to }) => from !== to)];
 }
 
-function readValue(policy: Policy, field: ValueField) {
+function readValue(policy: Policy, field: Field) {
   return field === 'assistant' ? readAssistant(policy) : policy[field];
 }
 
@@ -136,8 +121,8 @@ function findPowers(policy: Policy, person: AffectedPerson, channel?: string): P
   return decideApproval(policy, actor).allowed ? [...may, 'approve'] : may;
 }
 
-function without(powers: readonly Power[], others: readonly Power[]): Power[] {
-  return powers.filter((power) => !others.includes(power));
+function without<T>(all: readonly T[], others: readonly T[]): T[] {
+  return all.filter((one) => !others.includes(one));
 }
 
 function findCapped(before: Policy, after: Policy): string[] {

@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { takeLock } from '../../store/database.ts';
-import type { Db, Trx } from '../../store/schema.ts';
+import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
-import { findKnownPeople } from './known-people.ts';
 import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
 export interface PolicyVersion {
@@ -23,23 +22,28 @@ interface PolicyChange {
   readonly confirmedBy?: string | undefined;
 }
 
-interface Options {
-  readonly db: Db;
-  readonly audit: Audit;
-  readonly now: () => Date;
-}
+/** Audit records in which people are looked for, from the newest. */
+const mostRecords = 1_000;
 
 /** The settings of each organisation or workspace, with every older version. */
 export type Policies = ReturnType<typeof createPolicies>;
 
-export function createPolicies({ db, audit, now }: Options) {
+export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: () => Date }) {
   return {
     current: async (tenant: string): Promise<Policy> =>
       (await findVersion(db, tenant))?.policy ?? initialPolicy,
     version: async (tenant: string, version: number): Promise<PolicyVersion | undefined> =>
       Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined,
-    /** User ids that the bot has met there, at most some hundred. */
-    knownPeople: (tenant: string): Promise<string[]> => findKnownPeople(db, tenant),
+    /** User ids that the bot has met: who saved settings, has a key, or stands in the audit. Admins come first. */
+    async knownPeople(tenant: string): Promise<string[]> {
+      const saved = db.selectFrom('policies').select('changed_by as id').where('tenant', '=', tenant);
+      const linked = db.selectFrom('linked_keys').select('user_id as id').where('tenant', '=', tenant);
+      const records = db.selectFrom('audit_records').select('actor as id').where('tenant', '=', tenant);
+      const found = [];
+      for (const query of [saved, linked, records.orderBy('seq', 'desc').limit(mostRecords)])
+        found.push(...(await query.execute()));
+      return [...new Set(found.map(({ id }) => id))].filter((id) => /^[UW]/u.test(id));
+    },
     /**
      * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
      * second receives the version of the first, or undefined where the base version never existed.
@@ -48,15 +52,12 @@ export function createPolicies({ db, audit, now }: Options) {
       const { version: _, ...body } = policy;
       const saved = await db.transaction().execute(async (trx) => {
         await takeLock(trx, `policies/${tenant}`);
-        if (!(await isCurrent(trx, tenant, base))) return false;
-        const row = {
-          tenant,
-          version: base + 1,
-          body: JSON.stringify(body),
-          changed_by: by,
-          changed_at: now(),
-        };
-        await trx.insertInto('policies').values(row).execute();
+        if (((await findVersion(trx, tenant))?.policy.version ?? 0) !== base) return false;
+        const row = { tenant, version: base + 1, body: JSON.stringify(body) };
+        await trx
+          .insertInto('policies')
+          .values({ ...row, changed_by: by, changed_at: now() })
+          .execute();
         const changes = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
         const confirmed = confirmedBy === undefined ? {} : { confirmed: `confirmed by ${confirmedBy}` };
         const record = { event: 'policy-changed', subject: `policy v${base + 1}` } as const;
@@ -92,8 +93,4 @@ export function currentPolicyColumn(tenant: RawBuilder<unknown>) {
 export function readPolicy(stored: StoredPolicy): Policy {
   if (!stored) return initialPolicy;
   return { ...policyBody.parse(JSON.parse(stored.body)), version: stored.version };
-}
-
-async function isCurrent(trx: Trx, tenant: string, version: number): Promise<boolean> {
-  return ((await findVersion(trx, tenant))?.policy.version ?? 0) === version;
 }

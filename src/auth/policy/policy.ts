@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { mentionGroup } from '../identity.ts';
 
-/**
- * The class of an action, from harmless to far-reaching; decides who may run it. `admin` stands apart: it changes the
- * bot's own settings, nothing in the CDN.
- */
+/** The class of an action, from harmless to far-reaching. `admin` stands apart: it changes the bot's own settings. */
 export const rights = ['none', 'read', 'export', 'change', 'destroy', 'admin'] as const;
 export type Right = (typeof rights)[number];
 
@@ -31,10 +28,10 @@ export const policyBody = z.object({
   /** Channels that exports may go to, and those that digests and shared answers may be posted to; empty = any. */
   exportChannels: ids,
   postChannels: ids,
-  /** Lower approvals and rights that admins give themselves wait for another admin, where there is one. */
-  secondAdmin: z.boolean().default(true),
   /** Days after which the files of an export are deleted from Slack; 0 = never. */
   exportKeepDays: count,
+  /** Lower approvals and rights that admins give themselves wait for another admin, where there is one. */
+  secondAdmin: z.boolean().default(true),
   /** What Slack's assistant may do with the bot for people who can do it themselves; absent = off. */
   assistant: z.enum(assistantModes).optional(),
 });
@@ -63,7 +60,7 @@ export function readAssistant({ assistant = 'off' }: Policy): (typeof assistantM
   return assistant;
 }
 
-/** The facts about a person that policy decides by. */
+/** What policy decides about a person by. */
 export interface Actor {
   readonly userId: string;
   /** From another organisation (Slack Connect). */
@@ -122,25 +119,13 @@ export interface Decision {
 export function decide(policy: Policy, actor: Actor, channelId: string | undefined, needs: Right): Decision {
   if (actor.foreign) return deniedForeign;
   const home = homeStep(actor);
-  switch (needs) {
-    case 'none':
-      return judge('open-to-all', [home]);
-    case 'admin':
-      return judge('admin', [home, adminStep(actor)]);
-    case 'read':
-      return judge('own-key', [home, keyStep(actor), capStep(policy, channelId, needs)]);
-    case 'export':
-    case 'change':
-    case 'destroy':
-      return judge('operator', [
-        home,
-        // The role first: connecting a key does not help a person without one.
-        roleStep('operator', actor, policy.operators, policy.operatorGroups),
-        keyStep(actor),
-        capStep(policy, channelId, needs),
-        ...approvalSteps(policy, needs),
-      ]);
-  }
+  if (needs === 'none') return judge('open-to-all', [home]);
+  if (needs === 'admin') return judge('admin', [home, adminStep(actor)]);
+  const own = [keyStep(actor), capStep(policy, channelId, needs)];
+  if (needs === 'read') return judge('own-key', [home, ...own]);
+  // The role first: connecting a key does not help a person without one.
+  const role = roleStep('operator', actor, policy.operators, policy.operatorGroups);
+  return judge('operator', [home, role, ...own, ...approvalSteps(policy, needs)]);
 }
 
 /** Decides whether a person may approve requests of others; the ledger checks whether they are the requester. */
@@ -148,6 +133,21 @@ export function decideApproval(policy: Policy, actor: Actor): Decision {
   if (actor.foreign) return deniedForeign;
   const role = roleStep('approver', actor, policy.approvers, policy.approverGroups);
   return judge('approver', [homeStep(actor), role]);
+}
+
+/** Decides whether exports, digests or shared answers may go into a channel. */
+export function decideDestination(
+  { exportChannels, postChannels }: Policy,
+  subject: 'export' | 'digest' | 'answer',
+  channelId: string,
+): Decision {
+  const named = subject === 'export' ? exportChannels : postChannels;
+  const anywhere = named.length === 0;
+  const where = anywhere ? 'any channel' : `${named.map((id) => `<#${id}>`).join(', ')} only`;
+  const isOk = anywhere || named.includes(channelId);
+  return judge(anywhere ? 'any-channel' : 'named-channel', [
+    step('destination', isOk, `${subject}s may go into ${where}`, 'other-channel'),
+  ]);
 }
 
 export type Rights = ReturnType<typeof computeRights>;
@@ -177,7 +177,7 @@ export function channelCap(policy: Policy, channelId: string | undefined): Right
 
 type JudgedStep = Step & { readonly refuses: Reason };
 
-export function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): JudgedStep {
+function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): JudgedStep {
   return { rule, ok, says, refuses };
 }
 
@@ -194,7 +194,7 @@ const deniedForeign = judge('foreign', [
 const unknown = (rule: Step['rule'], what: string): JudgedStep =>
   step(rule, false, `Slack does not say right now ${what}`, 'unknown');
 
-export function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
+function judge(allows: Reason, steps: readonly JudgedStep[]): Decision {
   const refusing = steps.filter(({ ok }) => !ok);
   const refused = refusing.find(({ refuses }) => refuses !== 'unknown') ?? refusing[0];
   return {
@@ -244,9 +244,8 @@ function capStep(policy: Policy, channelId: string | undefined, needs: Right): J
 function approvalSteps(policy: Policy, needs: Right): JudgedStep[] {
   if (needs === 'export') return [];
   const needed = countRequiredApprovals(policy, needs);
+  const count = needed === 1 ? '1 approval' : `${needed} approvals`;
   const says =
-    needed === 0
-      ? 'runs without an approval'
-      : `needs ${needed === 1 ? '1 approval' : `${needed} approvals`} within ${policy.expiryMinutes} min`;
+    needed === 0 ? 'runs without an approval' : `needs ${count} within ${policy.expiryMinutes} min`;
   return [step('approval', true, says, 'not-approver')];
 }

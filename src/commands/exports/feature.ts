@@ -1,5 +1,5 @@
 import { endsTooEarly } from '../../api/event-logs.ts';
-import { assertKnown, decideExport } from '../../auth/policy/authorizer.ts';
+import { assertKnown, decidePosting } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
@@ -153,7 +153,7 @@ async function start(
   context: With<Needs>,
 ): Promise<void> {
   const { authorizer, sharing } = context;
-  assertAllowed(await decideExport(authorizer, channel), context);
+  assertAllowed(await decidePosting(authorizer, 'export', channel), context);
   if (channel !== undefined) {
     const { exportChannels } = await authorizer.policy();
     assertOwnAudience(channel, await sharing.readAudience(channel), exportChannels);

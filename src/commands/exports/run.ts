@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { decideExport } from '../../auth/policy/authorizer.ts';
+import { decidePosting } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob, type Job } from '../../store/queue/define-job.ts';
@@ -185,7 +185,7 @@ class ExportTaken extends Error {
 /** Decides again what was decided at the form: settings, groups, keys and channels change. */
 async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
   const authorizer = ports.authorizer(requesterOf(row));
-  const decision = await decideExport(authorizer, row.channel ?? undefined);
+  const decision = await decidePosting(authorizer, 'export', row.channel ?? undefined);
   if (!decision.allowed) {
     ports.refused(decision.reason);
     const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());

@@ -2,8 +2,8 @@ import { ApiError } from '../../api/http/errors.ts';
 import { isTransient } from '../../api/http/retry.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { assertKnown, RolesUnknown } from '../../auth/policy/authorizer.ts';
-import { decideDestination } from '../../auth/policy/destinations.ts';
 import type { Reason } from '../../auth/policy/policy.ts';
+import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { PauseReason, ReportPorts, Scheduled } from './model.ts';
 

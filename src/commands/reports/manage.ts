@@ -1,6 +1,6 @@
 import { tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
-import { decideDestination } from '../../auth/policy/destinations.ts';
+import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';

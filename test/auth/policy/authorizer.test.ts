@@ -6,8 +6,7 @@ import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import {
   assertKnown,
   createAuthorizer,
-  decideExport,
-  decideSharing,
+  decidePosting,
   RolesUnknown,
 } from '../../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../../src/auth/policy/policies.ts';
@@ -107,25 +106,25 @@ test('somebody who was taken out of the group after a read cannot export or shar
   fresh.members = [];
   expect((await authorizer.decide('export', 'C1')).allowed).toBe(true);
   expect((await authorizer.decide('export', 'C1', { fresh: true })).reason).toBe('not-operator');
-  expect((await decideExport(authorizer, 'C1')).reason).toBe('not-operator');
+  expect((await decidePosting(authorizer, 'export', 'C1')).reason).toBe('not-operator');
 });
 
 test('exports and shared answers go by the settings of now: channels, caps, and the key', async () => {
   const { authorizer, policy, save, keyStore } = await setUp({ operators: [person.userId] });
-  expect((await decideExport(authorizer, 'C1')).allowed).toBe(true);
-  expect((await decideSharing(authorizer, 'C1')).allowed).toBe(true);
+  expect((await decidePosting(authorizer, 'export', 'C1')).allowed).toBe(true);
+  expect((await decidePosting(authorizer, 'answer', 'C1')).allowed).toBe(true);
   await save({ ...policy, exportChannels: ['C2'], postChannels: ['C3'] }, 1);
-  expect((await decideExport(authorizer, 'C1')).reason).toBe('other-channel');
-  expect((await decideExport(authorizer, undefined)).reason).toBe('other-channel');
-  expect((await decideExport(authorizer, 'C2')).allowed).toBe(true);
-  expect((await decideSharing(authorizer, 'C1')).reason).toBe('other-channel');
-  expect((await decideSharing(authorizer, 'C3')).allowed).toBe(true);
+  expect((await decidePosting(authorizer, 'export', 'C1')).reason).toBe('other-channel');
+  expect((await decidePosting(authorizer, 'export', undefined)).reason).toBe('other-channel');
+  expect((await decidePosting(authorizer, 'export', 'C2')).allowed).toBe(true);
+  expect((await decidePosting(authorizer, 'answer', 'C1')).reason).toBe('other-channel');
+  expect((await decidePosting(authorizer, 'answer', 'C3')).allowed).toBe(true);
   await save({ ...policy, caps: { C2: 'none' } }, 2);
-  expect((await decideExport(authorizer, 'C2')).reason).toBe('channel-cap');
-  expect((await decideSharing(authorizer, 'C2')).reason).toBe('channel-cap');
+  expect((await decidePosting(authorizer, 'export', 'C2')).reason).toBe('channel-cap');
+  expect((await decidePosting(authorizer, 'answer', 'C2')).reason).toBe('channel-cap');
   await keyStore.forget(person);
   expect((await authorizer.decide('read', undefined)).allowed).toBe(true);
-  expect((await decideSharing(authorizer, 'C1')).reason).toBe('no-key');
+  expect((await decidePosting(authorizer, 'answer', 'C1')).reason).toBe('no-key');
 });
 
 test('people of another organisation are refused everything, and Slack is asked only where nothing says whose they are', async () => {

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideDestination } from '../../../src/auth/policy/destinations.ts';
 import {
   type Actor,
   assistantModes,
@@ -9,6 +8,7 @@ import {
   countRequiredApprovals,
   decide,
   decideApproval,
+  decideDestination,
   initialPolicy,
   type Policy,
   type Reason,
