@@ -1,12 +1,10 @@
-import { createCache } from '../lib/cache.ts';
 import { looksLikeId, toNameKey } from '../lib/names.ts';
-import { hourMs } from '../lib/time.ts';
 import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
-import { type Person, personKey, tenantId } from './identity.ts';
+import { type Person, tenantId } from './identity.ts';
 
-/** Things that the CDN gives ids but no names. */
+/** Things to which the CDN gives ids but no names. */
 export const namedKinds = ['app', 'script', 'shield'] as const;
 export type NamedKind = (typeof namedKinds)[number];
 
@@ -43,39 +41,23 @@ export type Names = ReturnType<typeof createNames>;
 
 /** The names that teams give to ids, the ids that people used last, and the zones that channels are about. */
 export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () => Date }) {
-  // A name that another process stores is seen this much later.
-  const lists = createCache<readonly Named[]>({ now, maxEntries: 1_000, ttlMs: 5_000 });
-  // A person who looks at the same thing all day is written once an hour.
-  const used = createCache<true>({ now, maxEntries: 10_000, ttlMs: hourMs });
-
-  const list = (tenant: string): Promise<readonly Named[]> =>
-    lists.load(tenant, async () => {
-      const rows = await db
-        .selectFrom('names')
-        .select(['kind', 'id', 'name', 'named_by as by'])
-        .where('tenant', '=', tenant)
-        .orderBy('name')
-        .limit(maxNames)
-        .execute();
-      return rows as Named[];
-    });
-
-  const recent = async (person: Person, kind: NamedKind): Promise<string[]> => {
-    const rows = await db
-      .selectFrom('recent_ids')
-      .select('id')
-      .where('tenant', '=', tenantId(person))
-      .where('user_id', '=', person.userId)
-      .where('kind', '=', kind)
-      .orderBy('used_at', 'desc')
-      .limit(maxRecent)
-      .execute();
-    return rows.map(({ id }) => id);
+  const list = async (tenant: string): Promise<readonly Named[]> => {
+    const rows = db.selectFrom('names').select(['kind', 'id', 'name', 'named_by as by']);
+    const ofTenant = rows.where('tenant', '=', tenant).orderBy('name').limit(maxNames);
+    return (await ofTenant.execute()) as Named[];
   };
 
+  const recent = (person: Person, kind: NamedKind) =>
+    db
+      .selectFrom('recent_ids')
+      .select('id')
+      .where((is) => is.and({ tenant: tenantId(person), user_id: person.userId, kind }))
+      .orderBy('used_at', 'desc')
+      .limit(maxRecent);
+
   const wasUsed = async (tenant: string, kind: NamedKind, id: string): Promise<boolean> => {
-    const rows = db.selectFrom('recent_ids').select('id').where('tenant', '=', tenant);
-    return (await rows.where('kind', '=', kind).where('id', '=', id).executeTakeFirst()) !== undefined;
+    const rows = db.selectFrom('recent_ids').select('id');
+    return (await rows.where((is) => is.and({ tenant, kind, id })).executeTakeFirst()) !== undefined;
   };
 
   return {
@@ -100,9 +82,10 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     },
     /** Ids with a name, and those that the person used last: the newest first, then by name. */
     async known(person: Person, kind: NamedKind): Promise<{ id: string; name: string | undefined }[]> {
-      const [all, ids] = await Promise.all([list(tenantId(person)), recent(person, kind)]);
+      const [all, used] = await Promise.all([list(tenantId(person)), recent(person, kind).execute()]);
       const names = new Map(all.filter((one) => one.kind === kind).map(({ id, name }) => [id, name]));
-      return [...new Set([...ids, ...names.keys()])].map((id) => ({ id, name: names.get(id) }));
+      const ids = new Set([...used.map(({ id }) => id), ...names.keys()]);
+      return [...ids].map((id) => ({ id, name: names.get(id) }));
     },
     /**
      * Gives an id a name, or removes it, with its audit record. Only the person who gave a name, or an admin, changes it.
@@ -118,7 +101,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       const tenant = tenantId(person);
       const wanted = name === undefined ? undefined : toNameKey(name);
       if (name !== undefined && (looksLikeId(name) || (await wasUsed(tenant, kind, name)))) return 'isId';
-      const outcome = await db.transaction().execute(async (trx) => {
+      return db.transaction().execute(async (trx) => {
         // One at a time, since the database compares names only by their letters.
         await takeLock(trx, `names/${tenant}`);
         const all = await trx.selectFrom('names').selectAll().where('tenant', '=', tenant).execute();
@@ -132,30 +115,22 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         if (wanted !== undefined && ofKind.some((one) => toNameKey(one.name) === toNameKey(id)))
           return 'isName';
         if (others.length >= maxNames && name !== undefined) return 'full';
+        const key = { tenant, kind, id };
         await trx
           .deleteFrom('names')
-          .where('tenant', '=', tenant)
-          .where('kind', '=', kind)
-          .where('id', '=', id)
+          .where((is) => is.and(key))
           .execute();
         if (name !== undefined) {
-          const given = { named_by: person.userId, named_at: now() };
-          await trx
-            .insertInto('names')
-            .values({ tenant, kind, id, name, ...given })
-            .execute();
+          const row = { ...key, name, named_by: person.userId, named_at: now() };
+          await trx.insertInto('names').values(row).execute();
         }
         const event = name === undefined ? 'name-removed' : 'name-given';
         await audit.record({ tenant, actor: person.userId, event, subject: id, detail: { kind } }, trx);
         return 'done';
       });
-      lists.drop(tenant);
-      return outcome;
     },
     /** Remembers that a person looked at an id. */
     async use(person: Person, kind: NamedKind, id: string): Promise<void> {
-      const key = `${personKey(person)} ${kind} ${id}`;
-      if (used.get(key)) return;
       const place = { tenant: tenantId(person), user_id: person.userId, kind };
       const used_at = now();
       await db
@@ -165,22 +140,17 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
           conflict.columns(['tenant', 'user_id', 'kind', 'id']).doUpdateSet({ used_at }),
         )
         .execute();
-      used.set(key, true);
-      const kept = await recent(person, kind);
       await db
         .deleteFrom('recent_ids')
-        .where('tenant', '=', place.tenant)
-        .where('user_id', '=', place.user_id)
-        .where('kind', '=', kind)
-        .where('id', 'not in', [...kept, id])
+        .where((is) => is.and(place))
+        .where('id', 'not in', recent(person, kind))
         .execute();
     },
     async channelZone(tenant: string, channel: string): Promise<ChannelZone | undefined> {
       return db
         .selectFrom('channel_zones')
         .select(['zone_id as id', 'zone_name as name', 'set_by as by'])
-        .where('tenant', '=', tenant)
-        .where('channel', '=', channel)
+        .where((is) => is.and({ tenant, channel }))
         .executeTakeFirst();
     },
     /** Sets the zone of a channel, or none, with its audit record. */
@@ -191,23 +161,17 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     ): Promise<void> {
       const tenant = tenantId(person);
       await db.transaction().execute(async (trx) => {
+        await trx
+          .deleteFrom('channel_zones')
+          .where((is) => is.and({ tenant, channel }))
+          .execute();
         if (zone) {
-          const change = {
-            zone_id: zone.id,
-            zone_name: zone.name,
-            set_by: person.userId,
-            set_at: now(),
-          };
+          const row = { tenant, channel, zone_id: zone.id, zone_name: zone.name };
+          const set = { ...row, set_by: person.userId, set_at: now() };
           await trx
             .insertInto('channel_zones')
-            .values({ tenant, channel, ...change })
-            .onConflict((conflict) => conflict.columns(['tenant', 'channel']).doUpdateSet(change))
-            .execute();
-        } else {
-          await trx
-            .deleteFrom('channel_zones')
-            .where('tenant', '=', tenant)
-            .where('channel', '=', channel)
+            .values(set)
+            .onConflict((conflict) => conflict.columns(['tenant', 'channel']).doUpdateSet(set))
             .execute();
         }
         const detail = { channel, zone: zone?.id ?? 'none' };
@@ -216,13 +180,11 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     },
     /** Forgets the ids that a person used, or everything of a tenant. */
     async forget({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
-      let recents = db.deleteFrom('recent_ids').where('tenant', '=', tenant);
-      if (person) recents = recents.where('user_id', '=', person.userId);
+      const recents = db.deleteFrom('recent_ids').where('tenant', '=', tenant);
+      if (person) return void (await recents.where('user_id', '=', person.userId).execute());
       await recents.execute();
-      if (person) return;
       await db.deleteFrom('names').where('tenant', '=', tenant).execute();
       await db.deleteFrom('channel_zones').where('tenant', '=', tenant).execute();
-      lists.drop(tenant);
     },
   };
 }

@@ -109,15 +109,6 @@ describe.each(engines.both)('names on $name', ({ skip, emptyDatabase }) => {
       expect(await names.give(alice, { kind: 'app', id: 'billing', name: 'other' })).toBe('isName');
     });
 
-    test('another process sees a name within seconds', async () => {
-      const { names, open, later } = setUp(await emptyDatabase());
-      const other = open();
-      expect(await other.list('T0ACME000')).toEqual([]);
-      await names.give(alice, checkout);
-      later(6_000);
-      expect(await other.list('T0ACME000')).toHaveLength(1);
-    });
-
     test('there is a most of names', async () => {
       const { names, db } = setUp(await emptyDatabase());
       const place = { tenant: 'T0ACME000', kind: 'script', named_by: 'U0BOB0000', named_at: new Date() };

@@ -57,13 +57,11 @@ export const linkedKeysTable: SealedTable = {
 export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Date; audit?: Audit }) {
   const { db, sealer, now, audit = createAudit({ db, now }) } = options;
 
-  const find = (person: Person, on: Db = db) =>
-    on
-      .selectFrom('linked_keys')
-      .selectAll()
-      .select(newestVersion(linkedKeysTable))
-      .where((is) => is.and({ tenant: tenantId(person), user_id: person.userId }))
-      .executeTakeFirst();
+  const find = (person: Person, on: Db = db) => {
+    const rows = on.selectFrom('linked_keys').selectAll().select(newestVersion(linkedKeysTable));
+    const key = { tenant: tenantId(person), user_id: person.userId };
+    return rows.where((is) => is.and(key)).executeTakeFirst();
+  };
 
   /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
   const open = async (person: Person, row: StoredKey): Promise<RevealedKey> => {
@@ -129,28 +127,19 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
     async forgetTenant(tenant: string, reason: KeyChangeReason = {}): Promise<number> {
       return db.transaction().execute(async (trx) => {
         await lockLinking(trx, tenant, 'exclusive');
-        const rows = await trx
-          .selectFrom('linked_keys')
-          .select(['tenant', 'user_id as userId'])
-          .where('tenant', '=', tenant)
-          .orderBy('user_id')
-          .execute();
-        const destroyed: typeof rows = [];
-        for (const owner of rows)
-          if (await destroySlot(trx, linkedKeysTable, owner, now())) destroyed.push(owner);
-        for (const owner of destroyed)
+        const rows = trx.selectFrom('linked_keys').select(['tenant', 'user_id as userId']);
+        const owners = await rows.where('tenant', '=', tenant).orderBy('user_id').execute();
+        for (const owner of owners) await destroySlot(trx, linkedKeysTable, owner, now());
+        for (const owner of owners)
           await audit.record(keyEvent('key-destroyed', owner, { actor: 'system', ...reason }), trx);
-        return destroyed.length;
+        return owners.length;
       });
     },
     /** The people who linked a key from one workspace of an organisation. */
     async usersOfTeam(tenant: string, teamId: string): Promise<string[]> {
-      const rows = await db
-        .selectFrom('linked_keys')
-        .select('user_id')
-        .where((is) => is.and({ tenant, team_id: teamId }))
-        .execute();
-      return rows.map((row) => row.user_id);
+      const rows = db.selectFrom('linked_keys').select('user_id');
+      const found = await rows.where((is) => is.and({ tenant, team_id: teamId })).execute();
+      return found.map((row) => row.user_id);
     },
   };
 }
@@ -186,13 +175,7 @@ function keyEvent(
   { actor = userId, cause }: KeyChangeReason,
   detail: Record<string, string | boolean> = {},
 ): AuditInput {
-  return {
-    tenant,
-    actor,
-    event,
-    subject: userId,
-    detail: cause === undefined ? detail : { ...detail, cause },
-  };
+  return { tenant, actor, event, subject: userId, detail: { ...detail, cause } };
 }
 
 // Within an organisation a person is the same in every workspace, so the workspace is not part of the binding.
@@ -202,8 +185,6 @@ function slotOf(person: Person): Slot {
 
 // A hash domain of its own: the same eight characters must not appear where another program prints a plain hash of a key.
 function fingerprintOf(key: Secret): string {
-  return createHash('sha256')
-    .update(`cdn-chatops key fingerprint\0${key.reveal()}`)
-    .digest('hex')
-    .slice(0, 8);
+  const hash = createHash('sha256').update(`cdn-chatops key fingerprint\0${key.reveal()}`);
+  return hash.digest('hex').slice(0, 8);
 }

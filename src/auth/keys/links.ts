@@ -14,7 +14,7 @@ export interface KeyPage {
   close(): Promise<void>;
 }
 
-/** How a link ended before it expired: a key was connected with it, it was taken back, or too many keys were refused. */
+/** `voided`: taken back. `refused`: after too many refused keys. */
 type EndOfLink = 'used' | 'voided' | 'refused';
 
 /** A link to the page that connects a key for one person. */
@@ -48,15 +48,8 @@ export const tokenShape = '[\\w-]{22}[\\da-f]{12}';
 const shape = new RegExp(`^${tokenShape}$`);
 
 /** The one-time links to the page. Only the hash of a link's token is stored. */
-export function createKeyLinks({
-  db,
-  sealer,
-  now,
-}: {
-  db: Db;
-  sealer: Pick<Sealer, 'macs'>;
-  now: () => Date;
-}) {
+export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; now: () => Date }) {
+  const { db, sealer, now } = options;
   const macsOf = (random: string): string[] =>
     sealer.macs(['key link', random]).map((mac) => mac.slice(0, 12));
 
@@ -86,22 +79,14 @@ export function createKeyLinks({
     const random = randomBytes(16).toString('base64url');
     const token = `${random}${macsOf(random)[0]}`;
     registerSecret('link-token', token);
-    const madeAt = now();
-    const expiresAt = new Date(madeAt.getTime() + lifetimeMs);
+    const made_at = now();
+    const expiresAt = new Date(made_at.getTime() + lifetimeMs);
+    const { enterpriseId: enterprise_id = null, teamId: team_id, userId: user_id } = person;
+    const owner = { tenant: tenantId(person), enterprise_id, team_id, user_id, shown_for: shownFor };
+    const life = { made_at, expires_at: expiresAt, refusals: 0, renewals: 0 };
     await db
       .insertInto('key_links')
-      .values({
-        token_hash: hashOf(token),
-        tenant: tenantId(person),
-        user_id: person.userId,
-        enterprise_id: person.enterpriseId ?? null,
-        team_id: person.teamId,
-        shown_for: shownFor,
-        made_at: madeAt,
-        expires_at: expiresAt,
-        refusals: 0,
-        renewals: 0,
-      })
+      .values({ token_hash: hashOf(token), ...owner, ...life })
       .execute();
     await close(person, openAtOnce);
     return { token, expiresAt };
@@ -110,11 +95,8 @@ export function createKeyLinks({
   /** The link of a token. Ended links are found for a day, to be renewed. Changes nothing. */
   const find = async (token: string): Promise<KeyLink | undefined> => {
     registerSecret('link-token', token);
-    const row = await db
-      .selectFrom('key_links')
-      .selectAll()
-      .where('token_hash', '=', hashOf(token))
-      .executeTakeFirst();
+    const rows = db.selectFrom('key_links').selectAll().where('token_hash', '=', hashOf(token));
+    const row = await rows.executeTakeFirst();
     if (!row || now().getTime() - row.expires_at.getTime() > knownMs) return undefined;
     return {
       id: row.token_hash,
@@ -125,10 +107,7 @@ export function createKeyLinks({
     };
   };
 
-  /**
-   * Holds a link for one check of one key: meanwhile it cannot be used otherwise. Undefined = a key is being checked with
-   * it this moment, or the link has ended.
-   */
+  /** Holds a link for one check of one key. Undefined = another check holds it, or the link has ended. */
   const claim = async (token: string) => {
     const id = randomBytes(12).toString('base64url');
     const at = now();
@@ -174,10 +153,7 @@ export function createKeyLinks({
   };
 
   return {
-    /**
-     * Whether a token of this bot may stand there; without a look-up, so that guesses cost nothing. What opens a link is
-     * the random part.
-     */
+    /** Whether this may be a token of this bot; without a look-up, so that guesses cost nothing. */
     isToken: (text: string): boolean =>
       shape.test(text) && macsOf(text.slice(0, 22)).includes(text.slice(22)),
     offer,

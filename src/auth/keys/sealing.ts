@@ -49,17 +49,15 @@ const wrapping = 'A256GCMKW';
 const encryption = 'A256GCM';
 
 /**
- * Envelope encryption: a fresh data key per value, wrapped by the keyring's primary key, both AES-256-GCM, as
- * a flattened JWE (RFC 7516 §7.2.2). The context is the additional authenticated data: left out of what is stored and
- * supplied again at opening, so a row that was copied to another person fails by itself.
- * Stored as `v1.<protected>.<encrypted key>.<iv>.<ciphertext>.<tag>`.
+ * Envelope encryption: a fresh data key per value, wrapped by the keyring's primary key, both AES-256-GCM, as a flattened
+ * JWE (RFC 7516 §7.2.2). The context is the additional authenticated data, which is not stored: a row that was copied to
+ * another person does not open. Stored as `v1.<protected>.<encrypted key>.<iv>.<ciphertext>.<tag>`.
  */
 export function createSealer(keyring: Keyring) {
   const requireKey = (keyId: string): KeyringKey => {
     const key = keyring.find(keyId);
     if (key) return key;
-    const problem = `A stored value is sealed under the key "${keyId}", which is not in the keyring.`;
-    throw new SealError('unknown_key', problem, keyId);
+    throw new SealError('unknown_key', `The key "${keyId}" of a stored value is not in the keyring.`, keyId);
   };
   return {
     /** The key that new values are sealed under. It may change; `readKeyId` gives the key of a sealed value. */

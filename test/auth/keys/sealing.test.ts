@@ -161,7 +161,7 @@ test('a key that left the keyring is named in the refusal', async () => {
   const refused = sealer.open(sealed, context);
   await expect(refused).rejects.toMatchObject({ code: 'unknown_key', keyId: 'lost' });
   await expect(refused).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[SealError: A stored value is sealed under the key "lost", which is not in the keyring.]`,
+    `[SealError: The key "lost" of a stored value is not in the keyring.]`,
   );
 });
 
