@@ -4,8 +4,7 @@ import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
-import * as lists from '../../views/operations/approval-list.ts';
-import { renderAffected } from '../../views/operations/approvals.ts';
+import * as lists from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
@@ -81,7 +80,7 @@ const affectedAction: Action<'ledger'> = {
   newMessage: true,
   async run(id, { ledger, person }) {
     const operation = await findOperation(ledger, tenantId(person), id);
-    return operation ? renderAffected(operation) : renderAnswer({ kind: 'not-found' });
+    return operation ? lists.renderAffected(operation) : renderAnswer({ kind: 'not-found' });
   },
 };
 

@@ -5,8 +5,7 @@ import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { ShownAnswer } from '../../views/operations/answers.ts';
 import type { ShownOperation } from '../../views/operations/describe.ts';
-import type { Kind } from './kinds/kind.ts';
-import type { OperationOutcome } from './rows.ts';
+import type { Kind, OperationOutcome } from './kinds/kind.ts';
 
 /** The states, and those that each leads to. */
 const transitions = {

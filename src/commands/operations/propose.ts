@@ -3,11 +3,10 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { queueExecution } from './execute.ts';
-import { countApprovals, findKind } from './kinds/kind.ts';
+import { countApprovals, findKind, type OperationRow } from './kinds/kind.ts';
 import { queueMessages } from './messages.ts';
 import type { Answer, Operation, Proposal } from './model.ts';
 import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
-import type { OperationRow } from './rows.ts';
 import { collectSignedParts, computeSeal, findSealProblem } from './seal.ts';
 import { linkStepRun } from './steps.ts';
 import {

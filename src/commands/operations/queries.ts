@@ -5,9 +5,16 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import { type Json, parseJson } from '../../lib/canonical-json.ts';
 import type { Db, Schema } from '../../store/schema.ts';
 import type { Consequences } from '../../views/operations/describe.ts';
-import { findKind, type Kind, type Kinds } from './kinds/kind.ts';
+import {
+  type EventRow,
+  findKind,
+  type Kind,
+  type Kinds,
+  type OperationOutcome,
+  type OperationRow,
+  outcomeShape,
+} from './kinds/kind.ts';
 import type { Operation, OperationState } from './model.ts';
-import { type EventRow, type OperationOutcome, type OperationRow, outcomeShape } from './rows.ts';
 import { readRequest } from './seal.ts';
 
 /** A row with its log, and the id of the operation that retries it. */

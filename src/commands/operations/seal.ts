@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SealError, type Sealer } from '../../auth/keys/sealing.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { findKind, type Kinds } from './kinds/kind.ts';
+import { type EventRow, findKind, type Kinds, type OperationRow } from './kinds/kind.ts';
 import type { Approval } from './model.ts';
-import type { EventRow, OperationRow } from './rows.ts';
 
 /**
  * The request of a row, to be shown; undefined where the row does not hold one of its kind. A request has one spelling: one

@@ -4,7 +4,14 @@ import type { Reason } from '../../auth/policy/policy.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { Enqueue } from '../../store/queue/queue.ts';
 import type { Trx } from '../../store/schema.ts';
-import { findKind, type Kinds } from './kinds/kind.ts';
+import {
+  type EventRow,
+  findKind,
+  type Kinds,
+  type OperationOutcome,
+  type OperationRow,
+  type VoidReason,
+} from './kinds/kind.ts';
 import { refreshMessages } from './messages.ts';
 import { type Operation, type OperationState, transitionsFrom } from './model.ts';
 import {
@@ -14,7 +21,6 @@ import {
   lockOperation,
   readOperation,
 } from './queries.ts';
-import type { EventRow, OperationOutcome, OperationRow, VoidReason } from './rows.ts';
 import { collectSignedParts } from './seal.ts';
 import { endStepOf } from './steps.ts';
 import { destroyValue, type ValueStore } from './values.ts';

@@ -1,10 +1,9 @@
 import { type Authorizer, assertKnown } from '../../auth/policy/authorizer.ts';
 import { decide } from '../../auth/policy/policy.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { countApprovals, decideApprovalOf, findKind, type Kind } from './kinds/kind.ts';
+import { countApprovals, decideApprovalOf, findKind, type Kind, type VoidReason } from './kinds/kind.ts';
 import type { DecisionContext, Operation, RequesterContext } from './model.ts';
 import { findApprovals, findCdnKey, findPolicyVersion, type LoggedOperation } from './queries.ts';
-import type { VoidReason } from './rows.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';

@@ -7,7 +7,7 @@ import { parseJson } from '../../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { Secret } from '../../secrets/secret.ts';
 import type { Db, Trx } from '../../store/schema.ts';
-import type { OperationRow } from './rows.ts';
+import type { OperationRow } from './kinds/kind.ts';
 
 /*
  * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.

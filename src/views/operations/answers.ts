@@ -2,6 +2,7 @@ import type { Button } from '@slack/types';
 import { actions, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
+import { cancelButton } from './approvals.ts';
 import {
   describeCount,
   describeMissing,
@@ -86,13 +87,12 @@ export function renderAnswer(answer: ShownAnswer): Message {
           : 'You asked for this yourself: cancel it instead.',
         cancelButton(id),
       );
-    case 'not-requester':
-      return answer.press === 'cancel'
-        ? reply(
-            `Only ${requester} can cancel this request. Approvers can deny it.`,
-            button('Deny', 'approvals:deny', id),
-          )
-        : reply(`Only ${requester} can ask for it again: it would run with their key.`);
+    case 'not-requester': {
+      if (answer.press === 'retry')
+        return reply(`Only ${requester} can ask for it again: it would run with their key.`);
+      const deny = button('Deny', 'approvals:deny', id);
+      return reply(`Only ${requester} can cancel this request. Approvers can deny it.`, deny);
+    }
     case 'already-retried':
       return reply(`It was asked for again already: ${renderState(operation)}.`, myRequests);
     case 'not-now':
@@ -138,11 +138,8 @@ export function renderProposed(operation: ShownOperation, canUndo = false): Mess
 }
 
 /** A person's last change, which can be undone. */
-export function renderUndoOffer(operation: ShownOperation): Message {
-  return reply(
-    `Your last change: ${operation.words.what}, ${formatMoment(operation.movedAt)}.`,
-    undoButton(operation.id),
-  );
+export function renderUndoOffer({ id, words, movedAt }: ShownOperation): Message {
+  return reply(`Your last change: ${words.what}, ${formatMoment(movedAt)}.`, undoButton(id));
 }
 
 function describeDecision(operation: ShownOperation): string {
@@ -155,8 +152,4 @@ function describeDecision(operation: ShownOperation): string {
 
 function reply(text: string, ...buttons: Button[]): Message {
   return say(text, actions(...buttons));
-}
-
-function cancelButton(id: string): Button {
-  return button('Cancel the request', 'approvals:cancel', id);
 }

@@ -1,7 +1,8 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, confirmation, connectButton } from '../blocks/buttons.ts';
+import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { selectOf } from '../blocks/menu-of-buttons.ts';
 import {
   capitalize,
   escapeMrkdwn,
@@ -70,9 +71,7 @@ export function renderRequesterMessage(operation: ShownOperation, undo: UndoStat
       quoteReason(operation),
     ]),
     section(renderProgress(operation)),
-    canCancel(operation)
-      ? actions(button('Cancel the request', 'approvals:cancel', id))
-      : nextSteps(operation),
+    canCancel(operation) ? actions(cancelButton(id)) : nextSteps(operation),
     outcome?.word === 'key-refused' && actions(connectButton('Connect the current key')),
     undo === 'possible' && actions(undoButton(id)),
     undo === 'unknown-value' && context(noUndo),
@@ -119,7 +118,11 @@ function affectedButton({ id, words }: ShownOperation): Maybe<Button> {
   return zonesTotal > 0 && button('Review impact', 'approvals:affected', id);
 }
 
-export function canCancel({ state }: ShownOperation): boolean {
+export function cancelButton(id: string): Button {
+  return button('Cancel the request', 'approvals:cancel', id);
+}
+
+function canCancel({ state }: ShownOperation): boolean {
   return state === 'proposed' || state === 'approved';
 }
 
@@ -193,4 +196,78 @@ function sealLine({ seal, createdAt, keyFingerprint }: ShownOperation): KnownBlo
 
 function mention(userIds: readonly string[]): string {
   return userIds.map((id) => `<@${id}>`).join(' ');
+}
+
+export interface ApprovalLists {
+  readonly waiting: readonly ShownOperation[];
+  readonly requested: readonly ShownOperation[];
+  readonly isApprover: boolean;
+}
+
+/** The requests that wait for a person's approval, and those that the person made. `done`: the result of a press in it. */
+export function renderApprovalList(
+  { waiting, requested, isApprover }: ApprovalLists,
+  asOf: Date,
+  done?: string,
+): Message {
+  const text = waiting.length === 0 ? 'Nothing waits for your approval' : countWaiting(waiting);
+  const mine = requested.length === 0 ? 'You have not asked for anything lately.' : '*You asked to*';
+  const lines = requested.map(
+    (one) => `${one.words.what}\n${renderState(one)} · ${formatMoment(one.movedAt)}`,
+  );
+  return message(text, [
+    done && section(done),
+    section([
+      `*${text}*`,
+      !isApprover && 'You are not an approver. Admins name approvers in `/cdn settings`.',
+    ]),
+    ...renderWaiting(waiting, true),
+    section(truncateLines([mine, ...lines], 2800)),
+    actions(
+      selectOf('Cancel or record…', requested.flatMap(renderChoice)),
+      commandButton('Refresh', 'approvals'),
+    ),
+    context(`as of ${formatMoment(asOf)}`),
+  ]);
+}
+
+/** `1 request waits for your approval` */
+function countWaiting(waiting: readonly unknown[]): string {
+  return `${capitalize(pluralize(waiting.length, 'request'))} ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`;
+}
+
+function renderChoice(operation: ShownOperation): Button[] {
+  const label = nameInPlainText(operation);
+  if (canCancel(operation)) return [button(`Cancel: ${label}`, 'approvals:cancel', operation.id)];
+  return operation.state === 'unknown'
+    ? [button(`Record what I found: ${label}`, 'approvals:check', operation.id)]
+    : [];
+}
+
+/** For the Home tab: what waits for the person, and how many of their own requests are open. */
+export function renderHomeSection(waiting: readonly ShownOperation[], open: number): KnownBlock[] {
+  const yours = open > 0 && `${pluralize(open, 'request')} of yours ${open === 1 ? 'is' : 'are'} open`;
+  return [
+    section(
+      join([waiting.length > 0 && `*${countWaiting(waiting)}*`, yours], ' · '),
+      commandButton('Approvals', 'approvals'),
+    ),
+    ...renderWaiting(waiting, false),
+  ];
+}
+
+const mostListed = 8;
+
+/** Requests of others, with the buttons that decide them. */
+function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): KnownBlock[] {
+  const blocks = waiting.slice(0, mostListed).flatMap((operation) => {
+    const { requester, words, expiresAt } = operation;
+    const when = `needs ${describeMissing(operation)} · expires ${formatMoment(expiresAt)}`;
+    return [
+      section(`<@${requester.userId}>: ${words.what}\n${when}`),
+      actions(...decisionButtons(operation, isListed)),
+    ];
+  });
+  const more = waiting.length - mostListed;
+  return more > 0 ? [...blocks, context(`and ${more} more: see the approval channel`)] : blocks;
 }

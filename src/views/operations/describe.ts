@@ -12,7 +12,7 @@ import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../bl
 export interface ShownOperation {
   /** Sixteen random letters and digits; may stand in a button. */
   readonly id: string;
-  readonly state: State;
+  readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };
   /** Typed by a person. */
   readonly reason: string | undefined;
@@ -58,17 +58,6 @@ export interface Consequences {
 type Label = { readonly label: string; readonly actionId: string };
 export type DecisionLabels = { readonly approve: Label; readonly deny: Label };
 
-type State =
-  | 'proposed'
-  | 'approved'
-  | 'executing'
-  | 'succeeded'
-  | 'failed'
-  | 'unknown'
-  | 'denied'
-  | 'expired'
-  | 'cancelled';
-
 interface Outcome {
   readonly word: string;
   readonly status?: number | undefined;
@@ -80,8 +69,8 @@ interface Outcome {
 }
 
 /** In mrkdwn without formatting, for a notification. */
-export function describePlainly({ words }: Pick<ShownOperation, 'words'>): string {
-  return escapeMarkup(nameInPlainText({ words }));
+export function describePlainly(operation: ShownOperation): string {
+  return escapeMarkup(nameInPlainText(operation));
 }
 
 /** For plain text: labels, menus and confirmations. */
@@ -89,7 +78,6 @@ export function nameInPlainText({ words }: Pick<ShownOperation, 'words'>): strin
   return stripMarkup(words.what);
 }
 
-/** Before a volume is deleted. */
 export function describeVolumeConsequences(shown: VolumeShown): string {
   const { volumeSizeInGb: size, monthlyCost: cost } = shown;
   const figures =
@@ -99,7 +87,6 @@ export function describeVolumeConsequences(shown: VolumeShown): string {
   return `:warning: *Cannot be undone, there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
 }
 
-/** Before a variable of a script is changed. */
 export function describeScriptConsequences(shown: AffectedZones): string {
   return describeZones(shown, ['runs', 'run'], 'this script');
 }
@@ -120,7 +107,7 @@ function describeZones(
 }
 
 /** A sign and a few words: never the colour alone. */
-const states: Readonly<Record<State, string>> = {
+const states = {
   proposed: ':hourglass_flowing_sand: waiting for approval',
   approved: ':arrow_forward: approved, about to run',
   executing: ':arrow_forward: running',
@@ -130,7 +117,7 @@ const states: Readonly<Record<State, string>> = {
   denied: ':no_entry: denied',
   expired: ':alarm_clock: expired',
   cancelled: ':heavy_minus_sign: cancelled',
-};
+} as const;
 
 export function renderState({ state, outcome }: Pick<ShownOperation, 'state' | 'outcome'>): string {
   return outcome?.word === 'unconfirmed' ? ':grey_question: accepted, not confirmed' : states[state];
@@ -167,6 +154,8 @@ export function describeOutcome({ state, outcome, movedBy, words }: ShownOperati
   return join([text, ...references], ' ');
 }
 
+const checkIt = '*It is not sent again by itself.* Check whether it was done, then say so here.';
+
 /** Outcomes that are told in the same words for every kind. */
 const results: Readonly<Record<string, string>> = {
   'key-refused':
@@ -175,8 +164,7 @@ const results: Readonly<Record<string, string>> = {
   'not-sent':
     'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.',
   'not-found': 'Nothing was changed: the CDN does not know what this is about. Check the ids.',
-  'process-died':
-    'The bot stopped while the request may have been under way. *It is not sent again by itself.* Check whether it was done, then say so here.',
+  'process-died': `The bot stopped while the request may have been under way. ${checkIt}`,
   'requester-gone': 'The requester disconnected their key, or left. Nothing was changed.',
   'app-gone': 'The app was taken out of the workspace. Nothing was changed.',
   'taken-back': 'The requester took it back. Nothing was changed.',
@@ -189,7 +177,7 @@ function describeResult({ word, status, why, reason }: Outcome): string {
     case 'refused':
       return `Nothing was changed: the CDN rejected it${http}.`;
     case 'unanswered':
-      return `The request was sent${http}, and no clear answer came back. *It is not sent again by itself.* Check whether it was done, then say so here.`;
+      return `The request was sent${http}, and no clear answer came back. ${checkIt}`;
     case 'void':
       return `It was voided and will not run: ${describeVoidReason(why)}. Ask for it again.`;
     default:

@@ -3,11 +3,14 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { approve } from '../../../src/commands/operations/decide.ts';
 import { begin, settle } from '../../../src/commands/operations/execute.ts';
-import { indexKinds, type SealedRequest } from '../../../src/commands/operations/kinds/kind.ts';
+import {
+  indexKinds,
+  type OperationRow,
+  type SealedRequest,
+} from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import { propose, retry } from '../../../src/commands/operations/propose.ts';
 import { findOperation } from '../../../src/commands/operations/queries.ts';
-import type { OperationRow } from '../../../src/commands/operations/rows.ts';
 import { computeSeal, readRequest } from '../../../src/commands/operations/seal.ts';
 import { UserError } from '../../../src/errors.ts';
 import { canonicalJson, type Json } from '../../../src/lib/canonical-json.ts';

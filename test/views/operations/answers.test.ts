@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { decideApproval, initialPolicy } from '../../../src/auth/policy/policy.ts';
-import type { Kind } from '../../../src/commands/operations/kinds/kind.ts';
+import type { Kind, OperationOutcome, VoidReason } from '../../../src/commands/operations/kinds/kind.ts';
 import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
 import { findTargetName } from '../../../src/commands/operations/queries.ts';
-import type { OperationOutcome, VoidReason } from '../../../src/commands/operations/rows.ts';
 import { renderAnswer, type ShownAnswer } from '../../../src/views/operations/answers.ts';
 import {
   describeOutcome,
