@@ -20,10 +20,7 @@ export interface PersonFacts {
   readonly reveal: () => Promise<RevealedKey | undefined>;
 }
 
-/**
- * Claims a delivery of Slack, among all processes; without an id it is never a repeat. The facts go to exactly one caller
- * with this id, undefined to all others.
- */
+/** The facts go to one caller with this id, undefined to all others, among all processes; without an id none is a repeat. */
 export type Claim = (id: string | undefined, person: Person) => Promise<PersonFacts | undefined>;
 
 interface Row {
@@ -31,10 +28,7 @@ interface Row {
   readonly linked: StoredKey | null;
 }
 
-/**
- * One statement claims and reads what decides about the person: one round trip before an answer. Slack repeats deliveries
- * for up to an hour; ids are kept for a day.
- */
+/** Claims and reads in one round trip. Slack repeats deliveries for up to an hour; ids are kept for a day. */
 export function createDeliveryClaims(options: { db: Db; keyStore: KeyStore; now: () => Date }): Claim {
   const { db, keyStore, now } = options;
   return async (deliveryId, person) => {

@@ -1,9 +1,5 @@
-/**
- * A Slack user. With an organisation-wide installation a person has one id across the workspaces of the organisation, so
- * their data is keyed by (enterprise or team, user).
- */
+/** A Slack user. In an organisation-wide installation a person has one id in all workspaces of the organisation. */
 export interface Person {
-  /** Set only where the app is installed for the whole organisation. */
   readonly enterpriseId?: string | undefined;
   readonly teamId: string;
   readonly userId: string;
@@ -17,17 +13,14 @@ export function tenantId({ enterpriseId, teamId }: Installation): string {
   return enterpriseId ?? teamId;
 }
 
-/** One string per person, for maps and caches. */
 export function personKey(person: Person): string {
   return `${tenantId(person)}/${person.userId}`;
 }
 
-/** The facts of a Slack profile that policy uses. */
 export interface Profile {
   readonly admin: boolean;
   /** Belongs to another organisation. */
   readonly foreign: boolean;
-  /** Deactivated. */
   readonly deleted: boolean;
   /** IANA name (`Europe/Vienna`), or the offset (`+05:30`) where this system does not know the name. */
   readonly timeZone: string | undefined;
@@ -56,9 +49,8 @@ export interface MissingScope {
 }
 
 /**
- * The people of one organisation or workspace, read from Slack for one click or job. A failed look-up grants nothing, and
- * `missingScopes` gives the reason. Never throws. `fresh` reads now, shared between clicks as far as Slack's rate limit
- * asks for it; else answers are at most minutes old.
+ * The people of one organisation or workspace, read from Slack for one click or job. Never throws: a failed look-up grants
+ * nothing. `fresh` reads now, as far as Slack's rate limit allows; else answers are at most minutes old.
  */
 export interface People {
   /** Undefined where Slack has or gives no profile. */
@@ -66,9 +58,7 @@ export interface People {
   /** The ids of a user group's members; undefined where Slack did not answer. */
   members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[] | undefined>;
   groups(): Promise<readonly Group[]>;
-  /** Drops a cached profile. */
   forget(userId: string): void;
-  /** The admins named in the deployment's configuration. */
   readonly configuredAdmins: readonly string[];
   /** The look-ups that failed when last tried. */
   missingScopes(): readonly MissingScope[];

@@ -11,15 +11,10 @@ type Stored = Installation & { readonly installedAt?: string };
 
 /** The installation store of `@slack/oauth`, every token sealed. */
 export interface Installations extends InstallationStore {
-  /** Destroys an installation; false = there was none. */
   remove(query: Query): Promise<boolean>;
   /** When the tenant was installed last; a refreshed token is no new installation. */
   installedAt(tenant: string): Promise<Date | undefined>;
-  /**
-   * Runs `run` for a workspace or organisation in turn, among all processes. It may refresh a token, and a refresh token
-   * works once (docs.slack.dev/authentication/using-token-rotation). `tenant` is the organisation of an org-wide
-   * install, else the workspace.
-   */
+  /** Runs `run` for a tenant in turn, among all processes: it may refresh a token, and a refresh token works once. */
   withRefreshLock: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
 }
 
@@ -33,7 +28,6 @@ export class NotInstalledError extends Error {
   }
 }
 
-/** A row per workspace or organisation: what its installation granted. */
 export const installationsTable: SealedTable = {
   name: 'installations',
   kind: 'installation',
@@ -100,7 +94,6 @@ export function createInstallations(options: {
   };
 }
 
-/** The organisation of an org-wide install, else the workspace. */
 function tenantOf({ isEnterpriseInstall, enterpriseId, teamId }: Query): string {
   const tenant = isEnterpriseInstall ? enterpriseId : teamId;
   if (tenant) return tenant;

@@ -8,12 +8,10 @@ import { type Person, tenantId } from './identity.ts';
 export const namedKinds = ['app', 'script', 'shield'] as const;
 export type NamedKind = (typeof namedKinds)[number];
 
-/** The name that a team gave to an id. */
 export interface Named {
   readonly kind: NamedKind;
   readonly id: string;
   readonly name: string;
-  /** A user id. */
   readonly by: string;
 }
 
@@ -25,7 +23,6 @@ export interface NameChange {
   readonly asAdmin?: boolean;
 }
 
-/** The zone that a channel is about. */
 export interface ChannelZone {
   readonly id: string;
   readonly name: string;
@@ -62,15 +59,11 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
 
   return {
     list,
-    /** The name of an id and who gave it; undefined if it has none. */
     async find(person: Person, kind: NamedKind, id: string): Promise<Named | undefined> {
       const all = await list(tenantId(person));
       return all.find((one) => one.kind === kind && one.id === id);
     },
-    /**
-     * The id that a typed word names, else the word itself. An id wins over a name: what looks like one, was given a name,
-     * or was used before is never looked up as a name.
-     */
+    /** The id that a typed word names, else the word itself. What looks like an id, has a name or was used before is an id. */
     async resolve(person: Person, kind: NamedKind, typed: string): Promise<string> {
       if (looksLikeId(typed)) return typed;
       const tenant = tenantId(person);
@@ -88,9 +81,8 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       return [...ids].map((id) => ({ id, name: names.get(id) }));
     },
     /**
-     * Gives an id a name, or removes it, with its audit record. Only the person who gave a name, or an admin, changes it.
-     * `givenBy`: the person who gave the present one; `taken`: the id that has this name; `isId`: the name is an id that is
-     * known here; `isName`: the id is a name here; `full`: there are too many.
+     * Gives an id a name, or removes it, with its audit record. `givenBy`: only they or an admin change it; `taken`: the id that
+     * has this name; `isId`: the name is an id that is known here; `isName`: the id is a name here; `full`: there are too many.
      */
     async give(
       person: Person,
@@ -129,7 +121,6 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         return 'done';
       });
     },
-    /** Remembers that a person looked at an id. */
     async use(person: Person, kind: NamedKind, id: string): Promise<void> {
       const place = { tenant: tenantId(person), user_id: person.userId, kind };
       const used_at = now();
@@ -153,7 +144,6 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         .where((is) => is.and({ tenant, channel }))
         .executeTakeFirst();
     },
-    /** Sets the zone of a channel, or none, with its audit record. */
     async setChannelZone(
       person: Person,
       channel: string,

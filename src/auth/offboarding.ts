@@ -18,10 +18,8 @@ const accessEnd = z.object({
   userId: z.string().optional(),
 });
 
-/** The end of a person, a workspace or a whole installation. */
 export type AccessEnd = z.output<typeof accessEnd>;
 
-/** The scope that ends: one person, or everyone of an organisation or workspace. */
 type Ended = { readonly tenant: string; readonly person: Person | undefined };
 
 /** Stops a feature's work (digests, waiting requests). Called after the key is gone; may be called twice. */
@@ -43,7 +41,6 @@ export function createOffboarding(options: {
     await keyStore.forget(person, { actor: 'system', cause });
     await runHooks({ person, tenant });
   };
-  /** May be repeated: what is gone already stays gone. */
   return async ({ cause, at, userId, ...place }: AccessEnd): Promise<void> => {
     const tenant = tenantId(place);
     const { enterpriseId, teamId } = place;
@@ -76,7 +73,6 @@ export interface OffboardingPorts {
   readonly people: (place: Installation) => People;
 }
 
-/** Works off one end that `createEndStore` stored. */
 export const endAccessJob = defineJob({
   name: 'end-access',
   data: accessEnd,

@@ -18,8 +18,8 @@ interface Entry {
 }
 
 /**
- * Compares every installation and every linked person with Slack once a day, in case that an event never arrived. Each hour
- * has those whose ids hash to it.
+ * Compares every installation and linked person with Slack once a day, in case that an event never arrived: each hour those
+ * whose ids hash to it.
  */
 export const reconcileAccessJob = defineJob({
   name: 'reconcile-access',
@@ -39,7 +39,6 @@ export const reconcileAccessJob = defineJob({
   },
 });
 
-/** Asks Slack about one tenant and its people, one a second. */
 async function compare(
   tenant: string,
   entries: readonly Entry[],

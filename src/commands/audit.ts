@@ -170,7 +170,6 @@ const synonyms: Readonly<Record<string, string>> = {
   changes: 'operation',
 };
 
-/** `key` and `keys` select all events of keys. */
 function readKind(word: string): string {
   const lower = word.toLowerCase();
   const meant = synonyms[lower] ?? lower;

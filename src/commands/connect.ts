@@ -114,11 +114,7 @@ async function offerPage(context: With<'keyPage'>): Promise<Message> {
   return views.renderPageOffer(await keyPage.offer());
 }
 
-/**
- * A slash command does not name the organisation of its person, who may type it in a shared channel: their profile does.
- *
- * @throws UserError for people of other organisations, and RolesUnknown where Slack does not say whose they are.
- */
+/** A slash command does not name the organisation of its person; their profile does. @throws UserError, RolesUnknown */
 async function assertMember(context: Context): Promise<void> {
   const { userId } = context.person;
   const profile = await context.people.profile(userId, { fresh: true });
@@ -191,7 +187,6 @@ export async function checkKey(
   }
 }
 
-/** Links a key that works, in place of the one before. */
 export async function linkKey(
   key: Secret,
   { keyStore, person, zoneCache }: Pick<With<'keyStore' | 'zoneCache'>, 'keyStore' | 'person' | 'zoneCache'>,

@@ -150,10 +150,7 @@ export function resolveId(
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
 }
 
-/**
- * The app that a deletion means. A word that is a name here is taken for one only if the CDN knows no app with that ID,
- * so that no name leads a deletion to another app.
- */
+/** The app that a deletion means. A name is taken for one only if the CDN knows no app with that ID. */
 export async function resolveAppToDelete(typed: string, context: With<'names'>): Promise<string> {
   const id = await context.names.resolve(context.person, 'app', typed);
   return id === typed || !(await isAppId(typed, context)) ? id : typed;

@@ -7,7 +7,6 @@ import { pluralize } from './blocks/format.ts';
 import { modal, option, select, textInput } from './blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, truncateLines } from './blocks/text.ts';
 
-/** What each kind is called. */
 const kindNames: Readonly<Record<NamedKind, string>> = {
   app: 'app',
   script: 'script',
@@ -16,17 +15,14 @@ const kindNames: Readonly<Record<NamedKind, string>> = {
 
 export const maxNameLength = 40;
 
-/** `*checkout* (`app0api00000001`)`, or the id alone. In mrkdwn. */
 export function renderNamedId(id: string, name: string | undefined): string {
   return name === undefined ? `*${escapeMrkdwn(id, 60)}*` : `*${escapeMrkdwn(name)}* (${formatCode(id, 60)})`;
 }
 
-/** An option of a menu for an id that is known by name or was used before. */
 export function renderKnownOption({ id, name }: { id: string; name: string | undefined }): PlainTextOption {
   return name === undefined ? option(id, id, 'Used before') : option(`${name} · ${id}`, id);
 }
 
-/** The typed part that a menu with search matches. */
 export function matchesKnown(
   { id, name = '' }: { id: string; name: string | undefined },
   typed: string,
@@ -94,7 +90,6 @@ export function renderNames(all: readonly Named[]): Message {
   ]);
 }
 
-/** The zone of a channel. `canSet`: this person may change it. */
 export function renderChannelZone(
   channel: string,
   zone: ChannelZone | undefined,

@@ -83,17 +83,14 @@ export const deployment = 'deployment';
 export function createAudit({ db, now }: { db: Db; now: () => Date }) {
   return {
     /**
-     * Appends a record: in `trx`, as the last step of the transaction of the change it records, else in a transaction of
-     * its own. With the embedded database never without `trx` while a transaction is open.
-     *
-     * @throws Error where a value looks like a key or token; then nothing is written.
+     * Appends a record: in `trx`, as the last step of the change it records, else in a transaction of its own, which the embedded
+     * database takes only while no other is open. @throws Error where a value looks like a key or token.
      */
     async record(entry: AuditInput, trx?: Trx): Promise<void> {
       const facts = toFacts(entry);
       if (trx) await append(trx, facts, now);
       else await db.transaction().execute((own) => append(own, facts, now));
     },
-    /** The newest `most` records of a tenant that pass the filter, newest first, for display. */
     async recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]> {
       return (await findRecentAudit(db, tenant, most, filter)).map(makeReadable);
     },
@@ -102,7 +99,6 @@ export function createAudit({ db, now }: { db: Db; now: () => Date }) {
       const [newest] = await findRecentAudit(db, tenant, 1);
       const since = Math.max(1, (newest?.seq ?? 0) - most + 1);
       return {
-        /** The newest record; undefined = there are none. */
         head: newest && { seq: newest.seq, hash: newest.hash },
         verdict: await verifyChain(db, tenant, { since }),
         /** The record from which on the chain was read; 1 = all of it. */

@@ -8,7 +8,6 @@ import type { Db } from '../../store/schema.ts';
 
 export type Details = Readonly<Record<string, string | number | boolean>>;
 
-/** One record of the audit with everything that its hash covers. */
 export interface AuditRecord {
   readonly tenant: string;
   /** 1, 2, 3 … without gaps in each tenant. */
@@ -43,14 +42,12 @@ export function isReadable({ at, detail }: { readonly at: unknown; readonly deta
   );
 }
 
-/** Selects records of a tenant; empty = all of them. */
 export interface AuditFilter {
   /** A user id: actor or subject. */
   readonly who?: string | undefined;
   readonly events?: readonly string[] | undefined;
 }
 
-/** The newest records of a tenant, newest first. */
 export function findRecentAudit(
   db: Db,
   tenant: string,
@@ -90,23 +87,20 @@ function selectRecords(db: Db, tenant: string, { who, events }: AuditFilter) {
   return query;
 }
 
-/** A record's number and hash. */
 type Link = { readonly seq: number; readonly hash: string };
 
 /** The newest link of a tenant's chain at some time, as the log has it. */
 export type LoggedHead = Link & { readonly tenant: string };
 
-/** The first record of a chain that is wrong. */
 export interface Broken {
   readonly tenant: string;
   readonly seq: number;
   /**
-   * `missing`: it is gone, `found` has its place. `altered`: its content changed. `unlinked`: it does not follow the one
-   * before. `rewritten`: the log names another hash. `cut-off`: it is gone with everything after it, up to a logged head.
+   * `found` stands in the place of a missing one. `unlinked`: it does not follow the one before. `rewritten`: the log names
+   * another hash. `cut-off`: it is gone with everything after it, up to a logged head.
    */
   readonly problem: 'missing' | 'altered' | 'unlinked' | 'rewritten' | 'cut-off';
   readonly found?: number;
-  /** The logged head that it contradicts. */
   readonly noted?: Link;
 }
 

@@ -12,7 +12,6 @@ export interface KeyringKey {
   readonly key: KeyObject;
   /** Derived from `key`; authenticates the records beside the sealed rows. */
   readonly macKey: KeyObject;
-  /** `kid:base64key` */
   readonly entry: Secret;
 }
 
@@ -26,20 +25,15 @@ export interface Keyring {
 export interface ReadKeyring {
   readonly keyring: Keyring;
   readonly keys: readonly KeyringKey[];
-  /** Where it was read from: a variable, or the path of a file. */
   readonly source: string;
-  /** The file, where it is one. */
   readonly path?: string;
   /** Path of a key file that was just made. */
   readonly created?: string | undefined;
-  /** For the operator, about the file; the bot runs all the same. */
   readonly warning?: string | undefined;
 }
 
 export interface KeyringSource {
-  /** `kid:base64key[,kid:base64key…]`, 32 bytes each; lines also separate. */
   readonly keys?: Secret | undefined;
-  /** A file with the same. */
   readonly file?: string | undefined;
   /** A command of the system's shell that prints the same, such as one of a secret store. */
   readonly command?: string | undefined;
@@ -51,9 +45,7 @@ const keyBytes = 32;
 const howToMakeKey = 'echo "k1:$(openssl rand -base64 32)", or npm run keys -- new';
 
 /**
- * Reads the keyring. Only the key file in the directory `createIn` is made where there is none, but not where `inUse` says
- * that rows are already sealed: a new key would open none of them.
- *
+ * Reads the keyring. Only the key file in `createIn` is made where there is none, and not where rows are sealed (`inUse`).
  * @throws UserError that names the entry by its position, never by its content.
  */
 export async function readKeyring(given: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
@@ -111,11 +103,7 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
   };
 }
 
-/**
- * Parses a keyring; `source` names the text in error messages.
- *
- * @throws UserError that names the entry by its position, never by its content.
- */
+/** `source` names the text in errors. @throws UserError that names the entry by its position, never by its content. */
 export function parseKeyring(text: Secret, source: string): ReadKeyring {
   const form = `An entry is kid:base64key. A new one: ${howToMakeKey}`;
   const keys: KeyringKey[] = [];

@@ -14,12 +14,10 @@ import {
 import { createSealer, readKeyId, SealError, type Sealer, type Slot } from '../keys/sealing.ts';
 import type { Keyring } from './keyring.ts';
 
-/** How many rows of a table are under one key. */
 export interface KeyUse {
   readonly table: string;
   readonly keyId: string;
   readonly rows: number;
-  /** `12 linked keys` */
   readonly words: string;
 }
 
@@ -50,10 +48,8 @@ export function findMissingKeys(use: readonly KeyUse[], keyring: Keyring): strin
 const guide = 'docs/operating.md, “Lost keyring”, says what to do where it is gone for good.';
 
 /**
- * Checks that this keyring opens what the database holds. Call before anything is served or sealed.
- *
- * @throws UserError with key ids and counts, where rows are sealed under a key that is not there, or where no row opens
- * under the key that it names.
+ * Call before anything is served or sealed. @throws UserError where rows are sealed under a key that is not there, or where
+ * no row opens under the key that it names.
  */
 export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly SealedTable[]): Promise<void> {
   const use = await countKeyUse(db, tables);
@@ -77,7 +73,6 @@ export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly Se
 // One altered row must not stop a start, and one that opens proves the key.
 const mostProbes = 20;
 
-/** True, too, where there are none. */
 async function opensItsRows(db: Db, keyring: Keyring, id: string, tables: readonly SealedTable[]) {
   const sealer = createSealer(keyring);
   let tried = 0;
@@ -140,16 +135,14 @@ async function* readRows(
         return { ...row, table, slot: { tenant, userId, kind: table.kind } };
       });
       last = rows.at(-1);
-      // In the embedded database nothing else runs between queries otherwise.
       await yieldToEventLoop();
     }
   }
 }
 
 /**
- * Puts every row under the first key while people work. Each changes by compare-and-set on the value that was read, so a
- * key that a person links at the same moment stays, and several processes may do it at once. One that was killed, or whose
- * signal aborts, leaves the rest to the next. Rows that do not open are left as they are.
+ * Puts every row under the first key while people work, by compare-and-set on the value that was read: a key that a person
+ * links meanwhile stays, and what a killed process left is done by the next. Rows that do not open are left.
  */
 export async function rewrap(options: {
   db: Db;
@@ -182,10 +175,7 @@ async function rewrapRow(db: Db, sealer: Sealer, { table, slot, sealed, version 
   return Number(numAffectedRows);
 }
 
-/**
- * Destroys every row under a key that is lost, or that does not open under the one it names; returns how many. The
- * owner of one connects again.
- */
+/** Destroys every row under a key that is lost or does not open it; returns how many. The owner of one connects again. */
 export async function destroyRowsByKey(options: {
   db: Db;
   tables: readonly SealedTable[];

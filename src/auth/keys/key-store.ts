@@ -27,7 +27,6 @@ export interface RevealedKey extends LinkedKey {
   readonly version: number;
 }
 
-/** A person's key as it is stored. */
 export interface StoredKey extends VersionedRow {
   readonly fingerprint: string;
   /** In JSON it is a text. */
@@ -78,7 +77,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
   };
 
   return {
-    /** Stores a key in place of an older one. */
     async link(person: Person, key: Secret, reason: KeyChangeReason = {}): Promise<LinkedKey> {
       const slot = slotOf(person);
       const { tenant, userId } = slot;
@@ -103,7 +101,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       });
       return linked;
     },
-    /** @throws LinkedKeyError as `open`. */
     async reveal(person: Person): Promise<RevealedKey | undefined> {
       const row = await find(person);
       return row && open(person, row);
@@ -123,7 +120,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
         return true;
       });
     },
-    /** Destroys every key of a tenant whose app was removed; returns how many. */
     async forgetTenant(tenant: string, reason: KeyChangeReason = {}): Promise<number> {
       return db.transaction().execute(async (trx) => {
         await lockLinking(trx, tenant, 'exclusive');
@@ -135,7 +131,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
         return owners.length;
       });
     },
-    /** The people who linked a key from one workspace of an organisation. */
     async usersOfTeam(tenant: string, teamId: string): Promise<string[]> {
       const rows = db.selectFrom('linked_keys').select('user_id');
       const found = await rows.where((is) => is.and({ tenant, team_id: teamId })).execute();

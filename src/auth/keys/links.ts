@@ -8,16 +8,13 @@ import type { Sealer } from './sealing.ts';
 
 /** The page on which one person enters their key. */
 export interface KeyPage {
-  /** A new one-time link for this person. The address is a secret of theirs. */
   offer(): Promise<{ readonly url: string; readonly minutes: number }>;
-  /** Takes back the links this person has open. */
   close(): Promise<void>;
 }
 
 /** `voided`: taken back. `refused`: after too many refused keys. */
 type EndOfLink = 'used' | 'voided' | 'refused';
 
-/** A link to the page that connects a key for one person. */
 export interface KeyLink {
   /** The hash it is stored under: names it, opens nothing. */
   readonly id: string;
@@ -40,7 +37,6 @@ const knownMs = dayMs;
 const maxRenewals = 3;
 const renewalGapMs = minuteMs;
 
-/** Minutes that a link works. */
 export const keyLinkMinutes = lifetimeMs / minuteMs;
 
 /** The form of a token: 128 random bits in base64url and 48 bits of their MAC in hexadecimal. */
@@ -177,12 +173,10 @@ const countRefusal = {
   ended: sql<EndOfLink | null>`case when refusals + 1 >= ${maxRefusals} then 'refused' else ended end`,
 };
 
-/** The hidden field that proves a form came from the page of this very link. */
 export function createFormToken(token: string): string {
   return createHmac('sha256', token).update('cdn-chatops connect form').digest('base64url');
 }
 
-/** Compares in constant time. */
 export function isFormToken(token: string, given: string): boolean {
   // Hashes, since the comparison needs equal lengths.
   return timingSafeEqual(Buffer.from(hashOf(given)), Buffer.from(hashOf(createFormToken(token))));

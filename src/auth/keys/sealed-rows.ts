@@ -6,20 +6,15 @@ import { readKeyId, SealError, type Sealer, type Slot } from './sealing.ts';
 // Every sealed row has a version, and `sealed_versions` holds the newest one of each slot: an older copy of a row that is
 // put back does not match it and does not open.
 
-/**
- * A table whose rows are sealed under keys of the keyring. Each subject exports a description of its tables; the app
- * passes the list of all of them to rotation, the check at start, and the status.
- */
+/** A table whose rows are sealed under keys of the keyring. Each subject exports its own; the app has the list of all. */
 export interface SealedTable {
   readonly name: 'linked_keys' | 'installations' | 'operation_values';
-  /** The kind of the slots of its rows. */
   readonly kind: string;
   /** The column that names the owner within the tenant; undefined where a row belongs to the tenant itself. */
   readonly owner: 'user_id' | 'owner_id' | undefined;
   readonly noun: readonly [one: string, many: string];
 }
 
-/** Expects a selected row with the column of `newestVersion`. */
 export interface VersionedRow {
   readonly sealed: string;
   readonly version: number;
@@ -27,7 +22,6 @@ export interface VersionedRow {
   readonly newest: number | null;
 }
 
-/** The columns of a row that hold a sealed value. */
 export interface SealedColumns {
   readonly sealed: string;
   readonly key_id: string;
@@ -100,9 +94,8 @@ export async function destroySlot(
 }
 
 /**
- * Makes every version of a slot void and returns a new one; where nothing is sealed for it, the slot stays empty for
- * good. Others that want the same slot wait for the end of the transaction. Versions begin at the clock's milliseconds,
- * so that none is given twice even if a record was turned back.
+ * Makes every version of a slot void and returns a new one; others that want the slot wait for the end of the transaction.
+ * Versions begin at the clock's milliseconds, so that none is given twice even if a record was turned back.
  */
 async function advanceVersion(trx: Trx, { tenant, userId, kind }: Slot, now: Date): Promise<number> {
   const { version } = await trx

@@ -8,13 +8,11 @@ export interface Slot {
   readonly tenant: string;
   /** Empty where the value belongs to the tenant itself. */
   readonly userId: string;
-  /** `cdn-key`, `installation`, … */
   readonly kind: string;
 }
 
 /** A sealed value opens only with exactly the context it was sealed with. */
 export interface SealContext extends Slot {
-  /** The version of a stored row (`sealed-rows.ts`). */
   readonly version?: number | undefined;
 }
 
@@ -26,10 +24,7 @@ export interface Signature {
   readonly mac: string;
 }
 
-/**
- * `unknown_key`: sealed under a key that the keyring does not hold. `refused`: altered, or of another context.
- * `replayed`: an older copy, or one that was destroyed, was put back.
- */
+/** `refused`: altered, or of another context. `replayed`: an older copy, or one that was destroyed, was put back. */
 export type SealErrorCode = 'malformed' | 'unknown_version' | 'unknown_key' | 'refused' | 'replayed';
 
 export class SealError extends Error {
@@ -72,7 +67,6 @@ export function createSealer(keyring: Keyring) {
         .encrypt(key);
       return [format, jwe.protected, jwe.encrypted_key, jwe.iv, jwe.ciphertext, jwe.tag].join('.');
     },
-    /** @throws SealError */
     async open(sealed: string, context: SealContext): Promise<Secret> {
       const { keyId, header, jwe } = readParts(sealed);
       const { key } = requireKey(keyId);
@@ -101,10 +95,7 @@ export function createSealer(keyring: Keyring) {
   };
 }
 
-/**
- * Opens a JWE in this thread. The library does the two steps in other threads; handing them over and back costs an answer
- * more than the steps do. Throws where anything was altered.
- */
+/** Opens a JWE in this thread: the library's hand-over to other threads costs more than both steps. Throws where altered. */
 function decryptJwe(jwe: FlattenedJWE, header: JWEHeaderParameters, key: KeyObject, binding: Buffer): Buffer {
   if (header.alg !== wrapping || header.enc !== encryption) throw new Error('another algorithm');
   const contentKey = decrypt(key, jwe.encrypted_key, header['iv'], header['tag'], '');

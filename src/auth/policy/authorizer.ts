@@ -29,9 +29,7 @@ export function createAuthorizer(options: {
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
-  /** The settings, where they are known already. */
   readonly policy?: () => Promise<Policy>;
-  /** The person's own key, where it is known already. */
   readonly linked?: () => Promise<LinkedKey | undefined>;
 }) {
   const { person, foreign, policies, people, keyStore } = options;
@@ -65,7 +63,6 @@ export function createAuthorizer(options: {
 
   return {
     policy,
-    /** Their key, if they have one. */
     linked,
     /** The facts that decide about them, or about another person of the same organisation. */
     async actor({
@@ -128,8 +125,8 @@ export function assertKnown(decision: Decision): Decision {
 }
 
 /**
- * Decides whether a person may export into a channel or, without one, into their direct messages, or show an answer to all
- * who read it: their right there, and whether such things may go there at all. Read afresh: it cannot be taken back.
+ * Decides whether a person may export into a channel or, without one, their direct messages, or show an answer to all who
+ * read it: their right there, and whether such things may go there. Read afresh: it cannot be taken back.
  */
 export async function decidePosting(
   authorizer: Authorizer,
@@ -151,10 +148,8 @@ const profilesAtOnce = 40;
 const enoughApprovers = 20;
 
 /**
- * The people whom the policy names as approvers, themselves or by a group, in the order of the settings. Deactivated ones
- * are left out. Ends with the first ones whom Slack does not tell of.
- *
- * @throws RolesUnknown where Slack does not tell who is in a group.
+ * The people whom the policy names as approvers, in the order of the settings, without deactivated ones. Ends with the first
+ * whom Slack does not tell of. @throws RolesUnknown where Slack does not tell who is in a group.
  */
 export async function findApproverCandidates(people: People, policy: Policy): Promise<Actor[]> {
   const { approvers, approverGroups } = policy;
@@ -181,10 +176,8 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
 const mostProfiles = 400;
 
 /**
- * The admins beside `author`, of those named in the configuration and those whom the bot has met, by their profiles of now:
- * all whom it finds together with the first. Slack has no method that lists admins without listing everybody.
- *
- * @throws RolesUnknown where it finds none before Slack stops to answer, or before everybody was read.
+ * The admins beside `author`, of those configured and those whom the bot has met, since Slack lists none: all that are found
+ * with the first. @throws RolesUnknown where none is found before Slack stops to answer, or before everybody was read.
  */
 export async function findOtherAdmins(
   people: People,
@@ -220,11 +213,7 @@ function isUnread({ unread = [] }: Actor): boolean {
   return unread.length > 0;
 }
 
-/**
- * The approvals that a request needs, and who could give them. Not `reachable`: it could only expire.
- *
- * @throws RolesUnknown where those are too few whom Slack told of.
- */
+/** The approvals that a request needs, and who could give them. @throws RolesUnknown where too few are known. */
 export function computeQuorum(policy: Policy, needs: Right, candidates: readonly Actor[], requester: string) {
   const needed = countRequiredApprovals(policy, needs);
   const able = findAble(policy, candidates, [requester]);

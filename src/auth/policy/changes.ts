@@ -14,7 +14,6 @@ type Field = Exclude<keyof Policy, 'version' | 'caps'>;
 export type ListField = { [Name in Field]: Policy[Name] extends readonly string[] ? Name : never }[Field];
 export type ValueField = Exclude<Field, ListField>;
 
-/** One difference between two policies. */
 export type Change =
   | {
       readonly kind: 'list';
@@ -82,7 +81,6 @@ export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
 
 /** Rights that people gain and lose wherever nothing is capped. Caps are differences of their own. */
 export interface Effect {
-  /** User ids. */
   readonly who: readonly string[];
   readonly gains: readonly Power[];
   readonly loses: readonly Power[];

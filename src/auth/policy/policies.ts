@@ -10,7 +10,6 @@ export interface PolicyVersion {
   readonly at: Date;
 }
 
-/** A change of settings, from the version `base`. */
 interface PolicyChange {
   readonly tenant: string;
   readonly base: number;
@@ -18,7 +17,6 @@ interface PolicyChange {
   readonly by: string;
   /** In words, for the audit. */
   readonly difference: readonly string[];
-  /** The second admin. */
   readonly confirmedBy?: string | undefined;
 }
 
@@ -45,8 +43,8 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
       return [...new Set(found.map(({ id }) => id))].filter((id) => /^[UW]/u.test(id));
     },
     /**
-     * Saves the version after `base`, with its audit record in the same transaction. Of two admins who save at once the
-     * second receives the version of the first, or undefined where the base version never existed.
+     * Saves the version after `base`. Of two admins who save at once the second receives the version of the first, or undefined
+     * where the base version never existed.
      */
     async save({ tenant, base, policy, by, difference, confirmedBy }: PolicyChange) {
       const { version: _, ...body } = policy;

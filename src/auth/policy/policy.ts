@@ -65,9 +65,7 @@ export interface Actor {
   readonly userId: string;
   /** From another organisation (Slack Connect). */
   readonly foreign: boolean;
-  /** Deactivated in Slack. */
   readonly deleted?: boolean;
-  /** Has linked a CDN key. */
   readonly linked: boolean;
   /** Workspace admin, or named in ADMIN_USER_IDS. */
   readonly admin: boolean;
@@ -135,7 +133,6 @@ export function decideApproval(policy: Policy, actor: Actor): Decision {
   return judge('approver', [homeStep(actor), role]);
 }
 
-/** Decides whether exports, digests or shared answers may go into a channel. */
 export function decideDestination(
   { exportChannels, postChannels }: Policy,
   subject: 'export' | 'digest' | 'answer',
@@ -163,7 +160,6 @@ export function computeRights(policy: Policy, actor: Actor, channelId: string | 
   };
 }
 
-/** Approvals by others that an action of this class needs. */
 export function countRequiredApprovals({ destroyApprovals, changeApprovals }: Policy, needs: Right): number {
   return { destroy: destroyApprovals, change: changeApprovals }[needs as string] ?? 0;
 }

@@ -44,12 +44,10 @@ async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promis
   return { isApprover, waiting: found.filter(mayApprove), requested };
 }
 
-/** A press on a button of a message, answered in one of its own. */
 const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const;
 
 const approveAction: Action<'ledger'> = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
 
-/** The same in the list of waiting requests, which is rendered again. */
 const approveInListAction: Action<'ledger'> = {
   id: 'approvals:approve-listed',
   needs: 'none',
@@ -73,7 +71,6 @@ export async function decideAfresh(
   return decideWithCurrent(() => loadDecisionContext(authorizer, operation, person.userId), press);
 }
 
-/** For those who see the card, which names the zones. */
 const affectedAction: Action<'ledger'> = {
   id: 'approvals:affected',
   needs: 'none',
@@ -128,7 +125,6 @@ const checkAction: Action<'ledger'> = {
   },
 };
 
-/** @throws UserError where the operation is gone or past that state. */
 async function findInState(
   state: Operation['state'],
   id: string,
@@ -155,7 +151,6 @@ async function assertMayDecide({ requester, kind }: Operation, context: With<'le
   assertAllowed(decideApprovalOf(findKind(context.ledger.kinds, kind), policy, actor), context);
 }
 
-/** @throws UserError for a row whose request cannot be read. */
 function requireKind({ kind, request }: Operation) {
   const found = findRequestedKind(kind);
   if (found && request !== undefined) return found;

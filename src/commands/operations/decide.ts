@@ -53,7 +53,6 @@ export async function deny(
   });
 }
 
-/** By the requester, until the execution begins. */
 export function cancel(ledger: Ledger, id: string, requester: Person): Promise<Answer> {
   return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<Answer> => {
     const { operation } = locked;

@@ -41,10 +41,7 @@ export async function queueExecution(
   return operation;
 }
 
-/**
- * Executes an approved operation with the requester's key. `begin` lets one run through, once, ever. A run that follows
- * a process that died finds it executing: the outcome is then unknown.
- */
+/** `begin` lets one run through, once, ever. A run after a process that died finds it executing: the outcome is then unknown. */
 export const executeOperationJob = defineJob({
   name: 'operation-run',
   data: z.object({ tenant: z.string(), id: z.string() }),
@@ -109,7 +106,6 @@ export function begin(ledger: Ledger, id: string, context: RequesterContext): Pr
 
 const noKey: Settlement = { state: 'failed', outcome: { word: 'key-refused' } };
 
-/** Sends one request. The answer, or its absence, becomes a state. */
 async function send(
   kind: Kind<unknown>,
   { operation, request }: Begun,

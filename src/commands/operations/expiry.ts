@@ -41,7 +41,6 @@ export const operationClockJob = defineJob({
   },
 });
 
-/** Answers the ids of what expired. */
 export function expireOverdue(ledger: Ledger): Promise<string[]> {
   const now = ledger.now();
   const approvedBefore = new Date(now.getTime() - startWithinMs);
@@ -82,8 +81,8 @@ export function remindApprovers({ db, now, outbox, kinds }: Ledger, operation: O
 }
 
 /**
- * Cancels the operations of a person or of a whole tenant that have not begun, and destroys their values: a key was
- * disconnected or the app uninstalled. Answers the ids of what it cancelled.
+ * Cancels what has not begun of a person or a whole tenant, and destroys its values: a key was disconnected or the app
+ * uninstalled. Answers the ids.
  */
 export async function cancelUnbegun(
   ledger: Ledger,

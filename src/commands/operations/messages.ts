@@ -21,7 +21,6 @@ import { findPreviousValue, type ValueStore } from './values.ts';
 
 export interface MessagePorts {
   readonly ledger: ValueStore & { readonly outbox: Outbox; readonly kinds: Kinds };
-  /** The rights of a person as they are now. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (installation: Installation) => People;
 }
@@ -147,10 +146,7 @@ export const operationMessages = [approvalCard, approvalReminder, requesterMessa
 
 const again = ':2';
 
-/**
- * If Slack may have the message and the bot cannot look there, posts it again: a request that is seen twice is better
- * than one that no approver sees.
- */
+/** Posts again what Slack may have and the bot cannot look for: a request seen twice is better than one that nobody sees. */
 async function postAgainIfUnknown(tx: OutboxTrx, { id, about, state, place }: Ended<About>): Promise<void> {
   if (state !== 'unknown' || id.endsWith(again)) return;
   const operation = await findOperation(tx, about.tenant, about.id);
@@ -175,7 +171,6 @@ function requesterMessageId(id: string): string {
   return `operation:${id}:requester`;
 }
 
-/** The card in the approval channel, or in one approver's direct messages. */
 function cardId(id: string, approver?: string): string {
   return `operation:${id}:card${approver === undefined ? '' : `:${approver}`}`;
 }

@@ -11,9 +11,7 @@ import type { Kind, OperationOutcome } from './kinds/kind.ts';
 const transitions = {
   /** Waits for approvals. Fails only as `void`: the stored request is not the sealed one, or is no longer allowed. */
   proposed: ['approved', 'denied', 'expired', 'cancelled', 'failed'],
-  /** Waits for its job. */
   approved: ['executing', 'expired', 'cancelled', 'failed'],
-  /** Its one request is, or may be, on the wire. */
   executing: ['succeeded', 'failed', 'unknown'],
   /** The request was sent, or may have been, and no clear answer came back: only a person decides what happened. */
   unknown: ['succeeded', 'failed'],
@@ -30,7 +28,6 @@ export type Approval = { readonly by: string; readonly at: Date };
 
 export interface Operation extends ShownOperation {
   readonly tenant: string;
-  /** The name of its kind. */
   readonly kind: string;
   readonly requester: Person;
   /** The channel it was proposed in; undefined = in the Home tab. */
@@ -54,7 +51,6 @@ export interface Proposal
   extends Pick<Operation, 'requester' | 'channelId' | 'reason' | 'snapshot' | 'approvers'> {
   readonly kind: Kind<unknown>;
   readonly request: unknown;
-  /** Goes with the request, sealed apart from it. */
   readonly value?: Secret | undefined;
   /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
@@ -66,11 +62,9 @@ export interface Proposal
 export interface RequesterContext {
   readonly policy: Policy;
   readonly requester: Actor;
-  /** Those who have approved so far. */
   readonly approvers: readonly Actor[];
 }
 
-/** The same with the person who presses. */
 export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }

@@ -21,11 +21,7 @@ export function reasonField(missing: string) {
   return z.string(error).trim().min(1, error).max(longestReason, tooLong);
 }
 
-/**
- * The approvals that a request would need, with the policy that says so, read afresh.
- *
- * @throws UserError where there are too few approvers: it could only expire.
- */
+/** The approvals that a request would need, by the policy of now. @throws UserError where it could only expire. */
 export async function findApprovalNeeds(
   kind: Kind<unknown>,
   context: Context,
@@ -46,11 +42,7 @@ export async function findApprovalNeeds(
   return { policy, approvers: able, needed, able: able.length, minutes: policy.expiryMinutes };
 }
 
-/**
- * Proposes a change, decided afresh. Where it needs no approval, waits a moment for its outcome.
- *
- * @throws UserError where this person may not ask for it.
- */
+/** Proposes a change and, where it needs no approval, waits a moment for its outcome. @throws UserError */
 export async function proposeChange(
   change: Omit<Proposal, 'requester' | 'channelId'>,
   context: With<'ledger'>,

@@ -40,7 +40,6 @@ export async function findOperation(
   return found;
 }
 
-/** The operations that a person proposed, newest first. */
 export function findRequestedBy(find: Find, person: Person, most: number): Promise<Operation[]> {
   return readOperations(find, (rows) =>
     rows
@@ -81,7 +80,6 @@ export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promi
   );
 }
 
-/** The operation of a kind that waits for approval in a tenant, if there is one. */
 export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, kind: string) {
   const found = await readOperations(find, (rows) =>
     rows

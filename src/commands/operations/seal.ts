@@ -4,10 +4,7 @@ import { canonicalJson } from '../../lib/canonical-json.ts';
 import { type EventRow, findKind, type Kinds, type OperationRow } from './kinds/kind.ts';
 import type { Approval } from './model.ts';
 
-/**
- * The request of a row, to be shown; undefined where the row does not hold one of its kind. A request has one spelling: one
- * that is written differently was not sealed by this code.
- */
+/** The request of a row, to be shown; undefined where the row does not hold one of its kind in its one spelling. */
 export function readRequest(kinds: Kinds, row: OperationRow): unknown {
   const kind = findKind(kinds, row.kind);
   try {
@@ -19,7 +16,6 @@ export function readRequest(kinds: Kinds, row: OperationRow): unknown {
   }
 }
 
-/** The columns of `operations` that people decide by. */
 const sealedColumns = [
   'id',
   'tenant',

@@ -12,11 +12,7 @@ import type { Operation } from './model.ts';
 
 type StepTrx = { readonly db: Trx; readonly enqueue: Enqueue };
 
-/**
- * Ties a new operation to the run of the step that asks for it, in the transaction that stores it.
- *
- * @throws UserError where the run has asked before, has ended, or is none of this tenant.
- */
+/** Ties a new operation to the step run that asks for it. @throws UserError where the run has asked before or has ended. */
 export async function linkStepRun(
   { db }: StepTrx,
   run: string,

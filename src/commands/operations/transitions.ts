@@ -156,8 +156,8 @@ export async function expireOperation(locked: LockedOperation) {
 }
 
 /**
- * The audit record of a transition: ids, counts and stable words, no reason and no value. An id that looks like a secret
- * is withheld: the audit would refuse the record, and the transition with it.
+ * The audit record of a transition: ids, counts and stable words. An id that looks like a secret is withheld: the audit would
+ * refuse the record, and the transition with it.
  */
 export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
   const { row, events } = logged;

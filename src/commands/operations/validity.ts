@@ -19,7 +19,6 @@ export async function loadContext(authorizer: Authorizer, operation: Operation):
   return { policy, requester: actor, approvers };
 }
 
-/** Reads afresh what a decision checks. */
 export async function loadDecisionContext(
   authorizer: Authorizer,
   operation: Operation,
@@ -64,10 +63,8 @@ export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation,
 }
 
 /**
- * Checks before a decision and before the execution that a proposed or approved operation may go on: everything is
- * computed again from the row, the log and the rights of now. Voids or expires it where it may not; undefined = it may.
- *
- * @throws RolesUnknown where Slack does not say who may: nothing is moved.
+ * Computes again from the row, the log and the rights of now that an operation may go on; voids or expires it where it may
+ * not. @throws RolesUnknown where Slack does not say who may: nothing is moved.
  */
 export async function stopUnlessValid(locked: LockedOperation, context: RequesterContext) {
   const { tx, logged, operation } = locked;

@@ -30,14 +30,13 @@ interface ValueTransaction extends ValueStore {
   readonly db: Trx;
 }
 
-/** The operation of a value, as stored: a value of another row does not open. */
 type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
 
 export type ValueCommitment = { readonly mac: string; readonly packed: Secret };
 
 /**
- * The HMAC that stands for a value in the seal. Its key is random and sealed with the value: the database alone is not
- * enough to try values against it, and rotating the keyring does not change it.
+ * The HMAC that stands for a value in the seal. Its key is random and sealed with the value: the database alone is not enough
+ * to try values against it, and rotating the keyring does not change it.
  */
 export function commitToValue(value: Secret): ValueCommitment {
   const salt = randomBytes(32).toString('base64url');
@@ -58,10 +57,7 @@ export async function storeValue(
     .execute();
 }
 
-/**
- * Undefined where the operation sets none. `changed`: the stored value is not the one that was committed to. `key-gone`: a
- * value that is missing while it is needed went with the key that sealed it.
- */
+/** Undefined where the operation sets none. `changed`: not the value that was committed to. `key-gone`: it went with its key. */
 export async function openValue(
   { db, sealer }: Pick<ValueStore, 'db' | 'sealer'>,
   owner: Owner & Pick<OperationRow, 'value_mac'>,
@@ -82,10 +78,7 @@ export async function openValue(
 /** `overtaken`: another change came after this one. `unknown`: no earlier change through the bot set a value that is kept. */
 export type PreviousValue = { readonly value: Secret } | { readonly problem: 'overtaken' | 'unknown' };
 
-/**
- * The value that a variable had before this successful change, if an earlier change through the bot set it and no other
- * change, successful or unknown, came between. An undo proposes it anew.
- */
+/** The value before this successful change, if an earlier change through the bot set it and no other came between. */
 export async function findPreviousValue(store: ValueStore, id: string): Promise<PreviousValue> {
   const target = await store.db
     .selectFrom('operations')
@@ -123,7 +116,6 @@ async function openKept(store: ValueStore, row: OperationRow | undefined) {
   return 'value' in opened && opened.value ? { value: opened.value } : undefined;
 }
 
-/** Deletes the values of one person's operations, or of a tenant's. */
 export async function destroyValuesOf(store: ValueStore, tenant: string, userId?: string): Promise<void> {
   const found = await store.db
     .selectFrom('operation_values')
@@ -138,7 +130,6 @@ export async function destroyValuesOf(store: ValueStore, tenant: string, userId?
 // variable is what the next undo restores.
 const retention = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs };
 
-/** Deletes values that can no longer be needed; answers how many. */
 export async function destroyIdleValues(store: ValueStore): Promise<number> {
   const at = store.now().getTime();
   const before = (ms: number): Date => new Date(at - ms);
@@ -161,7 +152,6 @@ async function destroyEach(store: ValueStore, owners: readonly Pick<Slot, 'tenan
     await store.db.transaction().execute((trx) => destroySlot(trx, operationValuesTable, owner, store.now()));
 }
 
-/** Deletes the value of an operation where there is one. */
 export async function destroyValue({ db, now }: ValueTransaction, owner: Owner): Promise<void> {
   await destroySlot(db, operationValuesTable, slotOf(owner), now());
 }

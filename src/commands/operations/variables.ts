@@ -63,7 +63,6 @@ function isUndo({ list }: Words): boolean {
   return list.length === 1 && list[0]?.toLowerCase() === 'undo';
 }
 
-/** What the form shows before the value is typed. */
 async function loadKnown(
   { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },
   context: With<Needs>,
@@ -172,7 +171,6 @@ async function setVariable(
   return proposeChange(change, context);
 }
 
-/** Whether the value before a change can be restored now. */
 async function canRestore(operation: Operation, { ledger, now }: With<'ledger'>): Promise<boolean> {
   return canUndo(operation, now()) && 'value' in (await findPreviousValue(ledger, operation.id));
 }
@@ -194,7 +192,6 @@ const previewAction: Action<'zoneCache'> = {
 // The newest requests of a person, of which the last change is one.
 const mostSearched = 20;
 
-/** The person's last change, with the button that undoes it. */
 async function offerUndo(context: With<Needs>): Promise<Message> {
   const { ledger, person } = context;
   for (const operation of await findRequestedBy(ledger, person, mostSearched))

@@ -44,10 +44,8 @@ export async function save(
 const mostAdmins = 10;
 
 /**
- * The admins of whom one must confirm this person's change of the settings, by the groups and profiles of now; undefined
- * where it lowers nothing or the bot knows no other admin.
- *
- * @throws RolesUnknown where Slack does not say what decides.
+ * The admins of whom one must confirm this change, by the groups and profiles of now; undefined where it lowers nothing or
+ * the bot knows no other admin. @throws RolesUnknown where Slack does not say what decides.
  */
 export async function findSecondAdmins(
   before: Policy,

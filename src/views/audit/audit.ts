@@ -7,16 +7,12 @@ import { overflow } from '../blocks/menu-of-buttons.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, unbold } from '../blocks/text.ts';
 import type { AuditLine } from './words.ts';
 
-/** The selection that a list shows. */
 export interface AuditView {
-  /** A user id: actor or subject. */
   readonly who: string | undefined;
-  /** Which kind, as it was typed or chosen. */
   readonly kind: string | undefined;
   readonly most: number;
 }
 
-/** The first wrong record of a chain. `found` has its place; the log names `noted`. */
 interface BrokenRecord {
   readonly seq: number;
   readonly problem: 'missing' | 'altered' | 'unlinked' | 'rewritten' | 'cut-off';
@@ -41,7 +37,6 @@ export interface AuditList {
   readonly value: (view: AuditView) => string;
 }
 
-/** The newest records, a line each, and whether the chain is intact. */
 export function renderAuditList({ view, lines, kinds, state, takenAt, value }: AuditList): Message {
   const at = (change: Partial<AuditView>): string => value({ ...view, ...change });
   const headline = [describeIntegrity(state), describeSelection(view, lines.length)]

@@ -3,7 +3,6 @@ import type { AuditRecord } from '../../auth/audit/chain.ts';
 import { formatInteger, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMarkup, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 
-/** One record as a line of the list, in mrkdwn. */
 export interface AuditLine {
   readonly what: string;
   readonly who: string;
@@ -13,7 +12,6 @@ export interface AuditLine {
   readonly reference: string;
 }
 
-/** Renders a record in a few words. The file has all of it. */
 export function renderAuditLine(record: AuditRecord): AuditLine {
   const { seq, at, requestId, event, actor, subject } = record;
   // Older records call alerts watches.
@@ -157,7 +155,6 @@ function countVotes({ detail: { have, need } }: AuditRecord): string {
     : '';
 }
 
-/** Told by a person who looked, else by the bot. */
 function nameOutcome({ actor, detail: { outcome, why, status } }: AuditRecord): string {
   const words = [outcome, why, status === undefined ? undefined : `status ${status}`]
     .filter((word) => word !== undefined && word !== 'done')

@@ -20,7 +20,6 @@ import { rightsLine } from '../settings/why.ts';
 /** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */
 export type KeyProblem = { readonly message: string; readonly hint?: string };
 
-/** A key that was connected; `zones` says how many it sees. */
 export interface Connected extends Pick<LinkedKey, 'fingerprint'> {
   readonly zones: string;
 }
@@ -94,7 +93,6 @@ export function renderConnected({ fingerprint, zones }: Connected): FormResult {
   ]);
 }
 
-/** For a person who closed the form before the check failed. */
 export function renderNotConnected(why: KeyProblem): Message {
   const text = `${why.message} ${why.hint ?? ''}`;
   return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);

@@ -7,10 +7,7 @@ interface Permission {
   readonly optional?: true;
 }
 
-/**
- * The first page of an installation, before Slack's. `url` is Slack's, where a person agrees to it; `host` is where this bot
- * runs.
- */
+/** The first page of an installation. `url`: Slack's, where a person agrees; `host`: where this bot runs. */
 export function renderInstall(
   url: string,
   {

@@ -1,12 +1,10 @@
 import { pluralize } from '../blocks/format.ts';
 import { type Connected, type KeyProblem, keyPageUrl } from './connect.ts';
 
-/** The form. A refused key is never put back. */
 export function renderKeyForm(page: {
   readonly shownFor: string;
   readonly formToken: string;
   readonly minutesLeft: number;
-  /** The form's action, relative to the page. */
   readonly postTo: string;
   readonly problem?: KeyProblem | undefined;
 }): string {
@@ -85,7 +83,6 @@ export function renderNotice(title: string, message: string, back?: string): str
   return renderStep(title, message, back === undefined ? undefined : ['Back to the form', back], hint);
 }
 
-/** `link`: a text and its address. */
 export function renderStep(
   title: string,
   message: string,
@@ -105,7 +102,6 @@ function renderNote(kind: 'good' | 'bad', { message, hint }: KeyProblem): Html {
   return html`<div class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><strong>${message}</strong>${hint ?? ''}</div>`;
 }
 
-/** A whole page. */
 export function renderDocument(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

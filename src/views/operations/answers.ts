@@ -27,11 +27,9 @@ export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: read
             | 'confirmed'
             | 'proposed'
             | 'expired'
-            /** Another press came first. */
             | 'already'
             /** The settings changed after the context was read: read it again. */
             | 'outdated'
-            /** This approval was counted before. */
             | 'twice'
             /** With the operation that retries it. */
             | 'already-retried';
@@ -123,7 +121,6 @@ export function renderProposed(operation: ShownOperation, canUndo = false): Mess
   const request = words.what;
   if (approvalsNeeded === 0) {
     const outcome = describeOutcome(operation);
-    // The outcome names what was set, so the request would say it twice.
     if (outcome && state === 'succeeded')
       return reply(
         `${/^:\w+:/u.exec(renderState(operation))?.[0]} ${outcome}`,
@@ -137,7 +134,6 @@ export function renderProposed(operation: ShownOperation, canUndo = false): Mess
   );
 }
 
-/** A person's last change, which can be undone. */
 export function renderUndoOffer({ id, words, movedAt }: ShownOperation): Message {
   return reply(`Your last change: ${words.what}, ${formatMoment(movedAt)}.`, undoButton(id));
 }

@@ -27,7 +27,6 @@ import {
   undoButton,
 } from './describe.ts';
 
-/** The approvers' card: the request, the requester, the consequences, and the buttons while it waits. */
 export function renderApprovalCard(operation: ShownOperation, approvers: readonly string[]): Message {
   const requester = `<@${operation.requester.userId}>`;
   const waits = operation.state === 'proposed';
@@ -46,7 +45,6 @@ export function renderApprovalCard(operation: ShownOperation, approvers: readonl
   ]);
 }
 
-/** The notice in the channel of a change that needed no approval. */
 export function renderChangeNotice(operation: ShownOperation): Message {
   const { id, state, requester } = operation;
   const outcome = describeOutcome(operation);
@@ -61,7 +59,6 @@ export function renderChangeNotice(operation: ShownOperation): Message {
 /** `unknown-value`: the value before is not kept. `no`: it cannot be undone any more, or never could. */
 export type UndoState = 'possible' | 'unknown-value' | 'no';
 
-/** The requester's own message, one for the whole life of the request. */
 export function renderRequesterMessage(operation: ShownOperation, undo: UndoState): Message {
   const { id, outcome, words } = operation;
   return message(`Your request to ${describePlainly(operation)}: ${describeState(operation)}`, [
@@ -79,7 +76,6 @@ export function renderRequesterMessage(operation: ShownOperation, undo: UndoStat
   ]);
 }
 
-/** The reminder below the card, which has the buttons. */
 export function renderReminder(operation: ShownOperation, approvers: readonly string[]): Message {
   const { requester, expiresAt } = operation;
   const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: <@${requester.userId}> asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
@@ -107,7 +103,6 @@ export function renderAffected(operation: ShownOperation): Message {
   ]);
 }
 
-/** `5 zones depend on it` */
 function countDependents({ words }: ShownOperation): string {
   const total = words.consequences.zones?.zonesTotal ?? 0;
   return `${capitalize(pluralize(total, 'zone'))} ${total === 1 ? 'depends' : 'depend'} on it`;
@@ -163,7 +158,6 @@ function quoteReason({ reason }: ShownOperation): string {
   return reason === undefined ? '' : `>${escapeMrkdwn(reason, 500)}`;
 }
 
-/** `approvers`: those who could still approve. */
 function renderProgress(operation: ShownOperation, approvers: readonly string[] = []): string {
   const { approvals, approvalsNeeded, state, movedAt, movedBy, expiresAt } = operation;
   const given = approvals.map(({ by }) => by);
@@ -231,7 +225,6 @@ export function renderApprovalList(
   ]);
 }
 
-/** `1 request waits for your approval` */
 function countWaiting(waiting: readonly unknown[]): string {
   return `${capitalize(pluralize(waiting.length, 'request'))} ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`;
 }
@@ -258,7 +251,6 @@ export function renderHomeSection(waiting: readonly ShownOperation[], open: numb
 
 const mostListed = 8;
 
-/** Requests of others, with the buttons that decide them. */
 function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): KnownBlock[] {
   const blocks = waiting.slice(0, mostListed).flatMap((operation) => {
     const { requester, words, expiresAt } = operation;

@@ -8,13 +8,11 @@ import { formatBytes, formatDuration, formatInteger, formatMoney, pluralize } fr
 import { modal } from '../blocks/inputs.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
 
-/** An operation as it is drawn. */
 export interface ShownOperation {
   /** Sixteen random letters and digits; may stand in a button. */
   readonly id: string;
   readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };
-  /** Typed by a person. */
   readonly reason: string | undefined;
   readonly words: RequestWords;
   readonly approvalsNeeded: number;
@@ -51,7 +49,6 @@ export interface RequestWords {
 
 export interface Consequences {
   readonly text: string;
-  /** The zones that depend on the target. */
   readonly zones?: AffectedZones;
 }
 
@@ -128,7 +125,6 @@ export function describeState(operation: Pick<ShownOperation, 'state' | 'outcome
   return renderState(operation).replace(/^:\w+: /u, '');
 }
 
-/** `1 of 2` */
 export function describeCount({ approvals, approvalsNeeded }: ShownOperation): string {
   return `${approvals.length} of ${approvalsNeeded}`;
 }
@@ -210,10 +206,8 @@ export function retryButton(id: string): Button {
   return button('Try again (new approval)', 'approvals:again', id);
 }
 
-/** Why a change cannot be undone. */
 export const noUndo = 'No undo: the CDN does not reveal the previous value.';
 
-/** Restores the value before. */
 export function undoButton(id: string): Button {
   return button('Undo (within 30 minutes)', 'variables:undo', id);
 }
@@ -232,7 +226,6 @@ export function renderApprovalNeeds({ needed, able, minutes }: ApprovalNeeds, su
   return `Needs ${pluralize(needed, 'approval')} within ${formatDuration(minutes * minuteMs)} (${pluralize(able, 'eligible approver')}).`;
 }
 
-/** The last view of a form that asked for something. */
 export function renderSent({ text, blocks }: Message): ModalView {
   return { ...modal({ title: 'Sent' }, []), blocks: blocks ?? [section(text)] };
 }

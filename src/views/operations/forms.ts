@@ -27,10 +27,7 @@ export interface VolumePreview {
   readonly changed?: boolean;
 }
 
-/**
- * The form of a deletion. Only a form with the preview of its consequences proposes one. `named`: the name that a person
- * gave to the app, shown beside its ID.
- */
+/** Only a form with the preview proposes a deletion. `named`: the name that a person gave to the app. */
 export function renderVolumeForm(
   typed: VolumeInputs,
   {
@@ -97,7 +94,6 @@ function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
   return changed ? [section(isChanged), ...blocks] : blocks;
 }
 
-/** Shown while the form is looked up or sent. */
 export const volumeBusy = renderSkeleton(
   'Delete a volume',
   'Close',
@@ -180,7 +176,6 @@ export function renderScriptZones(text: string): ModalView {
   return renderSkeleton('Who runs it', 'Back', text);
 }
 
-/** Asks an approver for the reason of a denial. */
 export function renderDenyForm(operation: ShownOperation): ModalView {
   const { id, requester } = operation;
   const settings = { title: 'Deny the request', callbackId: 'approvals:deny-submit', metadata: id };
@@ -195,7 +190,6 @@ export function renderDenyForm(operation: ShownOperation): ModalView {
   ]);
 }
 
-/** Asks a person what they saw, where the outcome is unknown. `now`: what the CDN reports at this moment. */
 export function renderCheckForm(
   operation: ShownOperation,
   { done, notDone, now }: { readonly done: string; readonly notDone: string; readonly now: string },

@@ -7,7 +7,6 @@ import { describeVolumeConsequences } from './describe.ts';
 
 /** A deletion that a step of Workflow Builder asks for in the name of the person who runs the workflow. */
 export interface StepRequest {
-  /** The run of the step. */
   readonly run: string;
   readonly appId: string;
   readonly volumeId: string;

@@ -19,12 +19,10 @@ import { capitalize } from '../blocks/text.ts';
 import { assistantLabels, labels } from './settings.ts';
 import { type SettingsSection, type ShownSettings, sectionTitles } from './summary.ts';
 
-/** The view before the form, a review or an answer. */
 export function renderSettingsSkeleton(doing: string, title = 'Settings'): ModalView {
   return modal({ title, callbackId: 'settings:opening' }, [section(`:hourglass_flowing_sand: ${doing}…`)]);
 }
 
-/** The numbers that are taken, by field. */
 export const ranges = {
   destroyApprovals: [0, 5],
   changeApprovals: [0, 5],
@@ -32,7 +30,6 @@ export const ranges = {
   exportKeepDays: [0, 365],
 } as const;
 
-/** As many as one field takes. */
 export const mostEntries = 50;
 
 /** The cap that each field of channels sets. */

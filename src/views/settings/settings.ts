@@ -11,14 +11,11 @@ import { escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
 import { decisionButtons } from '../operations/approvals.ts';
 import type { ShownOperation } from '../operations/describe.ts';
 
-/** The effects of a change of settings, with all names resolved. */
 export interface Consequences {
   readonly changes: readonly Change[];
   readonly effects: readonly Effect[];
   readonly unreachable: readonly Quorum[];
-  /** Failed look-ups of the named groups. */
   readonly missingScopes: readonly MissingScope[];
-  /** Nothing but reading is allowed. */
   readonly nobodyOperates: boolean;
   /** A group's handle by its id, where known: a mention would notify all its members. */
   readonly groupName: (id: string) => string | undefined;
@@ -115,7 +112,6 @@ export function describeSettingsChange(
   return join([lines, `:warning: ${join(why, ' · ')}`], '\n');
 }
 
-/** Why a change of settings waits. */
 interface Lowered {
   readonly fewer: readonly string[];
   readonly gains: readonly string[];
@@ -146,14 +142,12 @@ function closeAll({ modal, message }: FormResult): FormResult {
 /** User ids of the admin who asked for a change, and of the one who confirmed it. */
 export type Author = { readonly by: string; readonly second?: string };
 
-/** Notifies the approval channel of a change. */
 export function renderAnnouncement({ by, second }: Author, version: number, found: Consequences): Message {
   const confirmed = second === undefined ? '' : `, confirmed by <@${second}>`;
   const text = `<@${by}> changed the settings of the CDN bot (version ${version})${confirmed}.`;
   return say(text, ...renderConsequences(found));
 }
 
-/** Restores the previous version. */
 export function undoButton(version: number): Button {
   const what =
     version > 1

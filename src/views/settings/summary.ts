@@ -10,7 +10,6 @@ import { join, truncateLines } from '../blocks/text.ts';
 import type { ShownOperation } from '../operations/describe.ts';
 import { assistantLabels, describeId, renderPending, undoButton } from './settings.ts';
 
-/** The parts of the settings, each with a form of three to five fields. */
 export const sectionTitles = {
   people: 'People',
   approvals: 'Approvals',
@@ -22,7 +21,6 @@ export type SettingsSection = keyof typeof sectionTitles;
 
 export interface ShownSettings {
   readonly policy: Policy;
-  /** The change that waits for a second admin. */
   readonly pending: ShownOperation | undefined;
   readonly reader: string;
   /** The author and time of this version; undefined = never saved. */

@@ -67,7 +67,6 @@ function whyButton(name: string, nth: number): Button {
   return commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, nth);
 }
 
-/** For a name that is no command. */
 export function renderUnknownCommand(typed: string, near: readonly string[]): Message {
   const text = `${formatCode(typed, 40)} is not a command.`;
   return message(text, [
@@ -85,7 +84,6 @@ const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {
   destination: 'Destination',
 };
 
-/** The effect of each class of commands. */
 const meanings: Readonly<Record<Right, string>> = {
   none: 'for everybody here',
   read: 'looks, changes nothing',
@@ -95,7 +93,6 @@ const meanings: Readonly<Record<Right, string>> = {
   admin: 'changes the bot’s settings',
 };
 
-/** `rights: read, export · operator · may approve` */
 export function rightsLine({ may, operator, approver, admin }: Rights): string {
   const classes = may.filter((right) => right !== 'admin');
   const roles = [operator && 'operator', approver && 'may approve', admin && 'admin'];

@@ -22,22 +22,14 @@ export type OperationRow = Selectable<Schema['operations']>;
 export type EventRow = Selectable<Schema['operation_events']>;
 
 const voidReason = z.enum([
-  /** The stored request is not the sealed one. */
   'changed',
-  /** The key that sealed it is no longer in the keyring. */
   'key-gone',
-  /** The requester's CDN key is not the one that it was asked with. */
   'key-replaced',
-  /** Role, key or the channel's cap no longer allow it. */
   'requester-may-not',
-  /** The settings ask for more now. */
   'more-approvals',
-  /** An approver whose approval counted may no longer approve. */
   'approver-may-not',
-  /** The settings that it would change are not the ones it was asked for. */
   'overtaken',
 ]);
-/** Why an operation does not run as it is. */
 export type VoidReason = z.output<typeof voidReason>;
 
 /** How an operation ended, or why the outcome is unknown. Never holds a secret. */
@@ -45,12 +37,9 @@ export const outcomeShape = z.object({
   /** A stable word: `done`, `not-found`, `timeout`; `void` with `why`. */
   word: z.string(),
   status: z.number().optional(),
-  /** The CDN's, to quote to its support. */
   requestId: z.string().optional(),
   why: voidReason.optional(),
-  /** Of a denial. Typed by a person. */
   reason: z.string().optional(),
-  /** Ids of the deleted instances of a volume. */
   instances: z.array(z.string()).optional(),
   /** The CDN's problems with single members of the request. Foreign text: escape it. */
   fields: z.array(z.object({ field: z.string().optional(), message: z.string() })).optional(),
@@ -59,18 +48,13 @@ export const outcomeShape = z.object({
 });
 export type OperationOutcome = Readonly<z.output<typeof outcomeShape>>;
 
-/**
- * A kind of operation: all that the ledger does not know about it. A new one is a file in this folder and a line in
- * `list.ts`. Its methods take what its own `parse` returned.
- */
+/** All that the ledger does not know about an operation. A new kind is a file in this folder and a line in `list.ts`. */
 export interface Kind<Request> {
   /** Stored with each operation, so it never changes. */
   readonly name: string;
-  /** The right that the requester needs. */
   readonly right: Right;
   /** The approvers of the settings decide, and how many the settings say for `right`. A kind may say otherwise. */
   readonly approval?: ApprovalRule;
-  /** Runs without the requester's CDN key. */
   readonly keyless?: true;
   /** Reads a stored request. @throws where the row does not hold one of this kind. */
   parse(stored: SealedRequest & { readonly setsValue: boolean }): Request;
@@ -82,7 +66,6 @@ export interface Kind<Request> {
   describe(request: Request, told: Told): string;
   /** How it ended, in mrkdwn; undefined = the common words say it. */
   describeOutcome?(outcome: OperationOutcome, request: Request, told: Told): string | undefined;
-  /** Its ids for the audit. */
   audit(request: Request, told: Told): AuditInput['detail'];
   /** Sends the sealed strings. @throws ApiError */
   send(execution: Execution): Promise<Settlement>;
@@ -97,12 +80,10 @@ export type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
 export interface Told {
   /** The target's name, as the CDN told it. Foreign text. */
   readonly name: string | undefined;
-  /** The facts that were sealed with the request. */
   readonly snapshot: Json;
 }
 
 interface ApprovalRule {
-  /** Whether a person may approve requests of others. */
   decide(policy: Policy, actor: Actor): Decision;
   count(policy: Policy): number;
   /** Milliseconds until a request expires. */
@@ -117,10 +98,8 @@ interface ApprovalRule {
 /** The sealed strings, and what a kind may send them with. */
 export interface Execution extends Pick<OperationRow, 'path' | 'body'> {
   readonly value: Secret | undefined;
-  /** The name of the target, as the CDN told it before. */
   readonly targetName: string | undefined;
   readonly requester: Person;
-  /** User ids of those who approved. */
   readonly approvedBy: readonly string[];
   readonly policyVersion: number;
   /** With the requester's key. @throws for a kind that is `keyless`. */
@@ -133,7 +112,6 @@ export interface Settlement {
   readonly outcome: OperationOutcome;
 }
 
-/** Kinds by their names. */
 export type Kinds = ReadonlyMap<string, Kind<unknown>>;
 
 export function indexKinds(kinds: readonly Kind<unknown>[]): Kinds {
@@ -161,7 +139,6 @@ export function decideApprovalOf({ approval }: Kind<unknown>, policy: Policy, ac
   return approval ? approval.decide(policy, actor) : decideApproval(policy, actor);
 }
 
-/** The approvals that a request of this kind needs. */
 export function countApprovals({ approval, right }: Kind<unknown>, policy: Policy): number {
   return approval ? approval.count(policy) : countRequiredApprovals(policy, right);
 }

@@ -20,17 +20,14 @@ import { dayMs } from '../../../lib/time.ts';
 import { describeSettingsChange } from '../../../views/settings/settings.ts';
 import type { RequestedKind } from './requested.ts';
 
-/** The settings as they would be. */
 export type SettingsRequest = z.output<typeof policyBody>;
 
 const classes = ['destroy', 'change'] as const;
 
 const lowering = z.object({
-  /** Classes that would need fewer approvals. */
   fewer: z.array(z.enum(classes)),
   /** Rights above `read` that its author would gain, in some place. */
   gains: z.array(z.enum(['export', 'change', 'destroy', 'approve'])),
-  /** A second admin would not be asked any more. */
   off: z.boolean(),
   /** Slack's assistant may do more. */
   assistant: z.boolean().optional(),
@@ -39,7 +36,6 @@ const lowering = z.object({
 /** Why a change of settings waits for a second admin. */
 export type Lowering = z.output<typeof lowering>;
 
-/** Stored with the request. */
 const facts = z.object({ before: policyBody, lowers: lowering, author: z.string() });
 
 /** A change of the bot's own settings that another admin confirms. */
@@ -111,7 +107,6 @@ export const settingsChange: RequestedKind<SettingsRequest> = {
   },
 };
 
-/** The facts of a change, as they are sealed with it. */
 export function writeFacts(before: Policy, lowers: Lowering, author: string): Json {
   return JSON.parse(JSON.stringify({ before: policyBody.parse(before), lowers, author })) as Json;
 }

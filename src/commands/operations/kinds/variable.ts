@@ -111,7 +111,6 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
   },
 };
 
-/** The request of an operation of this kind. */
 export function readVariableRequest(operation: {
   readonly kind: string;
   readonly request: unknown;
@@ -146,10 +145,7 @@ function nameVariable({ scriptId, variableId }: VariableRequest, name: string | 
 
 type Answered = Awaited<ReturnType<CdnClient['variables']['update']>>;
 
-/**
- * `done` only where the answer shows the variable by its id and name with everything that was changed. What contradicts the
- * request is `differs`; an answer that does not say is `unconfirmed`.
- */
+/** `done` only where the answer shows the variable with everything that was changed; `differs` where it contradicts. */
 function judge(
   { id, name, required, defaultValue, requestId }: Answered,
   { path, body, value, targetName }: Execution,

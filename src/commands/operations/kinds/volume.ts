@@ -13,7 +13,6 @@ export interface VolumeRequest {
   readonly volumeId: string;
 }
 
-/** Deletes every instance of a volume. */
 export const volumeDeletion: RequestedKind<VolumeRequest> = {
   name: 'volume-delete',
   right: 'destroy',
