@@ -29,7 +29,7 @@ export function createFeatures(base: Base, stores: Stores, services: Services) {
   const { db } = stores.database;
   const { enqueue } = stores.queue;
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const accounts = createAccountReads({ ...stores, ...services, db, now, log });
+  const accounts = createAccountReads({ ...stores, ...services, db, now });
   const ledger: Ledger = {
     db,
     sealer,

@@ -11,7 +11,7 @@ import { operationClockJob } from '../commands/operations/expiry.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
 import { alertMessages } from '../commands/reports/alerts/write.ts';
-import { digestMessages } from '../commands/reports/digests/messages.ts';
+import { digestMessages } from '../commands/reports/digests/run-digest.ts';
 import type { ReportPorts } from '../commands/reports/model.ts';
 import { pauseMessages } from '../commands/reports/pauses.ts';
 import { reconcileReportsJob, reportJobs } from '../commands/reports/runner.ts';

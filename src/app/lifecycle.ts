@@ -47,7 +47,6 @@ export function createLifecycle(
     // A page that waits for the CDN keeps its connection, and is told to end like everything else.
     await web.close(Promise.all([inFlight.drain(graceMs), zoneCache.stop()]));
     await queue.stop();
-    await ports.accounts.stop();
     await keyring.stop();
     await database.close();
     await release();

@@ -40,7 +40,7 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
   const answer = renderAnswer({
     text: join([`App ${label}${state}`, latency, cost, ...facts], ' · '),
     lines: [
-      join([`${describeAlarm(status)}${renderNamedId(id, name)}${state}`, cost], ' · '),
+      join([`${isFailing(app) ? ':red_circle: ' : ''}${renderNamedId(id, name)}${state}`, cost], ' · '),
       join([capitalize(latency), ...facts], ' · '),
     ],
     picture: hasValues ? renderValues(points) : chart,
@@ -70,9 +70,9 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
 
 const unknownForm = 'latency over time is in a form I do not know: see the file';
 
-/** The set is open: an unknown status is shown as reported. */
-function describeAlarm(status: string | undefined): string {
-  return status === 'failing' || status === 'suspended' ? ':red_circle: ' : '';
+/** The set is open: any other status is shown as reported. */
+export function isFailing({ status }: { readonly status?: string | undefined }): boolean {
+  return status === 'failing' || status === 'suspended';
 }
 
 /** As the CDN reports it, without a unit, since the specification gives none. */

@@ -6,7 +6,7 @@ import type { Schema } from '../../store/schema.ts';
 import { findNextCheck } from './alerts/hours.ts';
 import { createAlertWork } from './alerts/service.ts';
 import { adaptIncidents } from './alerts/write.ts';
-import { cancelPosts } from './digests/messages.ts';
+import { cancelPosts } from './digests/run-digest.ts';
 import { deletePlannedRuns } from './digests/runs.ts';
 import { createDigestWork } from './digests/service.ts';
 import { isAlert, type Order, type Report, type ReportOptions } from './model.ts';

@@ -10,8 +10,8 @@ import type { Failure } from '../../views/blocks/failure.ts';
 import type { Accounts } from './accounts/reads.ts';
 import type { ConditionSettings, Evidence, Part } from './alerts/conditions/condition.ts';
 import type { ConditionName } from './alerts/conditions/list.ts';
-import type { Targets } from './digests/kinds/kind.ts';
-import type { DigestKindName, FiguresByKind } from './digests/kinds/list.ts';
+import type { Targets } from './checks/digest-kind.ts';
+import type { DigestKindName, FiguresByKind } from './digests/kinds.ts';
 import type { Schedule } from './schedule.ts';
 
 export type Report = Digest | Alert;

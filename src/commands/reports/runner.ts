@@ -10,7 +10,7 @@ import type { Observation } from './alerts/conditions/condition.ts';
 import { findCondition } from './alerts/conditions/list.ts';
 import { isWithin } from './alerts/hours.ts';
 import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
-import { collectRun } from './digests/collect-run.ts';
+import { runDigest } from './digests/run-digest.ts';
 import { insertRuns } from './digests/runs.ts';
 import { classifyCdnFailure, findRefusal } from './failures.ts';
 import { type Alert, type Digest, isAlert, isDigest, type PauseReason, type ReportContext } from './model.ts';
@@ -37,7 +37,7 @@ export const digestRunJob = defineJob({
   ...digestRun,
   data: runData,
   run: ({ digestId, due }, context: ReportContext) =>
-    collectRun({ report_id: digestId, due: new Date(due) }, context),
+    runDigest({ report_id: digestId, due: new Date(due) }, context),
 });
 
 /**

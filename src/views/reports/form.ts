@@ -5,8 +5,8 @@ import {
   conditions,
   findCondition,
 } from '../../commands/reports/alerts/conditions/list.ts';
-import { targetTypes } from '../../commands/reports/digests/kinds/kind.ts';
-import { digestKinds } from '../../commands/reports/digests/kinds/list.ts';
+import { targetTypes } from '../../commands/reports/checks/digest-kind.ts';
+import { digestKinds } from '../../commands/reports/digests/kinds.ts';
 import type { AlertSubject, DigestOrder } from '../../commands/reports/model.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { actions, context, section } from '../blocks/blocks.ts';

@@ -111,7 +111,6 @@ export async function createPortsHarness(options: {
       zoneLists: createZoneLists({ now }),
       db,
       now,
-      log,
     }),
     ...createJobPorts({
       access,

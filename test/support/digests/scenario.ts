@@ -5,12 +5,12 @@ import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
 import { countDays, type ErrorDay } from '../../../src/commands/reports/accounts/error-days.ts';
-import type { ReportReads } from '../../../src/commands/reports/accounts/reads.ts';
+import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import {
   baselineAfterSilence,
-  prepareDigest,
-  writeFigures,
-} from '../../../src/commands/reports/digests/prepare.ts';
+  collectDigest,
+  renderDigest,
+} from '../../../src/commands/reports/digests/digest.ts';
 import { parseStored } from '../../../src/commands/reports/digests/runs.ts';
 import type {
   Collected,
@@ -72,7 +72,7 @@ export async function createDigestScenario(
     sleep: () => Promise.resolve(),
   }).withKey(new Secret(cdn.key), signal);
   const days = new Map<string, readonly ErrorDay[]>();
-  const countErrors: ReportReads['errors'] = async (zoneId, since) => {
+  const countErrors: AccountReads['errors'] = async (zoneId, since) => {
     const known = days.get(zoneId) ?? [];
     const wanted = { known, at: new Date(now), since };
     const { read, counts } = await countDays(client.originErrors, zoneId, wanted);
@@ -92,8 +92,8 @@ export async function createDigestScenario(
     const moment = new Date(at);
     now = moment.getTime();
     const before = parseStored(remembered) as DigestBaseline | undefined;
-    const { collected, baseline, top, thread, quiet } = await prepareDigest(whole, {
-      cdn: {
+    const { collected, baseline } = await collectDigest(whole, {
+      account: {
         ...client,
         errors: countErrors,
         failingZones: async () => new Set(),
@@ -108,13 +108,14 @@ export async function createDigestScenario(
         reference: 'REF23456',
       }),
     });
+    const { top, thread, quiet } = renderDigest(collected, whole);
     const problems = [top, ...thread].flatMap((shown) =>
       findMessageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
     );
     if (problems.length > 0) throw new Error(problems.join('\n'));
     for (const lines of thread.map(linesOf))
       if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
-    const stored = writeFigures(collected);
+    const stored = JSON.stringify(collected);
     const figures = parseStored(stored) as Collected | undefined;
     if (figures) history.unshift({ due: moment, figures });
     remembered = JSON.stringify(quiet ? baselineAfterSilence(before, baseline) : baseline);

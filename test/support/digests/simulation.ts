@@ -5,7 +5,7 @@ import type { People } from '../../../src/auth/identity.ts';
 import type { Authorizer } from '../../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
-import { digestMessages } from '../../../src/commands/reports/digests/messages.ts';
+import { digestMessages } from '../../../src/commands/reports/digests/run-digest.ts';
 import { createReports } from '../../../src/commands/reports/life.ts';
 import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/runner.ts';

@@ -1,4 +1,5 @@
 import type { Cdn, CdnClient } from '../../../api/cdn.ts';
+import { ApiError } from '../../../api/http/errors.ts';
 import type { ErrorBudget } from '../../../api/http/retry.ts';
 import type { Certificate } from '../../../api/zones/certificates.ts';
 import { type Person, personKey } from '../../../auth/identity.ts';
@@ -8,12 +9,10 @@ import { createCache } from '../../../lib/cache.ts';
 import { toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
-import type { Log } from '../../../telemetry/log.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-lists.ts';
-import { createBudgets, describeBudget } from './budget.ts';
+import { countRequest, describeBudget } from './budget.ts';
 import { countDays, type ErrorCounts, findDays, findFailingZones, readErrorDays } from './error-days.ts';
-import { createSharedReads, type KeptResult, recentMs } from './shared-reads.ts';
 
 /**
  * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
@@ -35,17 +34,11 @@ export interface AccountReads {
   readonly settings: SettingsReads;
 }
 
-/** What reports read of an account, be it in a job or, in a preview, with the client of a command. */
-export type ReportReads = Pick<
-  AccountReads,
-  'apps' | 'uploadScanning' | 'errors' | 'failingZones' | 'settings'
-> & {
-  readonly pullZones: Pick<AccountReads['pullZones'], 'all'>;
-};
-
 export type Accounts = ReturnType<typeof createAccountReads>;
 
-/** Of all results but zone lists together, in zones of a list: about 12 MB. */
+/** How old a result may be, counted from when its request began, ms. */
+const recentMs = 60_000;
+/** Of all results together, in zones of a list: about 12 MB. A list of more zones is not kept here. */
 const maxSize = 20_000;
 /** The weight of an answer about one app or shield zone. */
 const smallSize = 10;
@@ -64,10 +57,8 @@ export function createAccountReads(options: {
   readonly zoneLists: ZoneLists;
   readonly db: Db;
   readonly now: () => Date;
-  readonly log: Log;
 }) {
   const { cdn, keyStore, settingsHistory, zoneLists, db, now } = options;
-  const shared = createSharedReads(now);
   const age = (since: Date): number => now().getTime() - since.getTime();
   const results = createCache<Result>({
     now,
@@ -75,7 +66,8 @@ export function createAccountReads(options: {
     sizeOf: ({ size }) => size,
     ttlMs: ({ begun }) => recentMs - age(begun),
   });
-  const budgets = createBudgets(options);
+  /** A list that was requested before the last of them belongs to nobody any more. */
+  let drops = 0;
 
   /**
    * The account of a person. `signal` aborts this job's reads with ApiError `cancelled`; `budget` bounds its failed
@@ -89,53 +81,56 @@ export function createAccountReads(options: {
     isFresh = false,
   ): Promise<AccountReads> {
     const { key, version, fingerprint } = await requireKey(keyStore, person);
-    const count = await budgets.open(person);
+    const opened = now();
     const counted: ErrorBudget = {
       spent: () => budget?.spent() ?? 0,
       spend(attempt) {
-        const send = () => {
-          count();
+        const send = async () => {
+          await countRequest(db, person, now());
           return attempt();
         };
         return budget ? budget.spend(send) : send();
       },
     };
-    const client = (until: AbortSignal): CdnClient => cdn.withKey(key, until, counted);
     const owner = personKey(person);
     const keyOf = (operation: string, id: string): string => [owner, version, operation, id].join('\n');
-    const read = <T>(
+    const isUsable = (begun: Date): boolean => (isFresh ? begun >= opened : age(begun) < recentMs);
+    const isStale = ({ begun }: Result): boolean => !isUsable(begun);
+    const read = async <T>(
       operation: string,
       id: string,
-      start: (until: AbortSignal) => Promise<T>,
+      start: (client: CdnClient) => Promise<T>,
       sizeOf: (value: T) => number = () => smallSize,
     ): Promise<T> => {
-      const key = keyOf(operation, id);
-      const kept: KeptResult<T> = {
-        get: () => (isFresh ? undefined : (results.get(key)?.value as T | undefined)),
-        set: (value, begun) => results.set(key, { value, size: sizeOf(value), begun }),
+      const load = async (until: AbortSignal): Promise<Result> => {
+        const begun = now();
+        const value = await start(cdn.withKey(key, until, counted));
+        return { value, size: sizeOf(value), begun };
       };
-      return shared.read({ key, operation, start, kept }, signal);
-    };
-    const zoneList: KeptResult<ZoneList> = {
-      get() {
-        const list = isFresh ? undefined : zoneLists.get(owner, version);
-        return list && age(list.takenAt) < recentMs ? list : undefined;
-      },
-      set: (list, begun) => zoneLists.set(owner, { ...list, takenAt: begun }, version),
+      try {
+        return (await results.load(keyOf(operation, id), load, { signal, isStale })).value as T;
+      } catch (error) {
+        throw signal.aborted ? new ApiError({ code: 'cancelled', operation, sent: true }) : error;
+      }
     };
     return {
       pullZones: {
         async all() {
-          const operation = 'List Pull Zones';
-          const list = await shared.read<ZoneList>(
-            {
-              key: keyOf(operation, ''),
-              operation,
-              start: (until) => client(until).pullZones.all(),
-              kept: zoneList,
-            },
-            signal,
-          );
+          const known = zoneLists.get(owner, version);
+          const list =
+            known && isUsable(known.takenAt)
+              ? known
+              : await read(
+                  'List Pull Zones',
+                  '',
+                  async ({ pullZones }) => {
+                    const [takenAt, before] = [now(), drops];
+                    const list = await pullZones.all();
+                    if (drops === before) zoneLists.set(owner, { ...list, takenAt }, version);
+                    return list;
+                  },
+                  ({ zones }) => zones.length,
+                );
           // Also in a job that did not request it.
           registerShown(list.zones);
           return list;
@@ -144,51 +139,53 @@ export function createAccountReads(options: {
           read(
             'List Pull Zones',
             'certificates',
-            (until) => client(until).pullZones.certificates(),
+            ({ pullZones }) => pullZones.certificates(),
             (certificates) => certificates.length,
           ),
       },
-      apps: {
-        summary: (id) => read('Get Application Usage Summary', id, (until) => client(until).apps.summary(id)),
-      },
+      apps: { summary: (id) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)) },
       uploadScanning: {
         metrics: (id) =>
-          read('Get upload scanning metrics', id, (until) => client(until).uploadScanning.metrics(id)),
+          read('Get upload scanning metrics', id, ({ uploadScanning }) => uploadScanning.metrics(id)),
       },
       async errors(zoneId, since) {
         const operation = 'Get origin error logs';
-        const readFrom = (from?: number) =>
-          read(
-            operation,
-            from === undefined ? zoneId : `${zoneId} from ${toUtcDay(new Date(from))}`,
-            (until) => {
-              const { originErrors } = client(until);
-              return readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, from);
-            },
-            ({ size }) => size,
-          );
-        if (since === undefined) return readFrom();
-        const known = results.get(keyOf(operation, zoneId))?.value as ErrorCounts | undefined;
-        return !isFresh && known && known.since <= since ? known : readFrom(since);
+        const known = results.get(keyOf(operation, zoneId));
+        const counts = known && isUsable(known.begun) ? (known.value as ErrorCounts) : undefined;
+        const isEnough = since === undefined || (counts !== undefined && counts.since <= since);
+        return read(
+          operation,
+          isEnough ? zoneId : `${zoneId} from ${toUtcDay(new Date(since))}`,
+          ({ originErrors }) =>
+            readErrorDays(
+              { db, now, person, fingerprint, originErrors },
+              zoneId,
+              isEnough ? undefined : since,
+            ),
+          ({ size }) => size,
+        );
       },
       failingZones: () => findFailingZones(db, { person, fingerprint }, now()),
       settings: {
-        look(zones) {
-          const ids = zones?.map(({ id }) => id).toSorted();
-          return read('Look at settings', ids?.join(' ') ?? '', (until) =>
-            settingsHistory.look(person, client(until), zones),
-          );
-        },
+        look: (zones) =>
+          read(
+            'Look at settings',
+            zones
+              ?.map(({ id }) => id)
+              .toSorted()
+              .join(' ') ?? '',
+            (client) => settingsHistory.look(person, client, zones),
+          ),
         list: (query) => settingsHistory.list(person, query),
       },
     };
   }
 
-  /** Forgets all that was read with keys that are gone, what looks have found included. */
+  /** Forgets all that was read with keys that are gone, what was stored of it included. */
   const drop: OffboardingHook = async ({ person, tenant }) => {
     const owner = person ? `${personKey(person)}\n` : `${tenant}/`;
     const isGone = (key: string): boolean => `${key}\n`.startsWith(owner);
-    shared.drop(isGone);
+    drops += 1;
     results.drop(isGone);
     zoneLists.drop(isGone);
     const whose = person ? { tenant, user_id: person.userId } : { tenant };
@@ -202,25 +199,22 @@ export function createAccountReads(options: {
   return {
     open,
     drop,
-    /** For a preview: counts with the person's own client on top of what jobs know, and stores nothing. */
-    async preview(
-      person: Person,
-      { originErrors }: CdnClient,
-    ): Promise<Pick<AccountReads, 'errors' | 'failingZones'>> {
+    /** For a preview: reads with the person's own client, on top of what jobs know of errors, and stores no counts. */
+    async preview(person: Person, client: CdnClient): Promise<AccountReads> {
       const { fingerprint } = await requireKey(keyStore, person);
       const owner = { person, fingerprint };
       return {
+        ...client,
         async errors(zoneId, since) {
           const at = now();
           const known = await findDays(db, owner, zoneId, at);
-          return (await countDays(originErrors, zoneId, { known, at, since })).counts;
+          return (await countDays(client.originErrors, zoneId, { known, at, since })).counts;
         },
         failingZones: () => findFailingZones(db, owner, now()),
+        settings: settingsHistory.of(person, client),
       };
     },
     /** How much jobs have read for a person in this hour. */
     describeBudget: (person: Person) => describeBudget(db, person, now()),
-    /** Stores the requests that are counted. */
-    stop: budgets.flush,
   };
 }

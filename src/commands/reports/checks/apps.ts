@@ -1,135 +1,143 @@
 import type { AppSummary } from '../../../api/apps.ts';
 import { UserError } from '../../../errors.ts';
-import { formatMoney, formatNumber } from '../../../views/blocks/format.ts';
-import { truncate } from '../../../views/blocks/text.ts';
-import type { Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
-import { defineCondition, explainFailures, type JudgeInput, readEach } from './check.ts';
+import { isFailing } from '../../../views/apps.ts';
+import { formatInteger, formatMoney, formatNumber, pluralize } from '../../../views/blocks/format.ts';
+import { formatCell, renderTable } from '../../../views/blocks/table.ts';
+import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
+import {
+  describeChange,
+  describeComparison,
+  formatDifference,
+  renderTrend,
+} from '../../../views/reports/digests/comparisons.ts';
+import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
+import type { AccountReads } from '../accounts/reads.ts';
+import type { LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
+import {
+  defineCondition,
+  explainFailures,
+  type JudgeInput,
+  type ReadParts,
+  readEach,
+  toNote,
+} from './check.ts';
+import type { CollectInput, DigestKind } from './digest-kind.ts';
+import {
+  type Comparison,
+  compareWithPast,
+  findEarlier,
+  flattenName,
+  hasMoved,
+  noise,
+  type Point,
+  sumReported,
+  trendOf,
+} from './figures.ts';
+
+/** Each is a request. */
+const mostInAlert = 25;
+const mostInDigest = 20;
 
 const initial = { latency: 500, cost: 50 } as const;
 
-/** Each is a request. */
-const mostApps = 25;
-
-interface AppFigure {
-  /** Of the part and of *Why*: `failing`. */
-  readonly text: string;
-  readonly wrongIf: string;
-  /** Undefined: the CDN did not report it. */
-  readonly isWrong: boolean | undefined;
-  readonly value?: number | undefined;
-}
-
-interface AppFacts {
-  readonly read: readonly { readonly item: string; readonly value: AppSummary }[];
-  readonly unread: readonly { readonly item: string; readonly why: string }[];
-  /** Apps there are, and those that were asked for. */
-  readonly of: number;
-  readonly asked: number;
-}
-
-/** The CDN has no list of apps: those that zones are linked to. */
-async function findApps(account: LookInput<unknown>['account']): Promise<ReadonlySet<string>> {
+/** The apps that zones are linked to, since the CDN has no list of apps. */
+async function findLinkedApps(account: AccountReads, zoneIds: readonly string[] = []): Promise<string[]> {
+  const wanted = new Set(zoneIds);
   const { zones } = await account.pullZones.all();
-  const ids = new Set(zones.flatMap(({ appId }) => appId ?? []));
-  if (ids.size === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
-  return ids;
+  const chosen = zones.filter(({ id }) => wanted.size === 0 || wanted.has(id));
+  return [...new Set(chosen.flatMap(({ appId }) => appId ?? []))];
 }
 
-/**
- * Reads the chosen apps, or those that zones are linked to. An app that is gone or not reported is neither wrong nor fine.
- *
- * @throws ApiError, BudgetSpent where none could be read.
- */
+interface AppFacts extends ReadParts<string, AppSummary> {
+  /** Apps there are. */
+  readonly of: number;
+}
+
+/** Reads the chosen apps, or those that zones are linked to. */
 async function readApps({
   account,
   subject,
 }: Pick<LookInput<unknown>, 'account' | 'subject'>): Promise<AppFacts> {
-  const all = subject.targets.length > 0 ? new Set(subject.targets) : await findApps(account);
-  const ids = [...all].slice(0, mostApps);
-  const parts = await readEach(ids, (id) => account.apps.summary(id));
-  return { read: parts.read, unread: explainFailures(parts), of: all.size, asked: ids.length };
+  const chosen = [...new Set(subject.targets)];
+  const ids = chosen.length > 0 ? chosen : await findLinkedApps(account);
+  if (ids.length === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
+  return { ...(await readEach(ids.slice(0, mostInAlert), account.apps.summary)), of: ids.length };
 }
 
-/** @throws UserError where the CDN reports none of them. */
-function judgeApps(
-  { read, unread, of, asked }: AppFacts,
-  judge: (app: AppSummary) => AppFigure,
-): Observation {
-  const found = read.map(({ item: id, value }) => ({ id, name: nameApp(id), figure: judge(value) }));
-  const unknown = found.filter(({ figure }) => figure.isWrong === undefined);
+interface AppJudgement {
+  /** For the part and for *Why*: `failing`. */
+  readonly text: string;
+  readonly wrongIf: string;
+  /** Undefined: the CDN did not report it, so it is neither wrong nor fine. */
+  readonly isWrong: boolean | undefined;
+  readonly value?: number | undefined;
+}
+
+/** @throws UserError where the CDN reports none of them; the failure where none could be read. */
+function judgeApps(facts: AppFacts, judge: (app: AppSummary) => AppJudgement): Observation {
+  const unread = explainFailures(facts);
+  const found = facts.read.map(({ item: id, value: app }) => {
+    const { isWrong, ...judged } = judge(app);
+    return { id, name: nameApp(id), isUnknown: isWrong === undefined, isWrong: isWrong ?? false, ...judged };
+  });
+  const unknown = found.filter(({ isUnknown }) => isUnknown);
   const [first] = unknown;
   if (first && unknown.length === found.length)
-    throw new UserError(`App ${first.name}: ${first.figure.text}.`, 'Look at the app itself.');
-  const values = found.flatMap(({ figure: { value } }) => (value === undefined ? [] : [value]));
+    throw new UserError(`App ${first.name}: ${first.text}.`, 'Look at the app itself.');
+  const values = found.flatMap(({ value }) => value ?? []);
+  const left = facts.of - facts.read.length - unread.length;
+  const severity = (one: (typeof found)[number]): number => (one.isUnknown ? 1 : one.isWrong ? 2 : 0);
   return {
-    parts: found.flatMap(({ id, name, figure: { isWrong, text, value } }): Part[] =>
-      isWrong ? [{ id, name, text, value }] : [],
-    ),
+    parts: found
+      .filter(({ isWrong }) => isWrong)
+      .map(({ id, name, text, value }): Part => ({ id, name, text, value })),
     value: values.length > 0 ? Math.max(...values) : undefined,
     unread: [...unread.map(({ item }) => item), ...unknown.map(({ id }) => id)],
     evidence: [
       ...found
-        .toSorted((a, b) => Number(b.figure.isWrong ?? 0.5) - Number(a.figure.isWrong ?? 0.5))
-        .map(
-          ({ name, figure: { text: is, wrongIf, isWrong = false } }): Evidence => ({
-            name,
-            is,
-            wrongIf,
-            isWrong,
-          }),
-        ),
-      ...(of > asked
-        ? [
-            {
-              name: `${of - asked} further apps`,
-              is: `not checked: an alert reads ${mostApps}`,
-              isWrong: false,
-            },
-          ]
-        : []),
-      ...unread.map(({ item, why }) => ({ name: nameApp(item), is: why, isWrong: false })),
+        .toSorted((a, b) => severity(b) - severity(a))
+        .map(({ name, text: is, wrongIf, isWrong }) => ({ name, is, wrongIf, isWrong })),
+      ...(left > 0 ? [toNote(`${left} further apps`, `not checked: an alert reads ${mostInAlert}`)] : []),
+      ...unread.map(({ item, why }) => toNote(nameApp(item), why)),
     ].slice(0, 30),
   };
-}
-
-/** Next step of every condition of apps. */
-function showApp(part: Part | undefined) {
-  return { label: 'Show app', command: part ? `app ${part.id}` : 'app' };
 }
 
 function nameApp(id: string): string {
   return truncate(`app ${id}`, 60);
 }
 
+/** What the conditions of apps share. */
+const ofApps = {
+  target: 'apps',
+  read: readApps,
+  next: (part: Part | undefined) => ({ label: 'Show app', command: part ? `app ${part.id}` : 'app' }),
+} as const;
+
 const fine = new Set(['active', 'progressing']);
 
 /** An app that does not run. */
 export const appStatus = defineCondition({
+  ...ofApps,
   name: 'app-status',
   label: 'App not active',
   words: /^(?!.*(?:latency|slow|cost)).*\bapps?\b/iu,
-  target: 'apps',
   damping: { open: [2, 2], close: 2 },
   describe: () => 'an app is not active',
-  read: readApps,
   judge: (facts: AppFacts) =>
-    judgeApps(facts, ({ status }) => {
-      const isKnown = status !== undefined && status !== 'unknown';
-      return {
-        text: isKnown ? status : 'the CDN does not know its status',
-        wrongIf: 'not active or progressing',
-        isWrong: isKnown ? !fine.has(status) : undefined,
-      };
-    }),
-  next: showApp,
+    judgeApps(facts, ({ status = 'unknown' }) => ({
+      text: status === 'unknown' ? 'the CDN does not know its status' : status,
+      wrongIf: 'not active or progressing',
+      isWrong: status === 'unknown' ? undefined : !fine.has(status),
+    })),
 });
 
 /** An app that answers slowly now. */
 export const appLatency = defineCondition({
+  ...ofApps,
   name: 'app-latency',
   label: 'App latency',
   words: /latency|\bslow/iu,
-  target: 'apps',
   threshold: {
     label: 'More than',
     unit: 'latency, as the CDN reports it',
@@ -141,33 +149,27 @@ export const appLatency = defineCondition({
   // One slow moment is no incident.
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold = initial.latency }) => `latency of an app above ${formatNumber(threshold)}`,
-  read: readApps,
-  judge(facts: AppFacts, { subject }: JudgeInput): Observation {
-    const { threshold = initial.latency } = subject;
-    return judgeApps(facts, ({ currentLatency: now, averageLatency: average }) => {
-      const wrongIf = `above ${formatNumber(threshold)}`;
-      if (now === undefined)
-        return { text: 'the CDN does not report its latency', wrongIf, isWrong: undefined };
+  judge: (facts: AppFacts, { subject: { threshold = initial.latency } }: JudgeInput) =>
+    judgeApps(facts, ({ currentLatency: now, averageLatency: average }) => {
       const usual = average === undefined ? '' : `, ${formatNumber(average)} on average`;
       return {
-        text: `latency ${formatNumber(now)}${usual}`,
-        wrongIf,
-        isWrong: now > threshold,
+        text:
+          now === undefined ? 'the CDN does not report its latency' : `latency ${formatNumber(now)}${usual}`,
+        wrongIf: `above ${formatNumber(threshold)}`,
+        isWrong: now === undefined ? undefined : now > threshold,
         value: now,
       };
-    });
-  },
+    }),
   formatValue: (latency) => `latency ${formatNumber(latency)}`,
   unit: 'Latency',
-  next: showApp,
 });
 
 /** An app that costs more a month than it should. */
 export const appCost = defineCondition({
+  ...ofApps,
   name: 'app-cost',
   label: 'Cost of an app',
   words: /\bcosts?\b/iu,
-  target: 'apps',
   threshold: {
     label: 'More than',
     unit: 'dollars a month',
@@ -178,17 +180,158 @@ export const appCost = defineCondition({
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold = initial.cost }) => `an app costs more than ${formatMoney(threshold)} a month`,
-  read: readApps,
-  judge(facts: AppFacts, { subject }: JudgeInput): Observation {
-    const { threshold = initial.cost } = subject;
-    return judgeApps(facts, ({ monthlyCost: cost }) => {
-      const wrongIf = `more than ${formatMoney(threshold)} a month`;
-      if (cost === undefined)
-        return { text: 'the CDN does not report its cost', wrongIf, isWrong: undefined };
-      return { text: `${formatMoney(cost)} a month`, wrongIf, isWrong: cost > threshold, value: cost };
-    });
-  },
+  judge: (facts: AppFacts, { subject: { threshold = initial.cost } }: JudgeInput) =>
+    judgeApps(facts, ({ monthlyCost: cost }) => ({
+      text: cost === undefined ? 'the CDN does not report its cost' : `${formatMoney(cost)} a month`,
+      wrongIf: `more than ${formatMoney(threshold)} a month`,
+      isWrong: cost === undefined ? undefined : cost > threshold,
+      value: cost,
+    })),
   formatValue: (dollars) => formatMoney(dollars),
   unit: 'Dollars a month',
-  next: showApp,
 });
+
+interface AppsFigures {
+  readonly apps: readonly AppFigures[];
+  /** Apps of the chosen zones beyond the first twenty. */
+  readonly more: number;
+}
+
+interface AppFigures {
+  readonly id: string;
+  readonly since?: string | undefined;
+  /** Lower case; an open set. */
+  readonly status?: string | undefined;
+  readonly wasStatus?: string | undefined;
+  /** As the CDN reports it: it names no unit. */
+  readonly latency?: Comparison | undefined;
+  readonly average?: Comparison | undefined;
+  readonly cost?: Comparison | undefined;
+  readonly volumes?: Comparison | undefined;
+  /** Average latency, run by run. */
+  readonly trend: readonly Point[];
+}
+
+/** Lines of the chart; the points of further apps are not stored. */
+const mostCharted = 6;
+
+/** Application usage. Without chosen apps: those that the zones are linked to. */
+export const appsDigest: DigestKind<'apps', AppsFigures> = {
+  name: 'apps',
+  label: 'App usage',
+  words: /\bapp/iu,
+  target: 'apps',
+  troubles: 'failing apps',
+
+  async collect(input) {
+    const { account, targets } = input;
+    const ids = targets.apps.length > 0 ? targets.apps : await findLinkedApps(account, targets.zones);
+    const { read, failures } = await readEach(ids.slice(0, mostInDigest), account.apps.summary);
+    const apps = read.map(({ item, value }, index) => {
+      const app = compareApp(item, value, input);
+      return index < mostCharted ? app : { ...app, trend: [] };
+    });
+    const more = Math.max(0, ids.length - mostInDigest);
+    return {
+      figures: read.length === 0 && failures.length > 0 ? undefined : { apps, more },
+      failures: failures.map(({ item: what, reason }) => ({ what, reason })),
+    };
+  },
+
+  describe({ apps, more }, timeZone) {
+    const failing = apps.filter(isFailing).length;
+    const cost = sumReported(apps.map(({ cost }) => cost?.now));
+    const isComparable = apps.every(({ cost }) => cost === undefined || cost.before !== undefined);
+    const before = isComparable ? sumReported(apps.map(({ cost }) => cost?.before)) : undefined;
+    const charged =
+      cost === undefined
+        ? 'cost not reported'
+        : `${formatMoney(cost)} a month${formatDifference(cost, before, formatMoney)}`;
+    const latency = apps.length === 1 ? apps[0]?.latency : undefined;
+    const change = latency && describeChange(latency, formatNumber);
+    return {
+      troubles: failing,
+      since: apps.map(({ since }) => since),
+      findings: apps.flatMap(listFindings),
+      number: join(
+        [
+          `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
+          apps.length > 0 && charged,
+          latency && `latency ${formatNumber(latency.now)}`,
+          failing > 0 && `:red_circle: ${formatInteger(failing)} failing`,
+        ],
+        ' · ',
+      ),
+      compared: change ? `Latency: ${change}` : '',
+      detail: apps.length === 0 ? undefined : () => renderApps(apps, more, timeZone),
+    };
+  },
+};
+
+function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures>): AppFigures {
+  const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
+  const compare = (
+    now: number | undefined,
+    read: (found: AppFigures) => Comparison | undefined,
+    floor: number,
+  ): Comparison | undefined => (now === undefined ? undefined : compareWithPast(now, past, read, floor));
+  const average = compare(app.averageLatency, (found) => found.average, noise.latency);
+  return {
+    id,
+    since: past.since,
+    status: app.status === undefined ? undefined : flattenName(app.status),
+    wasStatus: past.previous?.figures.status,
+    latency: compare(app.currentLatency, (found) => found.latency, noise.latency),
+    average,
+    cost: compare(app.monthlyCost, (found) => found.cost, noise.dollars),
+    volumes: compare(app.totalVolumeSizeInGb, (found) => found.volumes, 0),
+    trend: trendOf(past, input.now, average, (found) => found.average),
+  };
+}
+
+function listFindings(app: AppFigures): Finding[] {
+  const { id, status, wasStatus, latency, average, cost, volumes } = app;
+  const found: Finding[] = [];
+  const add = (weight: number, sign: string, text: string): void =>
+    void found.push({ weight, line: () => `${sign} App ${formatCode(id, 40)}${text}` });
+  if (status !== undefined && wasStatus !== undefined && status !== wasStatus) {
+    const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
+    add(weight, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
+  }
+  if (latency?.usual !== undefined)
+    add(4, ':snail:', `: latency ${describeComparison(latency, formatNumber)}`);
+  else if (average && hasMoved(average, noise.latency))
+    add(4, ':snail:', `: average latency ${describeComparison(average, formatNumber)}`);
+  if (cost && hasMoved(cost, noise.dollars))
+    add(5, ':moneybag:', `: ${describeComparison(cost, formatMoney, ' a month')}`);
+  if (volumes && hasMoved(volumes, 0))
+    add(5, ':floppy_disk:', `: volumes ${describeComparison(volumes, formatGigabytes)}`);
+  return found;
+}
+
+function renderApps(apps: readonly AppFigures[], more: number, timeZone: string): Detail {
+  const trends = apps.map(({ id, trend }) => ({ name: id, points: trend }));
+  const about = apps.length > 1 ? '' : `: ${formatNumber(apps[0]?.average?.now ?? 0)}`;
+  return {
+    lines: [],
+    table: renderTable({
+      caption: 'Apps',
+      columns: ['App', 'Latency', 'Average', 'Cost a month', 'State', 'Volumes'],
+      rows: apps.map(({ id, status, latency, average, cost, volumes }) => [
+        id,
+        formatCell(latency?.now, formatNumber),
+        formatCell(average?.now, formatNumber),
+        formatCell(cost?.now, formatMoney),
+        status || 'not reported',
+        formatCell(volumes?.now, formatGigabytes),
+      ]),
+      total: apps.length + more,
+    }),
+    note: 'Latency as the CDN reports it: it names no unit.',
+    chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
+  };
+}
+
+function formatGigabytes(value: number): string {
+  return `${formatNumber(value)} GB`;
+}

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
@@ -7,7 +8,6 @@ import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
 import { type ErrorCounts, otherCodes, rememberedDays } from '../accounts/error-days.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import type { Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
-import { measureBaseline } from '../baseline.ts';
 import {
   createNoneThereError,
   defineCondition,
@@ -16,37 +16,35 @@ import {
   type JudgeInput,
   listMissing,
   nameZone,
+  type ReadParts,
   readEach,
   toNote,
 } from './check.ts';
+import { measureBaseline } from './figures.ts';
 
-const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately, then the busiest.`;
-
-export interface ReadZone {
+interface NamedZone {
   readonly id: string;
   readonly name: string;
   /** Of its origin, where it has one. */
   readonly host: string | undefined;
+}
+
+export interface ReadZone extends NamedZone {
   readonly counts: ErrorCounts;
 }
 
 /** The counted errors of some zones. */
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly read: readonly ReadZone[];
-  /** Zones whose log could not be read. */
-  readonly unread: readonly Omit<ReadZone, 'counts'>[];
-  readonly failures: readonly { readonly item: Omit<ReadZone, 'counts'>; readonly reason: unknown }[];
+  readonly failures: ReadParts<NamedZone, unknown>['failures'];
   /** Zones whose logs were to be read, and zones there are. */
   readonly asked: number;
   readonly of: number;
-  /** About everything that was not read, besides `unread`. */
+  /** About what was not read beside `failures`. */
   readonly notes: readonly Evidence[];
 }
 
 type ListedZone = Pick<ZoneSummary, 'id' | 'name' | 'originUrl' | 'bandwidthUsed'>;
-type Account = Pick<AccountReads, 'errors' | 'failingZones'> & {
-  readonly pullZones: Pick<AccountReads['pullZones'], 'all'>;
-};
 
 interface ReadOptions {
   /** Zone ids or origin hosts; empty = all zones. */
@@ -61,14 +59,14 @@ interface ReadOptions {
  * Counts the errors of the chosen zones, or of all: of those that matter most, where there are too many. A log that cannot be
  * read is among `failures`. @throws ApiError, BudgetSpent; UserError where no chosen zone is there.
  */
-export async function readErrors(account: Account, options: ReadOptions): Promise<ErrorFacts> {
+export async function readErrors(account: AccountReads, options: ReadOptions): Promise<ErrorFacts> {
   const { zones, notes } = await listZones(account, [...new Set(options.targets)]);
   return readLogs(account, zones, { ...options, notes });
 }
 
 /** Ids are enough to read logs: chosen zones are checked although their list cannot be read. */
 async function listZones(
-  account: Account,
+  account: AccountReads,
   ids: readonly string[],
 ): Promise<{ readonly zones: readonly ListedZone[]; readonly notes: Evidence[] }> {
   try {
@@ -93,7 +91,7 @@ async function listZones(
 }
 
 async function readLogs(
-  account: Account,
+  account: AccountReads,
   zones: readonly ListedZone[],
   { since, assertTime, notes }: Omit<ReadOptions, 'targets'> & { readonly notes: readonly Evidence[] },
 ): Promise<ErrorFacts> {
@@ -108,7 +106,6 @@ async function readLogs(
   const limit = `not checked: an alert reads ${mostLogs} logs, those with errors lately first`;
   return {
     read: read.map(({ item, value: counts }) => ({ ...item, counts })),
-    unread: failures.map(({ item }) => item),
     failures,
     asked: chosen.length,
     of: zones.length,
@@ -119,40 +116,46 @@ async function readLogs(
   };
 }
 
-/** For alerts: what was not read as rows. @throws the failure where nothing could be read. */
-async function readForAlert({
-  account,
-  subject,
-}: Pick<LookInput<unknown>, 'account' | 'subject'>): Promise<ErrorFacts> {
-  return noteFailures(await readErrors(account, { targets: subject.targets }));
-}
-
-function noteFailures(facts: ErrorFacts): ErrorFacts {
-  const read = facts.read.map((item) => ({ item, value: item }));
-  const unread = explainFailures({ read, failures: facts.failures });
-  return { ...facts, notes: [...unread.map(({ item, why }) => toNote(item.name, why)), ...facts.notes] };
-}
-
 /** The host of a zone's origin, in lower case; undefined where it has none. */
 export function readHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): string | undefined {
   return URL.parse(originUrl)?.hostname.toLowerCase() || undefined;
 }
 
-/** `502 errors in 10 minutes`; `at least` where the CDN holds more than it gave. */
-function describeErrors(errors: number, window: number, isPartial = false): string {
-  return `${isPartial ? 'at least ' : ''}${pluralize(errors, 'error')} in ${formatWindow(window)}`;
+/** For alerts: what could not be read as rows. @throws the failure where nothing could be read. */
+function explainFacts({ read, failures, notes }: ErrorFacts) {
+  const unread = explainFailures({ read: read.map((item) => ({ item, value: item })), failures });
+  return {
+    read,
+    unread: unread.map(({ item }) => item),
+    notes: [...unread.map(({ item, why }) => toNote(item.name, why)), ...notes],
+  };
+}
+
+/**
+ * The errors of zones in the minutes before now. `count`: `502 errors in 10 minutes`, with `at least` where not all are known;
+ * `text` adds ` (mostly http_timeout)` where one code makes up half of them.
+ */
+function sumWindow(zones: readonly ReadZone[], now: Date, window: number, isPartial = false) {
+  const from = now.getTime() - window * minuteMs;
+  const sums = zones.map(({ counts }) => counts.sum(from));
+  const codes = new Map<string, number>();
+  for (const sum of sums) addCounts(codes, sum.codes);
+  const total = sums.reduce((all, sum) => all + sum.total, 0);
+  const least = isPartial || sums.some(({ partial }) => partial) ? 'at least ' : '';
+  const count = `${least}${pluralize(total, 'error')} in ${formatWindow(window)}`;
+  const [[code, most] = ['', 0]] = [...codes].toSorted((a, b) => b[1] - a[1]);
+  const isMostly = code !== '' && most * 2 >= total;
+  return { from, total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
+}
+
+export function addCounts(sums: Map<string, number>, counts: Iterable<readonly [string, number]>): void {
+  for (const [name, count] of counts) sums.set(name, (sums.get(name) ?? 0) + count);
 }
 
 /** `10 minutes`, `2 hours` */
 function formatWindow(minutes: number): string {
   if (minutes % 60 !== 0) return pluralize(minutes, 'minute');
   return minutes === 60 ? 'an hour' : `${formatInteger(minutes / 60)} hours`;
-}
-
-/** Errors by code: ` (mostly http_timeout)` where one makes up half of them. */
-function describeMostly(codes: ReadonlyMap<string, number>, total: number): string {
-  const [most] = [...codes].toSorted((a, b) => b[1] - a[1]);
-  return most && most[0] !== '' && most[1] * 2 >= total ? ` (mostly ${most[0].slice(0, 40)})` : '';
 }
 
 /** The log of a part, whose id begins with its zone's. */
@@ -231,80 +234,84 @@ const initial = { threshold: 50, window: 10 } as const;
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
+const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately, then the busiest.`;
+
+/** What the conditions of zones' logs share. */
+const ofLogs = {
+  withoutTarget,
+  read: ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) =>
+    readErrors(account, subject),
+  next: showErrors,
+} as const;
+
+/** What the conditions share that count errors in a window, which alone damps: an error counts in it for several checks. */
+const inWindow = {
+  withoutTarget,
+  window: { initial: initial.window },
+  damping: { open: [1, 1], close: checksToClose },
+  formatValue: (errors: number) => pluralize(errors, 'error'),
+} as const;
+const thresholdInWindow = { label: 'More than', initial: initial.threshold, least: 0, most: 1_000_000 };
+
 /** Errors of the origins of zones, of all that are checked together. */
 export const originErrors = defineCondition({
+  ...ofLogs,
+  ...inWindow,
   name: 'errors',
   label: 'Origin errors',
   words: /^(?!.*(?:host|code|rise|usual)).*\berrors?\b/iu,
   target: 'zones',
-  withoutTarget,
   threshold: {
-    label: 'More than',
+    ...thresholdInWindow,
     unit: 'errors',
-    initial: initial.threshold,
-    least: 0,
-    most: 1_000_000,
     hint: `Of all chosen zones together. ${withoutTarget}`,
   },
-  window: { initial: initial.window },
-  // The window alone damps: an error counts in it for several checks.
-  damping: { open: [1, 1], close: checksToClose },
   describe: ({ threshold = initial.threshold, window = initial.window }) =>
     `more than ${pluralize(threshold, 'origin error')} in ${formatWindow(window)}`,
-  read: readForAlert,
-  judge({ read, unread, notes }, { subject, now, memory }: JudgeInput<RunMemory>): Observation<RunMemory> {
+  judge(facts: ErrorFacts, { subject, now, memory }: JudgeInput<RunMemory>): Observation<RunMemory> {
     const { threshold = initial.threshold, window = initial.window } = subject;
-    const from = now.getTime() - window * minuteMs;
+    const { read, unread, notes } = explainFacts(facts);
     const zones = read
-      .map((zone) => ({ ...zone, sum: zone.counts.sum(from) }))
-      .toSorted((a, b) => b.sum.total - a.sum.total);
-    const total = zones.reduce((sum, zone) => sum + zone.sum.total, 0);
+      .map((zone) => ({ ...zone, ...sumWindow([zone], now, window) }))
+      .toSorted((a, b) => b.total - a.total);
+    const together = sumWindow(read, now, window, unread.length > 0);
+    const { total, from } = together;
     const isWrong = total > threshold;
     const undated = assertDated(read, now, isWrong);
-    const isPartial = unread.length > 0 || zones.some(({ sum }) => sum.partial);
     const wrongIf = `more than ${formatInteger(threshold)}${zones.length > 1 ? ' together' : ''}`;
-    const isNamed = (errors: number): boolean =>
-      isWrong && errors > 0 && (errors > threshold || errors >= total * leastShare);
-    const rows = zones.map(({ id, name, sum: { total, codes, partial } }) => {
-      const text = `${describeErrors(total, window, partial)}${describeMostly(codes, total)}`;
-      return { part: { id, name, text, value: total }, isWrong: isNamed(total) };
-    });
-    const all = { name: `${pluralize(zones.length, 'zone')} together`, wrongIf, isWrong };
+    const rows = zones.map(({ id, name, text, total: value }) => ({
+      part: { id, name, text, value },
+      isWrong: isWrong && value > 0 && (value > threshold || value >= total * leastShare),
+    }));
+    const all = { name: `${pluralize(zones.length, 'zone')} together`, is: together.count, wrongIf, isWrong };
     return {
       parts: rows.flatMap(({ part, isWrong }) => (isWrong ? [part] : [])),
       value: total,
       ...addUp(read, { isWrong, from, now, memory }),
       unread: unread.map(({ id }) => id),
       evidence: [
-        ...(zones.length > 1 ? [{ ...all, is: describeErrors(total, window, isPartial) }] : []),
+        ...(zones.length > 1 ? [all] : []),
         ...undated,
         ...notes.slice(0, 10),
         ...rows.map(({ part: { name, text: is }, isWrong }) => ({ name, is, wrongIf, isWrong })),
       ].slice(0, 30),
     };
   },
-  formatValue: (errors) => pluralize(errors, 'error'),
   unit: 'Errors',
-  next: showErrors,
 });
 
 /** Errors of one origin host, of all zones that fetch from it; each host is judged by itself. */
 export const hostErrors = defineCondition({
+  ...inWindow,
   name: 'errors-host',
   label: 'Errors of an origin host',
   words: /^(?!.*certificate).*\bhosts?\b/iu,
   target: 'hosts',
-  withoutTarget,
   threshold: {
-    label: 'More than',
+    ...thresholdInWindow,
     unit: 'errors of one host',
-    initial: initial.threshold,
-    least: 0,
-    most: 1_000_000,
     hint: `Of all zones with that origin. ${withoutTarget}`,
   },
-  window: { initial: initial.window },
-  damping: { open: [1, 1], close: checksToClose },
   describe: ({ threshold = initial.threshold, window = initial.window }) =>
     `more than ${pluralize(threshold, 'error')} of an origin host in ${formatWindow(window)}`,
   async read({ account, subject }: LookInput<RunMemory>): Promise<ErrorFacts> {
@@ -316,33 +323,25 @@ export const hostErrors = defineCondition({
     });
     if (zones.length === 0)
       throw new UserError('No zone fetches from the hosts of this alert.', 'Edit the alert.');
-    const notes = [
-      ...listMissing([], skipped),
-      ...[...wanted]
-        .filter((host) => !zones.some((zone) => readHost(zone) === host))
-        .map((host) => toNote(truncate(host, 60), 'no zone fetches from it')),
-    ];
-    return noteFailures(await readLogs(account, zones, { notes }));
+    const absent = [...wanted].filter((host) => !zones.some((zone) => readHost(zone) === host));
+    const notes = absent.map((host) => toNote(truncate(host, 60), 'no zone fetches from it'));
+    return readLogs(account, zones, { notes: [...listMissing([], skipped), ...notes] });
   },
-  judge({ read, unread, notes }, { subject, now, memory }: JudgeInput<RunMemory>): Observation<RunMemory> {
+  judge(facts: ErrorFacts, { subject, now, memory }: JudgeInput<RunMemory>): Observation<RunMemory> {
     const { threshold = initial.threshold, window = initial.window } = subject;
-    const from = now.getTime() - window * minuteMs;
+    const { read, unread, notes } = explainFacts(facts);
     const hosts = [...Map.groupBy(read, ({ host = '' }) => host)]
       .map(([host, zones]) => {
-        const sums = zones.map(({ counts }) => counts.sum(from));
-        const codes = new Map<string, number>();
-        for (const sum of sums)
-          for (const [code, count] of sum.codes) codes.set(code, (codes.get(code) ?? 0) + count);
-        const total = sums.reduce((all, sum) => all + sum.total, 0);
-        const isPartial = sums.some(({ partial }) => partial) || unread.some((zone) => zone.host === host);
+        const isPartial = unread.some((zone) => zone.host === host);
+        const { text, total, from } = sumWindow(zones, now, window, isPartial);
         const of = zones.length > 1 ? ` of ${pluralize(zones.length, 'zone')}` : '';
-        const text = `${describeErrors(total, window, isPartial)}${describeMostly(codes, total)}${of}`;
-        const part = { id: host, name: truncate(host, 60), text, value: total };
-        return { part, zones, total, isWrong: total > threshold };
+        const part = { id: host, name: truncate(host, 60), text: `${text}${of}`, value: total };
+        return { part, zones, total, from, isWrong: total > threshold };
       })
       .toSorted((a, b) => b.total - a.total);
     const wrong = hosts.filter(({ isWrong }) => isWrong);
-    const undated = assertDated(read, now, wrong.length > 0);
+    const isWrong = wrong.length > 0;
+    const undated = assertDated(read, now, isWrong);
     const ofRun = new Set([
       ...Object.keys(memory?.run?.counted ?? {}),
       ...wrong.flatMap(({ zones }) => zones.map(({ id }) => id)),
@@ -352,8 +351,8 @@ export const hostErrors = defineCondition({
     return {
       parts: wrong.map(({ part }) => part),
       value: hosts[0]?.total,
-      ...addUp(counted, { isWrong: wrong.length > 0, from, now, memory }),
-      unread: unread.flatMap(({ host }) => (host === undefined ? [] : [host])),
+      ...addUp(counted, { isWrong, from: hosts[0]?.from ?? now.getTime(), now, memory }),
+      unread: unread.flatMap(({ host }) => host ?? []),
       evidence: [
         ...undated,
         ...notes.slice(0, 10),
@@ -361,15 +360,13 @@ export const hostErrors = defineCondition({
       ].slice(0, 30),
     };
   },
-  formatValue: (errors) => pluralize(errors, 'error'),
   unit: 'Errors of the worst host',
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
 
 /** When the log of each zone was read last, epoch ms by zone id: what was noticed later is new. */
-export interface CodeMemory {
-  readonly zones: Readonly<Record<string, number>>;
-}
+export const codeMemory = z.object({ zones: z.record(z.string(), z.number()) });
+export type CodeMemory = z.infer<typeof codeMemory>;
 
 /** Zones that are remembered, those read last. */
 const mostRemembered = 100;
@@ -395,29 +392,20 @@ export function findNewCodes(read: readonly ReadZone[], before: CodeMemory | und
   return { found, memory: { zones: Object.fromEntries(all.slice(0, mostRemembered)) } };
 }
 
-/** What is stored by this version; that of an earlier one is begun again. */
-export function readCodeMemory(stored: unknown): CodeMemory | undefined {
-  const zones = typeof stored === 'object' && stored !== null && 'zones' in stored ? stored.zones : undefined;
-  if (typeof zones !== 'object' || zones === null) return undefined;
-  const known = Object.entries(zones).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number',
-  );
-  return { zones: Object.fromEntries(known) };
-}
-
 /** A code that a zone did not have for four weeks: often the first sign of another kind of failure. */
 export const newCodes = defineCondition({
+  ...ofLogs,
   name: 'errors-new-code',
   label: 'New code of origin errors',
   words: /\bcodes?\b/iu,
   target: 'origins',
-  withoutTarget,
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'an error code that a zone did not have for 28 days',
-  read: readForAlert,
-  judge({ read, notes }, { memory }: JudgeInput<CodeMemory>): Observation<CodeMemory> {
-    const { found, memory: next } = findNewCodes(read, readCodeMemory(memory));
+  judge(facts: ErrorFacts, { memory }: JudgeInput<CodeMemory>): Observation<CodeMemory> {
+    const { read, notes } = explainFacts(facts);
+    // That of an earlier version begins anew.
+    const { found, memory: next } = findNewCodes(read, codeMemory.safeParse(memory).data);
     const parts = found.flatMap(({ zone, codes }) => codes.map((code) => describeNewCode(zone, code)));
     return {
       parts,
@@ -432,7 +420,6 @@ export const newCodes = defineCondition({
       ].slice(0, 30),
     };
   },
-  next: showErrors,
 });
 
 function describeNewCode({ id, name, counts }: ReadZone, code: string): Part {
@@ -457,11 +444,11 @@ const leastUsual = 10;
 
 /** Many more errors of a zone than at this time of other days. */
 export const risingErrors = defineCondition({
+  ...ofLogs,
   name: 'errors-rise',
   label: 'More origin errors than usual',
   words: /\brises?\b|\busual\b|\bspikes?\b|baseline/iu,
   target: 'origins',
-  withoutTarget,
   threshold: {
     label: 'At least',
     unit: '% of what is usual',
@@ -474,8 +461,8 @@ export const risingErrors = defineCondition({
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold = rise.threshold, window = rise.window }) =>
     `${formatInteger(threshold)} % of the usual origin errors in ${formatWindow(window)}`,
-  read: readForAlert,
-  judge({ read, unread, notes }, { subject, now }: JudgeInput): Observation {
+  judge(facts: ErrorFacts, { subject, now }: JudgeInput): Observation {
+    const { read, unread, notes } = explainFacts(facts);
     const { threshold = rise.threshold, window = rise.window } = subject;
     const judged = read
       .map((zone) => judgeRise(zone, { now, window, threshold }))
@@ -501,7 +488,6 @@ export const risingErrors = defineCondition({
   },
   formatValue: (share) => `${formatInteger(share)} % of usual`,
   unit: '% of usual',
-  next: showErrors,
 });
 
 interface JudgedRise {
@@ -513,20 +499,20 @@ interface JudgedRise {
 }
 
 function judgeRise(
-  { id, name, counts }: ReadZone,
+  zone: ReadZone,
   about: { readonly now: Date; readonly window: number; readonly threshold: number },
 ): JudgedRise {
+  const { id, name, counts } = zone;
   const { now, window, threshold } = about;
-  const { total, codes, partial } = counts.sum(now.getTime() - window * minuteMs);
-  const errors = describeErrors(total, window, partial);
+  const { total, count, text: errors } = sumWindow([zone], now, window);
   const past = listUsual(counts, now, window);
   const { usual: middle, range } = measureBaseline(past, leastUsual);
   const usual = Math.max(leastUsual, middle);
   const share = Math.floor((total / usual) * 100);
-  const text = `${errors}${describeMostly(codes, total)}, usual: ${formatInteger(Math.round(middle))}`;
+  const text = `${errors}, usual: ${formatInteger(Math.round(middle))}`;
   const part = { id, name, text, value: total };
   if (past.length < leastDays) {
-    const evidence = toNote(name, `${errors}; learning: ${past.length} of ${leastDays} days`);
+    const evidence = toNote(name, `${count}; learning: ${past.length} of ${leastDays} days`);
     return { part, evidence, share, isLearning: true };
   }
   // Where the days differ much from each other, so much is needed to differ from all of them.

@@ -4,7 +4,8 @@ import { UserError } from '../../../errors.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import { formatBytes, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
-import type { Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
+import type { ZoneList } from '../../zones/zone-lists.ts';
+import type { Condition, Evidence, LookInput, Observation } from '../alerts/conditions/condition.ts';
 import {
   createNoneThereError,
   defineCondition,
@@ -14,12 +15,6 @@ import {
   showZone,
   toNote,
 } from './check.ts';
-
-interface ZoneList {
-  readonly zones: readonly ZoneSummary[];
-  /** Unreadable zones that are left out. */
-  readonly skipped: number;
-}
 
 const initial = { limit: 90, charges: 100 } as const;
 
@@ -31,23 +26,39 @@ const mostEvidence = 30;
 interface ZoneFigure extends Evidence {
   /** Of its part; the zone's by default. */
   readonly id?: string;
-  readonly text: string;
+  /** Of its part; `is` by default. */
+  readonly text?: string;
   readonly severity: number;
-  readonly value?: number | undefined;
+  readonly value?: number;
   /** The CDN did not report it: neither wrong nor fine. */
   readonly isUnknown?: boolean;
 }
 
-type JudgeZone = (zone: ZoneSummary) => readonly ZoneFigure[];
+interface ZoneCondition<Name extends string>
+  extends Omit<Condition<Name>, 'target' | 'evaluate' | 'next' | 'isEvent'> {
+  /** Nothing for a zone that has no such figure. */
+  readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
+  /** Says so of a chosen zone. */
+  readonly absent: string;
+  /** What the chart draws: how many figures are wrong, or the highest value. */
+  readonly charts: 'wrong' | 'highest';
+  /** Zones to show as the next step where there are none. */
+  readonly only: string;
+}
 
-interface ZoneVerdict {
-  readonly parts: readonly Part[];
-  readonly evidence: readonly Evidence[];
-  readonly unread: readonly string[];
-  /** How many figures are wrong. */
-  readonly wrong: number;
-  /** The highest value of all figures. */
-  readonly highest: number | undefined;
+function readZones({ account }: Pick<LookInput<unknown>, 'account'>): Promise<ZoneList> {
+  return account.pullZones.all();
+}
+
+function defineZoneCondition<Name extends string>(condition: ZoneCondition<Name>) {
+  const { judgeZone, absent, charts, only, ...about } = condition;
+  return defineCondition({
+    ...about,
+    target: 'zones',
+    read: readZones,
+    judge: (list: ZoneList, input: JudgeInput) => judgeZones(list, input, { judgeZone, absent, charts }),
+    next: (part) => showZone(part, `zones only:${only}`),
+  });
 }
 
 interface Found {
@@ -56,19 +67,17 @@ interface Found {
 }
 
 /**
- * Judges the chosen zones, or all: what is wrong, and the figures nearest to it. `judge` returns nothing for a zone
- * that has no such figure; `absent` says so of a chosen one. A chosen zone that is gone is not wrong.
+ * Judges the chosen zones, or all: what is wrong, and the figures nearest to it. A chosen zone that is gone is not wrong.
  *
  * @throws UserError where no chosen zone is there, and where no figure is reported.
  */
 async function judgeZones(
   { zones, skipped }: ZoneList,
-  targets: readonly string[],
-  judge: JudgeZone,
-  absent = 'not reported',
-): Promise<ZoneVerdict> {
-  const missing = new Set(targets);
-  const isChosen = missing.size > 0;
+  input: JudgeInput,
+  { judgeZone, absent, charts }: Pick<ZoneCondition<string>, 'judgeZone' | 'absent' | 'charts'>,
+): Promise<Observation> {
+  const chosen = new Set(input.subject.targets);
+  const missing = new Set(chosen);
   const found: Found[] = [];
   const rest: Evidence[] = [];
   const unread: string[] = [];
@@ -76,9 +85,9 @@ async function judgeZones(
   let highest: number | undefined;
   for (const [index, zone] of zones.entries()) {
     if (index % 2_500 === 0) await yieldToEventLoop();
-    if (isChosen && !missing.delete(zone.id)) continue;
-    const figures = judge(zone);
-    if (isChosen && figures.length === 0) rest.push(toNote(nameZone(zone), absent));
+    if (chosen.size > 0 && !missing.delete(zone.id)) continue;
+    const figures = judgeZone(zone, input);
+    if (chosen.size > 0 && figures.length === 0) rest.push(toNote(nameZone(zone), absent));
     for (const figure of figures) {
       if (figure.isUnknown) unread.push(figure.id ?? zone.id);
       else judged += 1;
@@ -90,29 +99,26 @@ async function judgeZones(
     if (found.length > 4 * mostParts) keepWorst(found);
   }
   keepWorst(found);
-  if (isChosen && missing.size === new Set(targets).size) throw createNoneThereError();
+  if (chosen.size > 0 && missing.size === chosen.size) throw createNoneThereError();
   if (unread.length > 0 && judged === 0)
     throw new UserError('The CDN did not report what this alert checks.', 'Look at the zone itself.');
-  const isOpen = ({ figure: { isWrong, isUnknown = false } }: Found) => isWrong || isUnknown;
+  const [open, fine] = [true, false].map((isOpen) =>
+    found.flatMap(({ figure: { name, is, wrongIf, isWrong, isUnknown = false } }): Evidence[] =>
+      (isWrong || isUnknown) === isOpen ? [{ name: truncate(name, 60), is, wrongIf, isWrong }] : [],
+    ),
+  );
   return {
-    wrong,
-    highest,
+    value: charts === 'wrong' ? wrong : highest,
     // A zone of the list that could not be read may be a chosen one.
     unread: skipped > 0 ? [...unread, ...missing] : unread,
-    parts: found.flatMap(({ zone, figure: { id = zone.id, name, isWrong, text, value } }) =>
+    parts: found.flatMap(({ zone, figure: { id = zone.id, name, is, text = is, isWrong, value } }) =>
       isWrong ? [{ id, name: truncate(name, 60), text, value }] : [],
     ),
-    evidence: [
-      ...found.filter(isOpen).map(toEvidence),
-      ...listMissing(missing, skipped),
-      ...found.filter((one) => !isOpen(one)).map(toEvidence),
-      ...rest,
-    ].slice(0, mostEvidence),
+    evidence: [...(open ?? []), ...listMissing(missing, skipped), ...(fine ?? []), ...rest].slice(
+      0,
+      mostEvidence,
+    ),
   };
-}
-
-function toEvidence({ figure: { name, is, wrongIf, isWrong } }: Found): Evidence {
-  return { name: truncate(name, 60), is, wrongIf, isWrong };
 }
 
 function keepWorst(found: Found[]): void {
@@ -120,49 +126,52 @@ function keepWorst(found: Found[]): void {
   found.splice(mostParts);
 }
 
-const readZones = ({ account }: Pick<LookInput<unknown>, 'account'>): Promise<ZoneList> =>
-  account.pullZones.all();
-
 /** A zone that delivers nothing. */
-export const zoneState = defineCondition({
+export const zoneState = defineZoneCondition({
   name: 'zone-state',
   label: 'Zone disabled or suspended',
   words: /disabled|suspended|\bstate/iu,
-  target: 'zones',
   damping: { open: [1, 1], close: 2 },
   describe: () => 'a zone is disabled or suspended',
-  read: readZones,
-  async judge(list: ZoneList, input: JudgeInput): Promise<Observation> {
-    const { wrong, ...found } = await judgeZones(list, input.subject.targets, (zone) => {
-      const { suspended = false, enabled } = zone;
-      const state = suspended ? 'suspended' : enabled ? 'delivers' : enabled === false && 'disabled';
-      const isWrong = state === 'suspended' || state === 'disabled';
-      const text = state || 'not reported';
-      return [
-        {
-          name: nameZone(zone),
-          is: text,
-          wrongIf: 'disabled or suspended',
-          isWrong,
-          text,
-          isUnknown: state === false,
-          severity: suspended ? 3 : isWrong ? 2 : Number(state === false),
-        },
-      ];
-    });
-    return { ...found, value: wrong };
+  judgeZone(zone) {
+    const { suspended = false, enabled } = zone;
+    const about = { name: nameZone(zone), wrongIf: 'disabled or suspended' };
+    if (suspended) return [{ ...about, is: 'suspended', isWrong: true, severity: 3 }];
+    if (enabled === undefined)
+      return [{ ...about, is: 'not reported', isWrong: false, isUnknown: true, severity: 1 }];
+    return [
+      { ...about, is: enabled ? 'delivers' : 'disabled', isWrong: !enabled, severity: enabled ? 0 : 2 },
+    ];
   },
+  absent: 'not reported',
+  charts: 'wrong',
   formatValue: (zones) => pluralize(zones, 'zone'),
   unit: 'Zones',
-  next: (part) => showZone(part, 'zones only:attention'),
+  only: 'attention',
 });
 
+/** Judges the use of a zone that has a monthly limit. */
+function judgeUse(
+  zone: ZoneSummary,
+  wrongIf: string,
+  judge: (used: number, limit: number) => Omit<ZoneFigure, 'name' | 'wrongIf'>,
+): readonly ZoneFigure[] {
+  const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
+  if (limit === undefined) return [];
+  const about = { name: nameZone(zone), wrongIf };
+  if (used !== undefined) return [{ ...about, ...judge(used, limit) }];
+  const is = `use not reported, of ${formatBytes(limit)}`;
+  return [{ ...about, is, isWrong: false, isUnknown: true, severity: -1 }];
+}
+
+const ofLimits = { absent: 'has no monthly limit', only: 'above-80' } as const;
+
 /** A zone that has used much of its monthly limit: at the limit the CDN disables it. */
-export const zoneLimit = defineCondition({
+export const zoneLimit = defineZoneCondition({
+  ...ofLimits,
   name: 'zone-limit',
   label: 'Share of the monthly limit',
   words: /^(?!.*(?:forecast|will reach)).*\blimit/iu,
-  target: 'zones',
   threshold: {
     label: 'At least',
     unit: '% of the limit',
@@ -173,126 +182,80 @@ export const zoneLimit = defineCondition({
   },
   damping: { open: [1, 1], close: 2 },
   describe: ({ threshold = initial.limit }) => `a zone has used ${threshold} % of its monthly limit`,
-  read: readZones,
-  async judge(list: ZoneList, input: JudgeInput): Promise<Observation> {
-    const { threshold = initial.limit } = input.subject;
-    const judge: JudgeZone = (zone) => {
-      const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
-      if (limit === undefined) return [];
-      const about = { name: nameZone(zone), wrongIf: `${threshold} % or more` };
-      const most = formatBytes(limit);
-      if (used === undefined) {
-        const text = `use not reported, of ${most}`;
-        return [{ ...about, is: text, text, isWrong: false, isUnknown: true, severity: -1 }];
-      }
+  judgeZone: (zone, { subject: { threshold = initial.limit } }) =>
+    judgeUse(zone, `${threshold} % or more`, (used, limit) => {
       // Rounded down, as everywhere: 100 % is reached.
       const share = Math.floor((used / limit) * 100);
-      const text = `${share} % of its limit: ${formatBytes(used)} of ${most}`;
-      return [
-        {
-          ...about,
-          is: `${share} %: ${formatBytes(used)} of ${most}`,
-          text,
-          isWrong: share >= threshold,
-          severity: used / limit,
-          value: share,
-        },
-      ];
-    };
-    const {
-      wrong: _,
-      highest,
-      ...found
-    } = await judgeZones(list, input.subject.targets, judge, 'has no monthly limit');
-    return { ...found, value: highest };
-  },
+      const amount = `${formatBytes(used)} of ${formatBytes(limit)}`;
+      return {
+        is: `${share} %: ${amount}`,
+        text: `${share} % of its limit: ${amount}`,
+        isWrong: share >= threshold,
+        severity: used / limit,
+        value: share,
+      };
+    }),
+  charts: 'highest',
   formatValue: (share) => `${share} %`,
   unit: '% of the limit',
-  next: (part) => showZone(part, 'zones only:above-80'),
 });
 
 /** A zone that reaches its monthly limit before the month ends, if the rest goes like the month so far. */
-export const zoneForecast = defineCondition({
+export const zoneForecast = defineZoneCondition({
+  ...ofLimits,
   name: 'zone-forecast',
   label: 'Will reach its monthly limit',
   words: /forecast|will reach/iu,
-  target: 'zones',
   leastEvery: 60,
   // Near the end of the month a forecast wavers around it.
   damping: { open: [2, 3], close: 3 },
   describe: () => 'a zone will reach its limit before the month ends',
-  read: readZones,
-  async judge(list: ZoneList, input: JudgeInput): Promise<Observation> {
-    const { now } = input;
-    const { end } = monthOf(now);
-    const judge: JudgeZone = (zone) => {
-      const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
-      if (limit === undefined) return [];
-      const about = { name: nameZone(zone), wrongIf: 'reached before the month ends (UTC)' };
-      if (used === undefined) {
-        const text = `use not reported, of ${formatBytes(limit)}`;
-        return [{ ...about, is: text, text, isWrong: false, isUnknown: true, severity: -1 }];
-      }
+  judgeZone: (zone, { now }) =>
+    judgeUse(zone, 'reached before the month ends (UTC)', (used, limit) => {
       const amount = `${formatBytes(used)} of ${formatBytes(limit)}`;
-      const reached = findLimit(zone, now);
-      const days = reached?.reaches ? (reached.reaches.getTime() - now.getTime()) / dayMs : 0;
-      const when = reached?.reaches
-        ? `reaches its limit about ${formatUtc(reached.reaches)}`
-        : 'has reached it';
-      const text = reached ? `${when}: ${amount}` : amount;
-      const severity = reached ? 2 + (end - now.getTime()) / dayMs - days : used / limit;
-      return [{ ...about, is: text, text, isWrong: reached !== undefined, severity }];
-    };
-    const {
-      wrong,
-      highest: _,
-      ...found
-    } = await judgeZones(list, input.subject.targets, judge, 'has no monthly limit');
-    return { ...found, value: wrong };
-  },
+      const found = findLimit(zone, now);
+      if (!found) return { is: amount, isWrong: false, severity: used / limit };
+      const { reaches = now } = found;
+      const when = found.reaches ? `reaches its limit about ${formatUtc(reaches)}` : 'has reached it';
+      const daysLeft = (monthOf(now).end - reaches.getTime()) / dayMs;
+      return { is: `${when}: ${amount}`, isWrong: true, severity: 2 + daysLeft };
+    }),
+  charts: 'wrong',
   formatValue: (zones) => pluralize(zones, 'zone'),
   unit: 'Zones',
-  next: (part) => showZone(part, 'zones only:above-80'),
 });
 
 /** A hostname of the customer's own without a certificate: browsers refuse it. */
-export const missingCertificates = defineCondition({
+export const missingCertificates = defineZoneCondition({
   name: 'certificate-missing',
   label: 'Hostname without certificate',
   words: /^(?!.*(?:\bend|expir)).*certificate/iu,
-  target: 'zones',
   // A new hostname gets its certificate some minutes later.
   damping: { open: [3, 3], close: 2 },
   describe: () => 'a hostname has no certificate',
-  read: readZones,
-  async judge(list: ZoneList, input: JudgeInput): Promise<Observation> {
-    const {
-      wrong,
-      highest: _,
-      ...found
-    } = await judgeZones(list, input.subject.targets, judgeHostnames, 'has no hostname');
-    return { ...found, value: wrong };
+  judgeZone(zone) {
+    const { hostnames, hostnamesWithoutCertificate: without } = zone;
+    const wrongIf = 'a hostname without';
+    if (without.length === 0 && hostnames.length > 0)
+      return [{ name: nameZone(zone), is: 'each hostname has one', wrongIf, isWrong: false, severity: 0 }];
+    const is = `no certificate (zone ${nameZone(zone)})`;
+    return without.map((name) => ({
+      id: `${zone.id}/${name}`,
+      name,
+      is,
+      wrongIf,
+      isWrong: true,
+      severity: 1,
+    }));
   },
+  absent: 'has no hostname',
+  charts: 'wrong',
   formatValue: (hostnames) => pluralize(hostnames, 'hostname'),
   unit: 'Hostnames',
-  next: (part) => showZone(part, 'zones only:no-certificate'),
+  only: 'no-certificate',
 });
 
-const judgeHostnames: JudgeZone = (zone) => {
-  const { hostnames, hostnamesWithoutCertificate: without } = zone;
-  const wrongIf = 'a hostname without';
-  if (without.length === 0 && hostnames.length > 0) {
-    const is = 'each hostname has one';
-    return [{ name: nameZone(zone), is, wrongIf, isWrong: false, text: is, severity: 0 }];
-  }
-  return without.map((hostname) => {
-    const text = `no certificate (zone ${nameZone(zone)})`;
-    const id = `${zone.id}/${hostname}`;
-    return { id, name: hostname, is: text, wrongIf, isWrong: true, text, severity: 1 };
-  });
-};
-
-const mostZones = 20;
+const mostCharged = 20;
 
 /** Charges of this month so far, of the chosen zones or of all together. */
 export const charges = defineCondition({
@@ -316,16 +279,18 @@ export const charges = defineCondition({
     const missing = new Set(targets);
     const zones = targets.length === 0 ? all : all.filter(({ id }) => missing.delete(id));
     if (targets.length > 0 && zones.length === 0) throw createNoneThereError();
-    const reported = zones.filter((zone) => zone.charges !== undefined);
-    if (reported.length === 0 && zones.length > 0)
+    const reported = zones.flatMap((zone) =>
+      zone.charges === undefined ? [] : [{ name: nameZone(zone), charges: zone.charges }],
+    );
+    const unreported = zones.length - reported.length;
+    if (reported.length === 0 && unreported > 0)
       throw new UserError('The CDN reports no charges of these zones.', 'Look at them in its control panel.');
-    const sum = reported.reduce((total, zone) => total + chargesOf(zone), 0);
+    const sum = reported.reduce((total, zone) => total + zone.charges, 0);
     const [only] = targets.length === 1 ? zones : [];
     const name = only ? nameZone(only) : targets.length === 0 ? 'All zones' : pluralize(zones.length, 'zone');
-    const unreported = zones.length - reported.length;
     const amount = `${unreported > 0 ? 'at least ' : ''}${formatMoney(sum)} this month`;
     const isWrong = sum > threshold;
-    const most = only ? [] : findMostCharged(reported);
+    const most = only ? [] : reported.toSorted((a, b) => b.charges - a.charges).slice(0, mostCharged);
     return {
       parts: isWrong ? [{ id: only?.id ?? 'all', name, text: amount, value: sum }] : [],
       value: sum,
@@ -333,20 +298,11 @@ export const charges = defineCondition({
         { name, is: amount, wrongIf: `more than ${formatMoney(threshold)}`, isWrong },
         ...listMissing(missing, skipped).slice(0, 5),
         ...(unreported > 0 ? [toNote(pluralize(unreported, 'zone'), 'charges not reported')] : []),
-        ...most.map((zone) => toNote(nameZone(zone), formatMoney(chargesOf(zone)))),
+        ...most.map((zone) => toNote(zone.name, formatMoney(zone.charges))),
       ],
     };
   },
   formatValue: (dollars) => formatMoney(dollars),
   unit: 'Dollars',
-  next: (part) =>
-    part && part.id !== 'all' ? showZone(part, 'zones') : { label: 'Show zones', command: 'zones' },
+  next: (part) => showZone(part?.id === 'all' ? undefined : part, 'zones'),
 });
-
-function chargesOf(zone: ZoneSummary): number {
-  return zone.charges ?? 0;
-}
-
-function findMostCharged(zones: readonly ZoneSummary[]): ZoneSummary[] {
-  return zones.toSorted((a, b) => chargesOf(b) - chargesOf(a)).slice(0, mostZones);
-}

@@ -1,25 +1,280 @@
+import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
+import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
+import { formatInteger } from '../../../views/blocks/format.ts';
+import { option } from '../../../views/blocks/inputs.ts';
+import { createNotes, maxOptions } from '../../../views/blocks/menu.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
+import { matchesKnown } from '../../../views/names.ts';
+import { renderOwnDigest } from '../../../views/reports/digests/notices.ts';
+import { describeNextRuns } from '../../../views/reports/digests/schedule.ts';
+import * as views from '../../../views/reports/form.ts';
 import { describeDigest } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';
-import type { With } from '../../define.ts';
+import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../../define.ts';
+import { loadAllZones } from '../../zones/lookup.ts';
+import { matchesQuery } from '../../zones/query.ts';
+import { type Targets, type TargetType, targetTypes } from '../checks/digest-kind.ts';
 import { defineReportFeature } from '../command.ts';
-import { findManaged, type Manages, ownMessage, requireOwnersKey } from '../manage.ts';
-import {
-  digestForm,
-  editForm,
-  look,
-  newForm,
-  preview,
-  redraw,
-  targetPicker,
-  timeZonePicker,
-} from './form.ts';
-import { digestKinds } from './kinds/list.ts';
+import { findManaged, findReport, type Manages, ownMessage, requireOwnersKey } from '../manage.ts';
+import type { DigestOrder, DigestPast, DigestSubject } from '../model.ts';
+import { createSaving, findDefaults, findNames } from '../save.ts';
+import type { Schedule } from '../schedule.ts';
+import { collectDigest, renderDigest } from './digest.ts';
+import { digestKindNames, digestKinds, findDigestKind } from './kinds.ts';
 
-export const digest = defineReportFeature<'digest', 'names' | 'settingsHistory' | 'zoneCache'>('digest', {
+/** The fields of a schedule. A message is the error of its field. */
+const scheduleFields = {
+  time: z
+    .string({ error: 'Pick a time.' })
+    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'A time of day, such as 09:00.' }),
+  days: z.array(z.string(), { error: 'Choose at least one day.' }).transform((words, issues) => {
+    const days = { weekdays: new Set<number>(), monthDays: new Set<number>() };
+    for (const word of words) {
+      const choice = views.weekdayChoices[word];
+      for (const day of choice?.days ?? []) days.weekdays.add(day);
+      if (!choice) days.monthDays.add(Number(word));
+    }
+    if (words.length === 0) issues.addIssue('Choose at least one day.');
+    if (![...days.monthDays].every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
+    return { weekdays: sortDays(days.weekdays), monthDays: sortDays(days.monthDays) };
+  }),
+  repeat: z
+    .string()
+    .default('')
+    .refine((hours) => hours === '' || views.repeatChoices.includes(Number(hours)), {
+      error: 'Choose from the list.',
+    })
+    .transform((hours) => (hours === '' ? undefined : Number(hours))),
+  timezone: z
+    .string({ error: 'Pick a time zone.' })
+    .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
+};
+
+function sortDays(days: ReadonlySet<number>): number[] {
+  return [...days].toSorted((a, b) => a - b);
+}
+
+/** Undefined until days, time and zone are filled in. */
+export function readSchedule(fields: Fields): Schedule | undefined {
+  const { data } = z.object(scheduleFields).safeParse(fields);
+  return data && { time: data.time, everyHours: data.repeat, zone: data.timezone, ...data.days };
+}
+
+const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
+
+/** Parses the form's fields. */
+export const digestFields = z
+  .object({
+    ...scheduleFields,
+    kind: z
+      .array(z.enum(digestKindNames), { error: 'Choose at least one.' })
+      .min(1, { error: 'Choose at least one.' }),
+    target: z
+      .array(z.string())
+      .max(views.mostTargets, { error: `At most ${views.mostTargets}.` })
+      .default([])
+      .transform((chosen, issues): Targets => {
+        const ids = targetEntries.map(([type, { prefix, id }]) => {
+          const own = chosen.flatMap((one) =>
+            one.startsWith(`${prefix}:`) ? [one.slice(prefix.length + 1)] : [],
+          );
+          return [type, [...new Set(own)].filter((one) => id.test(one))] as const;
+        });
+        const known = ids.reduce((sum, [, own]) => sum + own.length, 0);
+        if (known < new Set(chosen).size) issues.addIssue('Pick from the list, or type an id.');
+        return Object.fromEntries(ids) as Record<TargetType, string[]>;
+      }),
+    channel: z
+      .string({ error: 'Pick a channel.' })
+      .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
+    only: z.enum(['always', 'changed', 'new', 'above'], { error: 'Choose from the list.' }).default('always'),
+    above: z.string().optional(),
+  })
+  .transform((fields, issues): DigestOrder => {
+    const { kind: kinds, target: targets, channel, days, time, repeat, timezone, only, above } = fields;
+    const wrong = (field: keyof typeof fields, message: string): void =>
+      issues.addIssue({ code: 'custom', path: [field], message });
+    for (const { target, missingTarget } of kinds.map(findDigestKind))
+      if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
+    // The field for the number appears a moment after the choice.
+    if (only === 'above' && above === undefined)
+      wrong('only', 'Choose it once more, then say above how many.');
+    else if (only === 'above' && !/^\s*\d{1,9}\s*$/u.test(above ?? ''))
+      wrong('above', `A whole number from 0 to ${formatInteger(views.mostAbove)}.`);
+    const threshold = only === 'above' ? { above: Number(above) } : only;
+    return {
+      subject: { kinds, targets, only: threshold, timeZone: timezone },
+      schedule: { time, everyHours: repeat, zone: timezone, ...days },
+      channel,
+    };
+  });
+
+/** The form's fields for an existing digest. */
+export function writeFields({ subject: { kinds, targets, only }, schedule, channel }: DigestOrder): Fields {
+  const { weekdays, monthDays, time, everyHours, zone } = schedule;
+  const chosen = findChoice(weekdays) ?? weekdays.flatMap((day) => findChoice([day]) ?? []);
+  return {
+    kind: kinds,
+    target: targetEntries.flatMap(([type, { prefix }]) => targets[type].map((id) => `${prefix}:${id}`)),
+    channel,
+    time,
+    ...(everyHours === undefined ? {} : { repeat: String(everyHours) }),
+    days: [chosen, monthDays.map(String)].flat(),
+    timezone: zone,
+    ...(typeof only === 'string' ? { only } : { only: 'above', above: String(only.above) }),
+  };
+}
+
+function findChoice(days: readonly number[]): string | undefined {
+  return Object.keys(views.weekdayChoices).find(
+    (name) => views.weekdayChoices[name]?.days.join() === days.join(),
+  );
+}
+
+const saving = createSaving('digest', writeFields, renderForm);
+
+/** `typed`: words behind the command that may name kinds. */
+async function newForm(typed: readonly string[], context: Context) {
+  const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
+  const fields = {
+    ...(await findDefaults(context)),
+    kind: named.length > 0 ? named.map(({ name }) => name) : ['zones'],
+    time: '09:00',
+    days: ['workdays'],
+  };
+  return renderForm(fields, {}, context);
+}
+
+/** A choice changes what the form says below it: when the digest runs, and what is counted. */
+const redraw: Action<'reports'> = {
+  id: 'digests:redraw',
+  fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
+  needs: 'read',
+  preservesInputs: true,
+  redraw: saving.redraw,
+};
+
+function renderForm(fields: Fields, notes: views.FormNotes, { now }: Context) {
+  const schedule = readSchedule(fields);
+  const next = schedule ? describeNextRuns(schedule, now()) : 'Next: choose the days.';
+  return views.renderDigestForm(fields, notes, next);
+}
+
+const digestForm = defineForm({
+  id: 'digests:submit',
+  needs: 'read',
+  fields: digestFields,
+  loadingView: { ...views.reportSkeleton('digest'), callback_id: 'digests:busy' },
+  async run(order, context: With<'reports' | 'names' | 'sharing' | 'zoneCache'>) {
+    const called = await findNames(order.subject.targets, context);
+    return saving.save({ ...order, subject: { ...order.subject, called } }, context);
+  },
+});
+
+type Reads = 'accounts' | 'reports';
+
+/** A digest as this person's own key reads it, by the same code as a run. */
+async function collectOwn(
+  subject: DigestSubject,
+  past: DigestPast,
+  { accounts, cdn, person, explain, now }: With<Reads>,
+) {
+  const account = await accounts.preview(person, await cdn());
+  const { collected } = await collectDigest(subject, { account, now: now(), explain, ...past });
+  return renderDigest(collected, subject);
+}
+
+const noPast: DigestPast = { history: [], baseline: undefined };
+
+/** What would be posted now, shown to this person alone. */
+export const preview: Action<Reads> = {
+  id: 'digests:preview',
+  needs: 'read',
+  modal: () => views.reportSkeleton('digest', 'Preview'),
+  async load(_value, context) {
+    const { data: order, error } = digestFields.safeParse(context.modal?.fields ?? {});
+    if (!order) return views.renderNotYet('Preview', error.issues);
+    const edited = await saving.findEdited(context);
+    const past = edited ? await context.reports.loadPast(edited) : noPast;
+    return views.renderPreviewed(await collectOwn(order.subject, past, context), order);
+  },
+};
+
+/** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
+const openOwn: Action<Reads> = {
+  id: 'digests:look',
+  needs: 'read',
+  newMessage: true,
+  async run(id, context) {
+    const { subject } = await findReport('digest', id, context);
+    const takenAt = context.now();
+    return renderOwnDigest(await collectOwn(subject, noPast, context), subject, takenAt);
+  },
+};
+
+const mostApps = 20;
+
+const targetPicker: Picker<'names' | 'zoneCache'> = {
+  id: 'digests:targets',
+  fields: ['target'],
+  needs: 'read',
+  async run(typed, context) {
+    const search = typed.trim().toLowerCase();
+    const [{ zones }, known] = await Promise.all([
+      loadAllZones(context),
+      context.names.known(context.person, 'shield'),
+    ]);
+    const shields = known.filter((one) => matchesKnown(one, search));
+    const found = zones.filter((zone) => matchesQuery(zone, search));
+    // Other text is not given back: it may be a key that went into the wrong field.
+    const isNew = /^\d{1,10}$/u.test(search) && !shields.some(({ id }) => id === search);
+    const shieldZones = isNew ? [`shield:${search}`] : [];
+    const typedApp = /^[a-z\d]{8,40}$/u.test(search) ? [typed.trim()] : [];
+    const linked = new Set(found.flatMap(({ appId }) => appId ?? []));
+    const apps = [...typedApp.filter((app) => !linked.has(app)), ...[...linked].slice(0, mostApps)];
+    const others = [
+      ...shields.map(({ id, name }) => views.targetOption(`shield:${id}`, name)),
+      ...[...shieldZones, ...apps.map((app) => `app:${app}`)].map((one) => views.targetOption(one)),
+    ];
+    const room = maxOptions - others.length - 1;
+    const more = found.length - room;
+    return [
+      ...found.slice(0, room).map(({ id, name }) => views.targetOption(`zone:${id}`, name)),
+      ...others,
+      ...createNotes(more > 0 ? [`… and ${more} more zones: keep typing`] : []),
+    ];
+  },
+};
+
+/** Current names of zones that Node lists under their former ones. */
+const renamedZones = [
+  ...['Buenos_Aires', 'Cordoba', 'Mendoza'].map((city) => `America/Argentina/${city}`),
+  ...['Indiana/Indianapolis', 'Kentucky/Louisville', 'Nuuk'].map((city) => `America/${city}`),
+  ...['Ho_Chi_Minh', 'Kathmandu', 'Kolkata', 'Yangon'].map((city) => `Asia/${city}`),
+  'Africa/Asmara',
+  'Atlantic/Faroe',
+  'Europe/Kyiv',
+];
+
+const timeZonePicker: Picker = {
+  id: 'digests:timezones',
+  fields: ['timezone'],
+  needs: 'none',
+  async run(typed, { people, person }) {
+    const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
+    const own = (await people.profile(person.userId))?.timeZone ?? 'UTC';
+    const all = new Set([own, 'UTC', ...renamedZones, ...Intl.supportedValuesOf('timeZone')]);
+    const found = [...all].filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, maxOptions);
+    return found.length > 0
+      ? found.map((zone) => option(zone, zone))
+      : createNotes(['No time zone is called so: try a big city nearby']);
+  },
+};
+
+export const digest = defineReportFeature<'digest', 'names' | 'zoneCache'>('digest', {
   aliases: [],
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
   summary: `Posts a summary on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
@@ -28,7 +283,7 @@ export const digest = defineReportFeature<'digest', 'names' | 'settingsHistory' 
   otherVerbs: { check: 'run', now: 'run' },
   verbs: { run },
   newForm,
-  editForm,
+  editForm: saving.openEdit,
   async readStates({ reports, person }) {
     const last = await reports.listLastRuns(tenantId(person));
     return (digest) => describeDigest(digest, last.get(digest.id));
@@ -36,7 +291,7 @@ export const digest = defineReportFeature<'digest', 'names' | 'settingsHistory' 
   actions: [
     preview,
     redraw,
-    look,
+    openOwn,
     { id: 'digests:run', ...ownMessage, run },
     { id: 'digests:again', needs: 'none', run: postAgain },
   ],

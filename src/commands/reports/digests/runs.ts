@@ -69,6 +69,14 @@ export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): P
   return taken.map(({ due }) => due);
 }
 
+export function findRun(db: Db, { report_id, due }: RunKey): Promise<RunRow | undefined> {
+  return db
+    .selectFrom('report_runs')
+    .selectAll()
+    .where((row) => row.and({ report_id, due }))
+    .executeTakeFirst();
+}
+
 /** Begins an attempt at collecting. Undefined where the run is further already, or was taken back. */
 export function beginAttempt(db: Db, { report_id, due }: RunKey): Promise<RunRow | undefined> {
   return db

@@ -1,8 +1,8 @@
-import type { Comparison, Point } from '../../../commands/reports/digests/figures.ts';
+import type { Comparison, NamedGroup, Point } from '../../../commands/reports/checks/figures.ts';
 import type { MessageBlock } from '../../blocks/blocks.ts';
 import { type Chart, renderChart } from '../../blocks/chart.ts';
-import { formatInteger } from '../../blocks/format.ts';
-import { join } from '../../blocks/text.ts';
+import { formatInteger, pluralize } from '../../blocks/format.ts';
+import { escapeMrkdwn, join } from '../../blocks/text.ts';
 import { formatRunTime } from './schedule.ts';
 
 type Format = (value: number) => string;
@@ -72,12 +72,6 @@ export function isIncrease({ now, before = 0, weekBefore = before }: Comparison)
   return now >= weekBefore;
 }
 
-/** Undefined where none is reported: that is no zero. The sum of no parts is. */
-export function sumReported(numbers: readonly (number | undefined)[]): number | undefined {
-  const known = numbers.filter((one) => one !== undefined);
-  return known.length === 0 && numbers.length > 0 ? undefined : known.reduce((sum, one) => sum + one, 0);
-}
-
 /** Fewer runs show nothing that words do not. */
 const fewestPoints = 3;
 
@@ -94,4 +88,25 @@ export function renderTrend(
     .map(({ name, points }) => ({ name, values: points.map(([, value]) => value) }));
   const labels = longest.points.map(([at]) => formatRunTime(new Date(at), timeZone).slice(4, -6));
   return renderChart({ kind: 'line', ...about, labels, series });
+}
+
+/** Names in one line of a thread, and lines of one part. */
+export const mostListed = 10;
+
+/** A zone's name, else its id. */
+export function describeName({ id, name }: NamedGroup['first'][number], longest = 60): string {
+  return escapeMrkdwn(name, longest) || `zone ${escapeMrkdwn(id, 20)}`;
+}
+
+/** Three names of this length fit on a phone. */
+const longestListed = 24;
+
+/** `shop, media and 12 more`; the number if no name is known. If only a few are listed, each is short. */
+export function listNames({ count, first }: NamedGroup, most: number): string {
+  if (first.length === 0) return pluralize(count, 'zone');
+  const listed = first.slice(0, most);
+  const longest = most < mostListed && listed.length > 1 ? longestListed : 60;
+  const names = listed.map((one) => describeName(one, longest)).join(', ');
+  const more = count - listed.length;
+  return more > 0 ? `${names} and ${formatInteger(more)} more` : names;
 }

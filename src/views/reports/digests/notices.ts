@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
 import type { RunRow } from '../../../commands/reports/digests/runs.ts';
-import type { Digest } from '../../../commands/reports/model.ts';
+import type { Digest, DigestSubject } from '../../../commands/reports/model.ts';
 import { actions, context, type Message, message, section } from '../../blocks/blocks.ts';
 import { button, commandButton } from '../../blocks/buttons.ts';
 import { type Failure, renderFailure } from '../../blocks/failure.ts';
@@ -34,9 +34,9 @@ export function renderPost(
 }
 
 /** The same read by another person with their own key, in private; without a chart the first table of the thread. */
-export function renderLooked(
+export function renderOwnDigest(
   { top, thread }: Pick<RenderedDigest, 'top' | 'thread'>,
-  { subject: { kinds } }: Digest,
+  { kinds }: Pick<DigestSubject, 'kinds'>,
   asOf: Date,
 ): Message {
   return message(top.text, [

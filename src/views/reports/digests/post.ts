@@ -1,16 +1,65 @@
-import {
-  type Detail,
-  type Finding,
-  type NumberLine,
-  targetTypes,
-} from '../../../commands/reports/digests/kinds/kind.ts';
-import { digestKinds, findDigestKind } from '../../../commands/reports/digests/kinds/list.ts';
-import type { Collected, DigestSubject, UnreadPart } from '../../../commands/reports/model.ts';
 import { context, type Message, type MessageBlock, message, say, section } from '../../blocks/blocks.ts';
 import { formatInteger } from '../../blocks/format.ts';
-import { escapeMrkdwn, sanitizeMrkdwn, truncateLines, truncateMarkup, unbold } from '../../blocks/text.ts';
-import { mostListed } from './names.ts';
+import {
+  escapeMrkdwn,
+  type Maybe,
+  sanitizeMrkdwn,
+  truncateLines,
+  truncateMarkup,
+  unbold,
+} from '../../blocks/text.ts';
+import { mostListed } from './comparisons.ts';
 import { formatRunTime } from './schedule.ts';
+
+/** One subject of a digest, as it is told. */
+export interface Section {
+  /** The number that “only above N” compares. */
+  readonly troubles: number;
+  /** When the digest last reported each of its parts, as ISO text; undefined for a part reported the first time. */
+  readonly since: readonly (string | undefined)[];
+  /** The changes worth a line of the post. */
+  readonly findings: readonly Finding[];
+  /** What there is, and how it compares. */
+  readonly number: string;
+  readonly compared: string;
+  /** Undefined where there is nothing to tell beside what changed. */
+  readonly detail: (() => Detail) | undefined;
+}
+
+/** One thing that changed. */
+export interface Finding {
+  /** The lowest is the most urgent. */
+  readonly weight: number;
+  /** mrkdwn, with at most so many names. Absent where the number line says it already. */
+  readonly line?: (mostNames: number) => string;
+  /** It alone makes up the total of its section, so that the total's comparison would say the same again. */
+  readonly isWholeTotal?: boolean;
+  /** That part is reported the first time: it is worth a line, but did not change. */
+  readonly isFirst?: boolean;
+}
+
+/** A message of a digest's thread, below what changed. */
+export interface Detail {
+  /** The section's label unless told otherwise. */
+  readonly title?: string;
+  /** mrkdwn: what the table does not tell. */
+  readonly lines: readonly Maybe<string>[];
+  /** One table, or nothing. */
+  readonly table: readonly MessageBlock[];
+  readonly note: string;
+  /** One chart, or nothing. Of all sections' charts the one that explains most stands in the channel. */
+  readonly chart: readonly MessageBlock[];
+}
+
+/** A part that could not be read. */
+export interface Unread {
+  /** mrkdwn: `origin errors of shop` */
+  readonly name: string;
+  readonly message: string;
+  readonly reference?: string | undefined;
+  /** As many more that failed. */
+  readonly more: number;
+}
 
 export interface RenderedDigest {
   /** A few lines for the channel; its frame (buttons, late, skipped) comes on top. */
@@ -30,80 +79,69 @@ const mostNames = 3;
 /** Characters that fit into three lines of a phone. */
 const longestLine = 220;
 
-/** Pure: the same for a preview and for a run. */
-export function renderDigest(collected: Collected, { only, timeZone }: DigestSubject): RenderedDigest {
-  const { unread } = collected;
-  const reported = digestKinds.flatMap((kind) => {
-    const figures = collected[kind.name];
-    if (figures === undefined) return [];
-    const findings = kind.listFindings(figures).toSorted((a, b) => a.weight - b.weight);
-    return [{ kind, figures, findings, number: kind.renderLine(figures, timeZone) }];
-  });
+/** `only`: when it posts at all, as the digest's owner chose. */
+export function renderSections(
+  all: readonly (Section & { readonly label: string })[],
+  unread: readonly Unread[],
+  { only, timeZone }: { readonly only: string | { readonly above: number }; readonly timeZone: string },
+): RenderedDigest {
+  const sections = all.map((one) => ({
+    ...one,
+    findings: one.findings.toSorted((a, b) => a.weight - b.weight),
+  }));
   // Everything that counts as a change, the most urgent first; smaller differences are noise.
-  const findings = reported.flatMap((one) => one.findings).toSorted((a, b) => a.weight - b.weight);
-  const since = reported.flatMap(({ kind, figures }) => kind.listSince(figures));
+  const findings = sections.flatMap((one) => one.findings).toSorted((a, b) => a.weight - b.weight);
+  const since = sections.flatMap((one) => one.since);
   const isFirst = since.length > 0 && since.every((at) => at === undefined);
   const isSame = findings.length === 0 && !isFirst;
-  const troubles = reported.reduce((sum, { kind, figures }) => sum + kind.countTroubles(figures), 0);
+  const troubles = sections.reduce((sum, one) => sum + one.troubles, 0);
   // Parts that could not be read are never kept quiet, nor is a first run by “only if something changed”: from then on
   // people know what silence means.
   const isBelow = typeof only === 'string' ? only !== 'always' && isSame : troubles <= only.above;
   const quiet = isBelow && unread.length === 0;
   // Above a number people want to see what it is made of, new or not.
   const isUnchanged = isSame && unread.length === 0 && (typeof only === 'string' || quiet);
+  const describedSince = describeSince(since, timeZone);
+  if (isUnchanged) {
+    const what = sections.map(({ number }) => number).join(' · ');
+    const line = what ? `:zzz: Nothing changed${describedSince}: ${what}` : 'Nothing to report.';
+    return { top: renderLines([line]), thread: [], quiet, isFirst };
+  }
   // The line of a zone that makes up the whole total says the same as the total's.
   const hidesTotals = findings.some(({ isWholeTotal }) => isWholeTotal);
-  const numbers = reported.map(({ number }) => (hidesTotals ? { ...number, compared: '' } : number));
+  const numbers = sections.map(({ number, compared }) => ({ number, compared: hidesTotals ? '' : compared }));
   const news = listLines(findings, mostNames);
-  const heading = { number: `*New${describeSince(since, timeZone)}*`, compared: '' };
   const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
-  const lines = isUnchanged
-    ? [renderUnchanged(numbers, since, timeZone)]
-    : renderTop(isOnlyNew ? [heading] : numbers, news, unread);
-  const text = truncateLines(lines, 2800);
-  const details = reported.flatMap(({ kind, figures, findings }) => {
-    // A first run has no changes; its unusual figures are listed in the detail.
-    const changed = findings.filter(({ line, isFirst }) => line && !isFirst);
-    const detail = kind.renderDetail(figures, new Set(changed.map(({ about }) => about)), timeZone);
+  const heading = isOnlyNew ? [{ number: `*New${describedSince}*`, compared: '' }] : numbers;
+  const details = sections.flatMap(({ label, findings, detail }) => {
     const urgency = findings[0]?.weight ?? Number.POSITIVE_INFINITY;
-    return detail ? [{ title: kind.label, ...detail, changed, urgency }] : [];
+    // A first run has no changes; its unusual figures are listed in the detail.
+    return detail
+      ? [{ title: label, ...detail(), urgency, changed: findings.filter((one) => !one.isFirst) }]
+      : [];
   });
   // One chart stands in the channel: of what is most urgent.
   const [lead] = details.filter(({ chart }) => chart.length > 0).toSorted((a, b) => a.urgency - b.urgency);
-  const thread = details.map((detail) => renderDetail(detail, detail === lead ? [] : detail.chart));
+  const thread = details.map((detail) => {
+    const { title, changed, lines, table, chart, note } = detail;
+    const text = truncateLines([`*${title}*`, ...listLines(changed, mostListed), ...lines], 2900);
+    return message(title, [section(text), ...table, ...(detail === lead ? [] : chart), context(note)]);
+  });
   return {
-    top: message(unbold(text), [section(text), ...(lead && !isUnchanged ? lead.chart : [])]),
-    thread: isUnchanged ? [] : [...thread, ...renderUnread(unread)],
+    top: renderLines(listTop(heading, news, unread), lead?.chart),
+    thread: [...thread, ...renderUnread(unread)],
     quiet,
     isFirst,
   };
 }
 
-function renderDetail(
-  {
-    title,
-    changed,
-    lines,
-    table,
-    note,
-  }: Detail & { readonly title: string; readonly changed: readonly Finding[] },
-  chart: readonly MessageBlock[],
-): Message {
-  const text = truncateLines([`*${title}*`, ...listLines(changed, mostListed), ...lines], 2900);
-  return message(title, [section(text), ...table, ...chart, context(note)]);
+function renderLines(lines: readonly string[], chart: readonly MessageBlock[] = []): Message {
+  const text = truncateLines(lines, 2800);
+  return message(unbold(text), [section(text), ...chart]);
 }
 
 function listLines(findings: readonly Finding[], most: number): string[] {
   return findings.flatMap(({ line }) => line?.(most) ?? []);
-}
-
-function renderUnchanged(
-  numbers: readonly NumberLine[],
-  since: readonly (string | undefined)[],
-  timeZone: string,
-): string {
-  const what = numbers.map(({ number }) => number).join(' · ');
-  return what ? `:zzz: Nothing changed${describeSince(since, timeZone)}: ${what}` : 'Nothing to report.';
 }
 
 function describeSince(since: readonly (string | undefined)[], timeZone: string): string {
@@ -112,14 +150,14 @@ function describeSince(since: readonly (string | undefined)[], timeZone: string)
 }
 
 /** Numbers, then changes, then what could not be read. Lines that do not fit are counted; the thread has them. */
-function renderTop(
-  numbers: readonly NumberLine[],
+function listTop(
+  numbers: readonly Pick<Section, 'number' | 'compared'>[],
   changes: readonly string[],
-  unread: readonly UnreadPart[],
+  unread: readonly Unread[],
 ): string[] {
   const missing = unread.length > 0 ? [renderUnreadLine(unread)] : [];
   const room = mostLines - numbers.length - missing.length;
-  // With several kinds their comparisons would take the room of what changed.
+  // With several sections their comparisons would take the room of what changed.
   const compared = numbers.map((one) => one.compared).filter(Boolean);
   const ownLine = numbers.length === 1 ? compared.slice(0, Math.min(1, room)) : [];
   const left = room - ownLine.length;
@@ -130,34 +168,26 @@ function renderTop(
     ...numbers.map(({ number }) => number),
     ...ownLine,
     ...shown.map((line) => truncateMarkup(line, longestLine)),
-    // With every kind there is one line left for both.
+    // With every section there is one line left for both.
     ...(left > 0 || rest.length === 0 ? rest : [rest.join(' · ')]),
   ];
 }
 
-function renderUnreadLine(unread: readonly UnreadPart[]): string {
+function renderUnreadLine(unread: readonly Unread[]): string {
   const [one] = unread;
   const all = unread.reduce((sum, { more }) => sum + 1 + more, 0);
-  const what = all === 1 && one ? nameUnread(one) : `${formatInteger(all)} parts`;
+  const what = all === 1 && one ? one.name : `${formatInteger(all)} parts`;
   const reference = unread.find(({ reference }) => reference)?.reference;
   const logged = reference ? ` (reference ${escapeMrkdwn(reference, 20)})` : '';
   return `:grey_question: Not read: ${what}${logged}, more in the thread`;
 }
 
-function renderUnread(unread: readonly UnreadPart[]): Message[] {
+function renderUnread(unread: readonly Unread[]): Message[] {
   if (unread.length === 0) return [];
-  const lines = unread.map((one) => {
-    const reference = one.reference ? ` Reference ${escapeMrkdwn(one.reference, 20)}` : '';
-    const more = one.more > 0 ? ` So could ${formatInteger(one.more)} more.` : '';
-    return `• ${nameUnread(one)}: ${sanitizeMrkdwn(one.message)}${reference}${more}`;
+  const lines = unread.map(({ name, message, reference, more }) => {
+    const logged = reference ? ` Reference ${escapeMrkdwn(reference, 20)}` : '';
+    const others = more > 0 ? ` So could ${formatInteger(more)} more.` : '';
+    return `• ${name}: ${sanitizeMrkdwn(message)}${logged}${others}`;
   });
-  const text = truncateLines(['*What could not be read*', ...lines], 2900);
-  return [say(text)];
-}
-
-function nameUnread({ kind: name, what }: UnreadPart): string {
-  const { label, target } = findDigestKind(name);
-  if (what === undefined) return label.toLowerCase();
-  const noun = target === 'zones' ? '' : `${targetTypes[target].noun.toLowerCase()} `;
-  return `${label.toLowerCase()} of ${noun}${escapeMrkdwn(what, 60)}`;
+  return [say(truncateLines(['*What could not be read*', ...lines], 2900))];
 }

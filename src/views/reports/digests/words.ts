@@ -1,8 +1,4 @@
-import {
-  type DigestKindName,
-  digestKinds,
-  findDigestKind,
-} from '../../../commands/reports/digests/kinds/list.ts';
+import { type DigestKindName, digestKinds, findDigestKind } from '../../../commands/reports/digests/kinds.ts';
 import type { DigestOrder, DigestSubject, Threshold } from '../../../commands/reports/model.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';

@@ -10,7 +10,6 @@ import { createZoneLists } from '../../../../src/commands/zones/zone-lists.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import type { Database } from '../../../../src/store/database.ts';
 import { createKeyring, generateKeys } from '../../../auth/keyring/keyrings.ts';
-import { createMemoryLog } from '../../../support/engines.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const never = new AbortController().signal;
@@ -25,13 +24,11 @@ export async function startAccounts(database: Database, options: CdnOptions = {}
   const sealer = createSealer(await createKeyring(generateKeys('k1')));
   const keyStore = createKeyStore({ db, sealer, now });
   const settingsHistory = createSettingsHistory({ db, sealer, now });
-  const log = createMemoryLog();
   const cdn = createCdn({ ...simulator, apiUrl: simulator.url, sleep: async () => undefined });
   const zoneLists = createZoneLists({ now });
   const another = (zoneLists = createZoneLists({ now })) =>
-    createAccountReads({ cdn, keyStore, settingsHistory, zoneLists, db, now, log });
+    createAccountReads({ cdn, keyStore, settingsHistory, zoneLists, db, now });
   const accounts = another(zoneLists);
-  onTestFinished(() => accounts.stop());
   const link = (person = alice) => keyStore.link(person, new Secret(simulator.key, 'cdn-key'));
   await link();
   return {
@@ -43,7 +40,6 @@ export async function startAccounts(database: Database, options: CdnOptions = {}
     client: () => cdn.withKey(new Secret(simulator.key, 'cdn-key')),
     another,
     link,
-    log,
     now,
     later: (ms: number) => void (at += ms),
     moveTo: (iso: string) => void (at = Date.parse(iso)),

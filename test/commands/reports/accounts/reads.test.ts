@@ -141,7 +141,6 @@ describe.each(engines.both)('the hourly budget on $name', ({ skip, emptyDatabase
     const second = world.another();
     for (const accounts of [world.accounts, second]) {
       await (await accounts.open(alice, never)).pullZones.all();
-      await accounts.stop();
     }
     const resetsAt = new Date('2026-11-20T11:00:00Z');
     expect(await describeBudget(db, alice, world.now())).toEqual({
@@ -160,7 +159,6 @@ describe.each(engines.both)('the hourly budget on $name', ({ skip, emptyDatabase
 
     world.later(hourMs);
     await late.pullZones.all();
-    await second.stop();
     expect(await describeBudget(db, alice, world.now())).toMatchObject({ used: 1 });
     world.later(dayMs + hourMs);
     await deleteOldRows(db, world.now());

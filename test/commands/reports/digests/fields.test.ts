@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { digestFields, readSchedule, writeFields } from '../../../../src/commands/reports/digests/fields.ts';
+import { digestFields, readSchedule, writeFields } from '../../../../src/commands/reports/digests/feature.ts';
 import { describeThreshold } from '../../../../src/views/reports/digests/words.ts';
 
 const filled = {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countDaysSince, findOutlier, hasMoved } from '../../../../src/commands/reports/digests/figures.ts';
+import { findOutlier, hasMoved } from '../../../../src/commands/reports/checks/figures.ts';
+import { countDaysSince } from '../../../../src/commands/reports/checks/scanning.ts';
 
 test.each([
   ['four runs are too few', 100, [1, 1, 1, 1], undefined],

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import type { With } from '../../../../src/commands/define.ts';
-import { preview } from '../../../../src/commands/reports/digests/form.ts';
 import {
   type Targets,
   type TargetType,
   targetTypes,
-} from '../../../../src/commands/reports/digests/kinds/kind.ts';
+} from '../../../../src/commands/reports/checks/digest-kind.ts';
+import { preview } from '../../../../src/commands/reports/digests/feature.ts';
 import {
   type DigestKindName,
   digestKindNames,
   findDigestKind,
-} from '../../../../src/commands/reports/digests/kinds/list.ts';
+} from '../../../../src/commands/reports/digests/kinds.ts';
 import type { Digest } from '../../../../src/commands/reports/model.ts';
 import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
@@ -29,7 +29,7 @@ function targetTypeOf(kind: DigestKindName): TargetType {
 
 /** What the form of this digest previews at this moment, as blocks. */
 async function previewOf(digest: Digest, harness: DigestHarness) {
-  const { reports, settingsHistory, now } = harness;
+  const { reports, now } = harness;
   const { ports, signal } = harness.context;
   const { kinds } = digest.subject;
   const fields = {
@@ -47,13 +47,12 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
     person: alice,
     accounts: ports.accounts,
     reports,
-    settingsHistory,
     now,
     signal,
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
     modal: { metadata: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as With<'accounts' | 'reports' | 'settingsHistory'>);
+  } as unknown as With<'accounts' | 'reports'>);
   return shown?.blocks ?? [];
 }
 

@@ -1,5 +1,5 @@
+import { median } from '../../../lib/median.ts';
 import { dayMs } from '../../../lib/time.ts';
-import { measureBaseline } from '../baseline.ts';
 
 /** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;
@@ -32,7 +32,7 @@ export interface Earlier<T> {
   readonly series: readonly Past<T>[];
 }
 
-/** The findings of earlier runs for one part. `pick` returns undefined where a run reported something else. */
+/** The figures of earlier runs for one part. `pick` returns undefined where a run reported something else. */
 export function findEarlier<F, T>(
   { past, weekBefore, now }: { past: readonly Past<F>[]; weekBefore: Past<F> | undefined; now: Date },
   pick: (figures: F, at: number) => T | undefined,
@@ -50,7 +50,7 @@ export function findEarlier<F, T>(
     since: previous && new Date(previous.at).toISOString(),
     previous,
     base: series[0],
-    // Of a weekly digest the previous run is that one: it is reported once.
+    // For a weekly digest the previous run is that one: it is reported once.
     weekBefore: week?.at === series[0]?.at ? undefined : week,
     series,
   };
@@ -65,18 +65,11 @@ export function trendOf<T>(
   latest: Comparison | undefined,
   read: (figures: T) => Comparison | undefined,
 ): Point[] {
-  const all: Past<Comparison | undefined>[] = [
-    { at: now.getTime(), figures: latest },
-    ...series.map(({ at, figures }) => ({ at, figures: read(figures) })),
-  ];
-  const points = all.flatMap(({ at, figures }): Point[] => (figures ? [[at, figures.now]] : []));
+  const earlier = series.map(({ at, figures }) => ({ at, compared: read(figures) }));
+  const points = [{ at: now.getTime(), compared: latest }, ...earlier].flatMap(({ at, compared }): Point[] =>
+    compared ? [[at, compared.now]] : [],
+  );
   return points.slice(0, mostPoints).toReversed();
-}
-
-/** The whole days that a run reports: those since the previous run, from 1 to 7. */
-export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
-  if (!base) return 1;
-  return Math.min(7, Math.max(1, Math.round((now.getTime() - base.at) / dayMs)));
 }
 
 /** Compares a number with earlier runs. `floor`, in its own unit: a smaller difference is noise. */
@@ -92,6 +85,21 @@ export function compareWithPast<T>(
   return { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor }) };
 }
 
+/**
+ * The median of earlier values, and how far from it a value is unusual: a modified z-score, 0.6745 × |value − median| ÷ MAD,
+ * above 3.5 (Iglewicz and Hoaglin, 1993). MAD is the median distance from the median, at least 5 % of the median, so that in
+ * a flat series nothing below 26 % is unusual. A difference up to `floor` never is.
+ */
+export function measureBaseline(
+  series: readonly number[],
+  floor: number,
+): { readonly usual: number; readonly range: number } {
+  const usual = median(series);
+  const mad = median(series.map((one) => Math.abs(one - usual)));
+  const spread = Math.max(mad, Math.abs(usual) * 0.05);
+  return { usual, range: Math.max(floor, (3.5 * spread) / 0.6745) };
+}
+
 const fewestRuns = 5;
 const newestRuns = 28;
 
@@ -101,12 +109,13 @@ const newestRuns = 28;
  */
 export function findOutlier(
   value: number,
-  {
-    series,
-    weekBefore,
-    floor,
-  }: { series: readonly number[]; weekBefore?: number | undefined; floor: number },
+  about: {
+    readonly series: readonly number[];
+    readonly weekBefore?: number | undefined;
+    readonly floor: number;
+  },
 ): number | undefined {
+  const { series, weekBefore, floor } = about;
   if (series.length < fewestRuns) return undefined;
   const { usual, range } = measureBaseline(series.slice(0, newestRuns), floor);
   if (Math.abs(value - usual) <= range) return undefined;
@@ -131,3 +140,28 @@ function differs(one: number, other: number, floor: number): boolean {
 
 /** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
 export const noise = { bytes: 1e9, dollars: 1, errors: 10, blocked: 5, share: 0.01, latency: 0 } as const;
+
+/** Undefined where none is reported: that is no zero. The sum of no parts is. */
+export function sumReported(numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((one) => one !== undefined);
+  return known.length === 0 && numbers.length > 0 ? undefined : known.reduce((sum, one) => sum + one, 0);
+}
+
+/** An id with its name (flattened, bounded; may be empty). */
+export type Named = { readonly id: string; readonly name: string };
+
+/** How many there are, and the first ten of them. */
+export type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
+
+export const maxNamed = 10;
+const longestName = 60;
+
+export function toNamed({ id, name }: Named): Named {
+  return { id, name: flattenName(name) };
+}
+
+/** A name that JSON stores without escapes, at most 60 characters. */
+export function flattenName(text: string): string {
+  const flat = text.replaceAll(/[\p{C}\p{Z}"\\]+/gu, ' ').trim();
+  return flat.length > longestName ? flat.slice(0, longestName).replace(/[\uD800-\uDBFF]$/u, '') : flat;
+}

@@ -1,10 +1,13 @@
 import { ApiError } from '../../../api/http/errors.ts';
 import { dayMs } from '../../../lib/time.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
-import { type RenderedDigest, renderDigest } from '../../../views/reports/digests/post.ts';
+import { escapeMrkdwn } from '../../../views/blocks/text.ts';
+import { type RenderedDigest, renderSections } from '../../../views/reports/digests/post.ts';
 import type { ZoneList } from '../../zones/zone-lists.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
-import type { ReportReads } from '../accounts/reads.ts';
+import type { AccountReads } from '../accounts/reads.ts';
+import { OutOfTime, type ReadFailure, targetTypes } from '../checks/digest-kind.ts';
+import type { Past } from '../checks/figures.ts';
 import {
   type Collected,
   type DigestBaseline,
@@ -13,13 +16,11 @@ import {
   storedVersion,
   type UnreadPart,
 } from '../model.ts';
-import type { Past } from './figures.ts';
-import { OutOfTime, type ReadFailure } from './kinds/kind.ts';
-import { digestKinds } from './kinds/list.ts';
+import { digestKinds, findDigestKind } from './kinds.ts';
 
-interface PrepareOptions extends DigestPast {
+interface CollectOptions extends DigestPast {
   /** Its requests are cancelled when the bot stops or the run took too long. */
-  readonly cdn: ReportReads;
+  readonly account: AccountReads;
   /** The moment that the digest speaks of. */
   readonly now: Date;
   /** A failure in words (mrkdwn, escaped), with the reference that is in the log. */
@@ -29,21 +30,22 @@ interface PrepareOptions extends DigestPast {
 }
 
 /**
- * Collects and renders a digest: the same code for a run and for a preview. Each kind reads from the CDN and compares with
- * earlier runs. `baseline` is what the digest remembers once this is posted.
+ * Reads what a digest reports and compares it with earlier runs: the same for a run and for a preview. `baseline` is what
+ * the digest remembers once this is posted.
  *
  * @throws ApiError where the key is refused, where requests were cancelled, and where nothing at all could be read, and
  * BudgetSpent.
  */
-export async function prepareDigest(
+export async function collectDigest(
   subject: DigestSubject,
-  { cdn, now, explain, patienceMs = 90_000, ...past }: PrepareOptions,
-): Promise<RenderedDigest & { readonly collected: Collected; readonly baseline: DigestBaseline }> {
+  { account, now, explain, patienceMs = 90_000, ...past }: CollectOptions,
+): Promise<{ readonly collected: Collected; readonly baseline: DigestBaseline }> {
   // Runs are compared by name through the baseline: without it this is a first run.
   const history = past.baseline ? past.history : [];
   const week = findWeekBefore(history, now);
+  // Requested at most once, whichever kinds ask.
   let list: Promise<ZoneList> | undefined;
-  const zoneList = (): Promise<ZoneList> => (list ??= cdn.pullZones.all());
+  const pullZones = { ...account.pullZones, all: () => (list ??= account.pullZones.all()) };
 
   const figures: Record<string, unknown> = {};
   const byKind: Record<string, unknown> = { ...past.baseline?.byKind };
@@ -53,10 +55,9 @@ export async function prepareDigest(
     const read = ({ figures }: DigestPast['history'][number]): Past<unknown>[] =>
       figures[name] === undefined ? [] : [{ at: Date.parse(figures.at), figures: figures[name] }];
     const found = await collect({
-      cdn,
+      account: { ...account, pullZones },
       now,
       targets: subject.targets,
-      zoneList,
       past: history.flatMap(read),
       weekBefore: week && read(week)[0],
       baseline: byKind[name],
@@ -70,14 +71,18 @@ export async function prepareDigest(
     if (found.baseline !== undefined) byKind[name] = found.baseline;
   }
   if (Object.keys(figures).length === 0 && firstFailure) throw firstFailure.reason;
-  const collected = shrinkFigures({ version: storedVersion, at: now.toISOString(), ...figures, unread });
-  return { collected, baseline: { version: storedVersion, byKind }, ...renderDigest(collected, subject) };
+  return {
+    collected: { version: storedVersion, at: now.toISOString(), ...figures, unread },
+    baseline: { version: storedVersion, byKind },
+  };
 }
 
 function throwIfFatal(reason: unknown): void {
-  if (reason instanceof ApiError && (reason.code === 'key_refused' || reason.code === 'cancelled'))
-    throw reason;
-  if (reason instanceof BudgetSpent) throw reason;
+  const isOver =
+    reason instanceof ApiError
+      ? ['key_refused', 'cancelled'].includes(reason.code)
+      : reason instanceof BudgetSpent;
+  if (isOver) throw reason;
 }
 
 const mostDescribed = 3;
@@ -85,7 +90,7 @@ const mostDescribed = 3;
 /** The first few failures in words, the others as a number. */
 function describeFailures(
   failures: readonly ReadFailure[],
-  explain: PrepareOptions['explain'],
+  explain: CollectOptions['explain'],
 ): Omit<UnreadPart, 'kind'>[] {
   return failures.slice(0, mostDescribed).map(({ what, reason }, index) => {
     const isOutOfTime = reason instanceof OutOfTime;
@@ -103,24 +108,24 @@ function findWeekBefore(history: DigestPast['history'], now: Date) {
   return history.filter((run) => distance(run) <= dayMs / 2).toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
-/** Figures in characters of JSON: each run's are stored, and sixty of them are read for the next. */
-const wantedLength = 50_000;
-const mostLength = 65_536;
-
-/** Shrinks kind by kind until it fits; the next run then compares less by name. */
-export function shrinkFigures(collected: Collected): Collected {
-  return digestKinds.toReversed().reduce((found, { name, shrink }) => {
-    const figures = found[name];
-    if (!shrink || figures === undefined || JSON.stringify(found).length <= wantedLength) return found;
-    return { ...found, [name]: shrink(figures) };
-  }, collected);
+/** Pure: what was collected as it is told, be it in a preview or in a post. */
+export function renderDigest(
+  collected: Collected,
+  order: Pick<DigestSubject, 'only' | 'timeZone'>,
+): RenderedDigest {
+  const sections = digestKinds.flatMap(({ name, label, describe }) => {
+    const figures = collected[name];
+    return figures === undefined ? [] : [{ label, ...describe(figures, order.timeZone) }];
+  });
+  const unread = collected.unread.map((part) => ({ ...part, name: nameUnread(part) }));
+  return renderSections(sections, unread, order);
 }
 
-/** @throws Error where there are more than a row should hold. */
-export function writeFigures(collected: Collected): string {
-  const text = JSON.stringify(collected);
-  if (text.length > mostLength) throw new Error(`the figures of a digest have ${text.length} characters`);
-  return text;
+function nameUnread({ kind, what }: UnreadPart): string {
+  const { label, target } = findDigestKind(kind);
+  if (what === undefined) return label.toLowerCase();
+  const noun = target === 'zones' ? '' : `${targetTypes[target].noun.toLowerCase()} `;
+  return `${label.toLowerCase()} of ${noun}${escapeMrkdwn(what, 60)}`;
 }
 
 /**

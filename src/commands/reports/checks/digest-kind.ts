@@ -1,0 +1,64 @@
+import type { Section } from '../../../views/reports/digests/post.ts';
+import type { AccountReads } from '../accounts/reads.ts';
+import type { Past } from './figures.ts';
+
+/** Ids that the form's “Scope” takes. `prefix` marks them in the form's options. */
+export const targetTypes = {
+  zones: { prefix: 'zone', noun: 'Zone', id: /^\d{1,19}$/u },
+  shieldZones: { prefix: 'shield', noun: 'Shield zone', id: /^\d{1,19}$/u },
+  apps: { prefix: 'app', noun: 'App', id: /^[\w-]{1,100}$/u },
+} as const;
+export type TargetType = keyof typeof targetTypes;
+export type Targets = Readonly<Record<TargetType, readonly string[]>>;
+
+/**
+ * One subject that a digest can report. `Figures` is what a run found: plain data, stored as JSON for later runs to
+ * compare with. `Baseline` is what the digest remembers of what it last posted, to name what is new.
+ */
+export interface DigestKind<Name extends string, Figures, Baseline = never> {
+  /** The form's value, and the key that figures and baseline are stored under. */
+  readonly name: Name;
+  readonly label: string;
+  /** Words behind `/cdn digest new` that choose it. */
+  readonly words: RegExp;
+  readonly target: TargetType;
+  /** The form's error where none of its targets is chosen; absent where it then covers the whole account. */
+  readonly missingTarget?: string;
+  /** What `Section.troubles` counts, in the plural. */
+  readonly troubles: string;
+  readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
+  readonly describe: (figures: Figures, timeZone: string) => Section;
+  /** The baseline after a run that stayed silent: what was not posted is still to be reported. */
+  readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
+}
+
+export interface CollectInput<Figures, Baseline = never> {
+  readonly account: AccountReads;
+  /** The moment that the digest speaks of. */
+  readonly now: Date;
+  readonly targets: Targets;
+  /** Figures of this kind in earlier runs, newest first, at most 60. */
+  readonly past: readonly Past<Figures>[];
+  /** Those of the run a week before, within half a day; may be the newest of `past`. */
+  readonly weekBefore: Past<Figures> | undefined;
+  /** Undefined in a first run. */
+  readonly baseline: Baseline | undefined;
+  /** After so long no further log is requested. */
+  readonly patienceMs: number;
+}
+
+export interface CollectResult<Figures, Baseline = never> {
+  /** Undefined where nothing could be read. */
+  readonly figures: Figures | undefined;
+  /** Absent: the baseline stays as it is. */
+  readonly baseline?: Baseline | undefined;
+  readonly failures?: readonly ReadFailure[];
+}
+
+/** A part that could not be read. `what` as people call it: a zone's name, an app's id; absent for all of the kind. */
+export type ReadFailure = { readonly what?: string; readonly reason: unknown };
+
+/** Why a part was not read although nothing failed. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}

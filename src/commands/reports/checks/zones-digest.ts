@@ -1,0 +1,518 @@
+import { bandwidthOf, findBusiest, findLimit, monthOf } from '../../../api/zones/bandwidth.ts';
+import { type Attention, attentionReasons, type ZoneSummary } from '../../../api/zones/summary.ts';
+import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
+import type { MessageBlock } from '../../../views/blocks/blocks.ts';
+import {
+  formatBytes,
+  formatInteger,
+  formatMoney,
+  formatPercent,
+  formatRoundMoney,
+  formatShortDay,
+  pluralize,
+} from '../../../views/blocks/format.ts';
+import { formatCell, renderTable } from '../../../views/blocks/table.ts';
+import { capitalize, escapeMrkdwn, join } from '../../../views/blocks/text.ts';
+import {
+  describeComparison,
+  describeName,
+  describeRate,
+  formatDifference,
+  inBrackets,
+  isIncrease,
+  listNames,
+  renderTrend,
+} from '../../../views/reports/digests/comparisons.ts';
+import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
+import type { CollectInput, CollectResult, DigestKind } from './digest-kind.ts';
+import {
+  apartMs,
+  type Comparison,
+  compareWithPast,
+  type Earlier,
+  findEarlier,
+  flattenName,
+  hasMoved,
+  maxNamed,
+  type Named,
+  type NamedGroup,
+  noise,
+  type Point,
+  sumReported,
+  toNamed,
+  trendOf,
+} from './figures.ts';
+
+interface ZoneFigures {
+  /** The chosen zones; empty for all. Figures of another scope are not compared with. */
+  readonly scope: string;
+  /** When the digest last reported them, as ISO text; absent in the first run. */
+  readonly since?: string | undefined;
+  readonly zones: number;
+  readonly skipped: number;
+  /** Bytes this month; absent where no zone reports any. */
+  readonly used?: number | undefined;
+  /** Dollars this month, likewise. */
+  readonly charges?: number | undefined;
+  /** Those of the previous run, where they are of this month. */
+  readonly chargesBefore?: number | undefined;
+  readonly attention: number;
+  /** Bytes a day since the last run that is at least six hours old. */
+  readonly perDay?: Comparison | undefined;
+  /** Dollars a day likewise. */
+  readonly chargesPerDay?: Comparison | undefined;
+  /** Those that used most, the most first. */
+  readonly busiest: readonly ZoneUse[];
+  /** Zones that reached their monthly limit, or will, the soonest first. */
+  readonly limits: readonly LimitFigures[];
+  /** Zones with a reason to look at them, the most urgent first. */
+  readonly troubled: readonly TroubledZone[];
+  /** Chosen, and not in the account. */
+  readonly missing: readonly string[];
+  /** Against what the digest last reported; absent in the first run. */
+  readonly news?: ZoneNews | undefined;
+  /** Bytes a day, run by run. */
+  readonly trend: readonly Point[];
+}
+
+interface ZoneUse extends Named {
+  readonly used: number;
+  readonly limit?: number | undefined;
+  readonly perDay?: Comparison | undefined;
+}
+
+interface LimitFigures extends Named {
+  readonly used: number;
+  readonly limit: number;
+  /** ISO text; absent: it has reached it. */
+  readonly reaches?: string | undefined;
+  /** The digest has not reported it yet. */
+  readonly isNew: boolean;
+}
+
+interface TroubledZone extends Named {
+  readonly flags: number;
+  readonly used?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+interface ZoneNews {
+  readonly joined: NamedGroup;
+  readonly left: NamedGroup;
+  readonly became: Readonly<Record<Attention, NamedGroup>>;
+  readonly recovered: Readonly<Record<Attention, NamedGroup>>;
+}
+
+/** The last report of every zone, by column: three texts for any number of zones. */
+interface ZoneBaseline {
+  readonly scope: string;
+  /** When it was read, as ISO text. */
+  readonly at: string;
+  /** The first run on this account, as ISO text: earlier figures are of another account. */
+  readonly since: string;
+  /** A line a zone, as in `names`. */
+  readonly ids: string;
+  /** A character a zone: its flags. */
+  readonly flags: string;
+  readonly names: string;
+}
+
+/** Why a zone needs attention, and what was reported of its monthly limit: a bit each, stored. */
+const flagNames = [
+  ...(['suspended', 'disabled', 'near-limit', 'no-certificate'] as const satisfies Attention[]),
+  'limit-foretold',
+  'limit-reached',
+] as const;
+type Flag = (typeof flagNames)[number];
+
+/** As many as there are combinations of flags. */
+const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+function hasFlag(flags: number, ...wanted: readonly Flag[]): boolean {
+  return wanted.some((flag) => (flags & (1 << flagNames.indexOf(flag))) !== 0);
+}
+
+/** Words of the states, the most urgent first. */
+const states = (
+  [
+    ['suspended', 0, ':no_entry:', 'newly suspended', 'no longer suspended'],
+    ['disabled', 0, ':rotating_light:', 'newly disabled', 'enabled again'],
+    ['no-certificate', 2, ':unlock:', 'newly without certificate', 'with certificate again'],
+    ['near-limit', 3, ':warning:', 'now above 80 % of the limit', 'below 80 % of the limit again'],
+  ] as const
+).map(([state, weight, sign, became, recovered]) => ({ state, weight, sign, became, recovered }));
+
+/** The most urgent first. */
+const urgency: readonly Flag[] = [
+  'suspended',
+  'disabled',
+  'limit-reached',
+  'near-limit',
+  'limit-foretold',
+  'no-certificate',
+];
+
+const mostTroubled = 40;
+const mostLimits = 10;
+const mostBusiest = 30;
+const mostRows = 50;
+
+/** The overview of some zones, or of all: what there is, what changed, which limits will be reached. */
+export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
+  name: 'zones',
+  label: 'Zones overview',
+  words: /zones|overview|^zone$/iu,
+  target: 'zones',
+  troubles: 'zones that need attention',
+  collect: collectZones,
+
+  describe(figures, timeZone) {
+    const { since, zones, used, charges, chargesBefore, attention, perDay, chargesPerDay, skipped } = figures;
+    const onlyChargesMoved = hasMoved(chargesPerDay, noise.dollars) && !hasMoved(perDay, noise.bytes);
+    const numbers = [
+      `*${pluralize(zones, 'zone')}*`,
+      used === undefined ? 'bandwidth not reported' : `${formatBytes(used)} this month`,
+      charges === undefined
+        ? 'charges not reported'
+        : `${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
+      attention > 0 &&
+        `:warning: ${formatInteger(attention)} ${attention === 1 ? 'needs' : 'need'} attention`,
+      skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
+    ];
+    const compared = onlyChargesMoved
+      ? describeRate(chargesPerDay, formatMoney, 'a day')
+      : describeRate(perDay, formatBytes, 'a day');
+    const isEmpty = zones === 0 && skipped === 0;
+    return {
+      troubles: attention,
+      since: [since],
+      findings: listFindings(figures),
+      number: isEmpty ? '*No zones*' : join(numbers, ' · '),
+      compared: isEmpty ? '' : compared,
+      detail: () => renderDetail(figures, timeZone),
+    };
+  },
+
+  keepUnreported: (before, found) =>
+    before.scope === found.scope && before.since === found.since ? before : found,
+};
+
+async function collectZones(
+  input: CollectInput<ZoneFigures, ZoneBaseline>,
+): Promise<CollectResult<ZoneFigures, ZoneBaseline>> {
+  const { account, now, targets, baseline } = input;
+  const { zones: all, skipped } = await account.pullZones.all();
+  const wanted = new Set(targets.zones);
+  const scope = [...wanted].toSorted().join(' ');
+  const zones = wanted.size === 0 ? all : all.filter(({ id }) => wanted.has(id));
+  const known = baseline?.scope === scope ? readBaseline(baseline) : undefined;
+  // Another owner's account has none of the known zones.
+  const isOtherAccount =
+    known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
+  const before = isOtherAccount ? undefined : known;
+  const at = now.toISOString();
+  const since = before && baseline ? baseline.since : at;
+  const past = findEarlier(input, (found, at) =>
+    before && found.scope === scope && at >= Date.parse(since) ? found : undefined,
+  );
+  const { flags, news, ...found } = await walkZones(zones, before, now);
+  const used = sumToCents(zones.map(({ bandwidthUsed }) => bandwidthUsed));
+  const charges = sumToCents(zones.map((zone) => zone.charges));
+  const perDay = compareRate(used, { past, now, find: (found) => found, floor: noise.bytes });
+  const chargesPerDay = compareRate(charges, {
+    past,
+    now,
+    find: (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
+    floor: noise.dollars,
+  });
+  await yieldToEventLoop();
+  const busiest = findBusiest(
+    zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
+    mostBusiest,
+  );
+  const present = new Set(zones.map(({ id }) => id));
+  const isSameMonth = past.previous !== undefined && past.previous.at >= monthOf(now).start;
+  const figures: ZoneFigures = {
+    scope,
+    since: before && baseline ? baseline.at : undefined,
+    zones: zones.length,
+    skipped,
+    used,
+    charges,
+    chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
+    perDay,
+    chargesPerDay,
+    busiest: busiest.map((zone) => ({
+      ...toNamed(zone),
+      used: bandwidthOf(zone),
+      limit: zone.bandwidthLimit,
+      perDay: compareRate(zone.bandwidthUsed, {
+        past,
+        now,
+        find: ({ busiest }) => busiest.find(({ id }) => id === zone.id),
+        floor: noise.bytes,
+      }),
+    })),
+    ...found,
+    missing: [...wanted].filter((id) => !present.has(id)),
+    news: before && news,
+    trend: trendOf(past, now, perDay, (found) => found.perDay),
+  };
+  const ids = zones.map(({ id }) => id).join('\n');
+  const names = zones.map(({ name }) => flattenName(name)).join('\n');
+  return { figures, baseline: { scope, at, since, ids, flags, names } };
+}
+
+type KnownZones = ReadonlyMap<string, { readonly name: string; readonly flags: number }>;
+
+function readBaseline({ ids, flags, names }: ZoneBaseline): KnownZones {
+  const lines = names.split('\n');
+  const all = ids === '' ? [] : ids.split('\n');
+  return new Map(
+    all.map((id, nth) => [id, { name: lines[nth] ?? '', flags: characters.indexOf(flags.charAt(nth)) }]),
+  );
+}
+
+/** Counts zones and keeps the names of the first. */
+type Group = { count: number; readonly first: Named[] };
+
+const createGroup = (): Group => ({ count: 0, first: [] });
+const createGroups = (): Record<Attention, Group> => ({
+  suspended: createGroup(),
+  disabled: createGroup(),
+  'near-limit': createGroup(),
+  'no-certificate': createGroup(),
+});
+
+function add(group: Group, { id, name }: Named): void {
+  group.count += 1;
+  if (group.first.length < maxNamed) group.first.push(toNamed({ id, name }));
+}
+
+/** What is notable of each zone now, and how it differs from the last report. In pieces: other work gets its turn. */
+async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | undefined, now: Date) {
+  const flags: string[] = [];
+  const byUrgency = urgency.map((): TroubledZone[] => []);
+  const limits: LimitFigures[] = [];
+  const news = {
+    joined: createGroup(),
+    left: createGroup(),
+    became: createGroups(),
+    recovered: createGroups(),
+  };
+  const missing = new Map(before);
+  let attention = 0;
+  for (const [index, zone] of zones.entries()) {
+    if (index % 2_500 === 0) await yieldToEventLoop();
+    const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
+    const were = before?.get(zone.id)?.flags ?? 0;
+    const names: Flag[] = attentionReasons(zone);
+    if (names.length > 0) attention += 1;
+    const reached = findLimit(zone, now);
+    if (reached) {
+      const reaches = reached.reaches?.toISOString();
+      names.push(reaches === undefined ? 'limit-reached' : 'limit-foretold');
+      // New twice: foretold, and reached.
+      const isNew = !hasFlag(were, 'limit-reached') && (!hasFlag(were, 'limit-foretold') || !reaches);
+      limits.push({ ...toNamed(zone), used: reached.used, limit: reached.limit, reaches, isNew });
+    }
+    const are = names.reduce((bits, name) => bits | (1 << flagNames.indexOf(name)), 0);
+    flags.push(characters.charAt(are));
+    const troubled = byUrgency[urgency.findIndex((flag) => hasFlag(are, flag))];
+    if (troubled && troubled.length < mostTroubled)
+      troubled.push({ ...toNamed(zone), flags: are, used, limit });
+    if (!missing.delete(zone.id)) add(news.joined, zone);
+    if (were === are) continue;
+    for (const { state } of states) {
+      const [was, is] = [hasFlag(were, state), hasFlag(are, state)];
+      // A line about its limit says more.
+      const hasLine = state === 'near-limit' && hasFlag(are, 'limit-reached', 'limit-foretold');
+      if (is && !was && !hasLine) add(news.became[state], { ...zone, name: nameFor(zone, state) });
+      if (was && !is) add(news.recovered[state], zone);
+    }
+  }
+  for (const [id, { name }] of missing) add(news.left, { id, name });
+  return {
+    attention,
+    flags: flags.join(''),
+    troubled: byUrgency.flat().slice(0, mostTroubled),
+    // New ones first, should there be too many; then the soonest.
+    limits: limits
+      .toSorted(
+        (a, b) => Number(b.isNew) - Number(a.isNew) || ((a.reaches ?? '') < (b.reaches ?? '') ? -1 : 1),
+      )
+      .slice(0, mostLimits),
+    news,
+  };
+}
+
+/** A missing certificate is fixed by hostname. */
+function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
+  if (state !== 'no-certificate' || without.length === 0) return name;
+  return `${name} (${without[0]}${without.length > 1 ? ` and ${without.length - 1} more` : ''})`;
+}
+
+/**
+ * How fast a monthly counter grows a day, compared with earlier runs: since the last one; after the start of a new month, in
+ * this month, from six hours on. Undefined where it cannot be known: the counter fell within a month, or did not fall with
+ * a new one, since it may have grown past its earlier value or not have started again yet.
+ */
+function compareRate(
+  used: number | undefined,
+  about: {
+    readonly past: Earlier<ZoneFigures>;
+    readonly now: Date;
+    readonly find: (
+      found: ZoneFigures,
+    ) => { readonly used?: number | undefined; readonly perDay?: Comparison | undefined } | undefined;
+    readonly floor: number;
+  },
+): Comparison | undefined {
+  const { past, now, find, floor } = about;
+  const { base } = past;
+  const before = base && find(base.figures)?.used;
+  if (used === undefined || base === undefined || before === undefined) return undefined;
+  const { start } = monthOf(now);
+  const isNewMonth = base.at < start;
+  if (isNewMonth !== used < before) return undefined;
+  const elapsed = now.getTime() - (isNewMonth ? start : base.at);
+  if (elapsed < apartMs) return undefined;
+  const rate = roundToCents(((isNewMonth ? used : used - before) / elapsed) * dayMs);
+  return compareWithPast(rate, past, (found) => find(found)?.perDay, floor);
+}
+
+/** Two decimals: floating-point noise behind them would differ from run to run. */
+function roundToCents(number: number): number {
+  return Math.round(number * 100) / 100;
+}
+
+function sumToCents(numbers: readonly (number | undefined)[]): number | undefined {
+  const total = sumReported(numbers);
+  return total === undefined ? undefined : roundToCents(total);
+}
+
+function listFindings(figures: ZoneFigures): Finding[] {
+  const { since, news, limits, busiest, perDay: total, chargesPerDay } = figures;
+  const newLimits = limits
+    .filter(({ isNew }) => isNew)
+    .map(
+      (limit): Finding => ({
+        weight: limit.reaches === undefined ? 0 : 3,
+        isFirst: since === undefined,
+        line: () => describeLimit(limit),
+      }),
+    );
+  const moved = busiest.flatMap((zone): Finding[] => {
+    const { perDay } = zone;
+    if (!perDay || !hasMoved(perDay, noise.bytes)) return [];
+    const sign = isIncrease(perDay) ? ':chart_with_upwards_trend:' : ':chart_with_downwards_trend:';
+    const text = `${sign} *${describeName(zone)}*: ${describeComparison(perDay, formatBytes, ' a day')}`;
+    return [{ weight: 5, isWholeTotal: perDay.now === total?.now, line: () => text }];
+  });
+  return [
+    ...newLimits,
+    ...(news
+      ? [
+          ...states.flatMap(({ state, weight, sign, became }) =>
+            listGroup(weight, news.became[state], sign, became),
+          ),
+          ...states.flatMap(({ state, recovered }) =>
+            listGroup(6, news.recovered[state], ':white_check_mark:', recovered),
+          ),
+          ...listGroup(4, news.left, ':heavy_minus_sign:', 'gone'),
+          ...listGroup(6, news.joined, ':heavy_plus_sign:', 'new'),
+        ]
+      : []),
+    ...moved,
+    ...(hasMoved(total, noise.bytes) ? [{ weight: 7 }] : []),
+    ...(hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
+  ];
+}
+
+/** `Newly disabled: shop`; of several the number first: `*3* newly disabled: shop, docs and media`. */
+function listGroup(weight: number, zones: NamedGroup, sign: string, what: string): Finding[] {
+  if (zones.count === 0) return [];
+  const words = zones.count > 1 ? `*${formatInteger(zones.count)}* ${what}` : capitalize(what);
+  return [{ weight, line: (most) => `${sign} ${words}: ${listNames(zones, most)}` }];
+}
+
+/** `At this rate shop reaches its limit of 500 GB on 27 Nov`. */
+function describeLimit(limit: LimitFigures): string {
+  const name = `*${describeName(limit)}*`;
+  return limit.reaches === undefined
+    ? `:rotating_light: ${name} reached its limit: ${formatBytes(limit.used)} of ${formatBytes(limit.limit)}`
+    : `:hourglass: At this rate ${name} reaches its limit of ${formatBytes(limit.limit)} on ${formatShortDay(limit.reaches.slice(0, 10))}`;
+}
+
+function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
+  const { limits, busiest, missing, perDay, chargesPerDay, trend } = figures;
+  // The line of a zone that makes up the whole total says the same.
+  const isTotalReported = busiest.some(
+    (zone) => hasMoved(zone.perDay, noise.bytes) && zone.perDay?.now === perDay?.now,
+  );
+  const notInAccount = missing.slice(0, 30).map((id) => escapeMrkdwn(id, 20));
+  const forecast = ' A limit’s day: if the rest of the month goes like the month so far.';
+  const title = `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`;
+  const [unit, bytesOf] = Math.max(...trend.map(([, bytes]) => bytes)) >= 1e12 ? ['TB', 1e12] : ['GB', 1e9];
+  const points = trend.map(([at, bytes]): Point => [at, Math.round((bytes / bytesOf) * 100) / 100]);
+  return {
+    title: 'Zones',
+    lines: [
+      !isTotalReported && describeTotal(perDay, formatBytes),
+      describeTotal(chargesPerDay, formatMoney),
+      missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
+    ],
+    table: renderZoneTable(figures),
+    note: `Months are UTC, as the CDN counts them.${limits.some(({ reaches }) => reaches) ? forecast : ''}`,
+    chart: renderTrend({ title, unit: `${unit} a day` }, [{ name: 'Bandwidth', points }], timeZone),
+  };
+}
+
+function describeTotal(rate: Comparison | undefined, format: (value: number) => string): string | undefined {
+  return rate && (rate.now > 0 || rate.before)
+    ? `All together *${format(rate.now)}* a day${inBrackets(rate, format)}`
+    : undefined;
+}
+
+/** What needs attention first, then the busiest. */
+function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlock[] {
+  const reaches = new Map(limits.map((limit) => [limit.id, limit.reaches]));
+  const ids = new Set(troubled.map(({ id }) => id));
+  const rates = new Map(busiest.map(({ id, perDay }) => [id, perDay?.now]));
+  const hasRates = [...rates.values()].some((rate) => rate !== undefined);
+  const others = busiest.filter(({ id }) => !ids.has(id)).map((zone) => ({ ...zone, flags: 0 }));
+  return renderTable({
+    caption: 'What needs attention, then the busiest',
+    columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
+    rows: [...troubled, ...others].slice(0, mostRows).map((zone: TroubledZone) => {
+      const { id, name, used, limit } = zone;
+      const rate = rates.get(id);
+      return [
+        name || `zone ${id}`,
+        explainFlags(zone, reaches.get(id)),
+        formatCell(used, formatBytes),
+        limit !== undefined && limit > 0 && used !== undefined
+          ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
+          : { number: 0, text: 'no limit' },
+        ...(hasRates
+          ? [rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes)]
+          : []),
+      ];
+    }),
+  });
+}
+
+/** `disabled, at limit`, `limit on 27 Nov`, `fine` */
+function explainFlags({ flags, used = 0, limit = 0 }: TroubledZone, reaches: string | undefined): string {
+  const isNear = hasFlag(flags, 'near-limit') && !hasFlag(flags, 'limit-reached');
+  const reasons = [
+    hasFlag(flags, 'suspended') && 'suspended',
+    hasFlag(flags, 'disabled') && 'disabled',
+    hasFlag(flags, 'limit-reached') && 'at limit',
+    isNear && `${formatPercent(used, limit)} of limit`,
+    hasFlag(flags, 'limit-foretold') &&
+      (reaches ? `limit on ${formatShortDay(reaches.slice(0, 10))}` : 'limit this month'),
+    hasFlag(flags, 'no-certificate') && 'no certificate',
+  ];
+  return join(reasons, ', ') || 'fine';
+}

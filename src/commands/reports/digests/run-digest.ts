@@ -1,0 +1,309 @@
+import { createErrorBudget, type ErrorBudget } from '../../../api/http/retry.ts';
+import { hourMs, minuteMs } from '../../../lib/time.ts';
+import { defineMessage, type Outbox, type Refusal } from '../../../outbox/outbox.ts';
+import { SlackFailure } from '../../../outbox/slack-port.ts';
+import type { Db, Trx } from '../../../store/schema.ts';
+import type { Message } from '../../../views/blocks/blocks.ts';
+import type { Failure } from '../../../views/blocks/failure.ts';
+import {
+  renderPost,
+  renderRunFailed,
+  renderSkipped,
+  renderUnknown,
+} from '../../../views/reports/digests/notices.ts';
+import { BudgetSpent } from '../accounts/budget.ts';
+import { classifyCdnFailure, findRefusal, toPlaceReason } from '../failures.ts';
+import type { Collected, Digest, DigestSubject, PauseReason, ReportContext, ReportPorts } from '../model.ts';
+import { pauseReports } from '../pauses.ts';
+import { enqueueRun } from '../queue.ts';
+import { findNextRun, type Schedule } from '../schedule.ts';
+import { countFailure, findDigest } from '../table.ts';
+import { baselineAfterSilence, collectDigest, renderDigest } from './digest.ts';
+import {
+  acceptBaseline,
+  beginAttempt,
+  findRun,
+  loadPast,
+  moveRun,
+  parseStored,
+  type RunKey,
+  type RunRow,
+  type RunState,
+  storePendingBaseline,
+} from './runs.ts';
+
+/** Failed requests of one run, of all its parts and attempts together, after which it fails. */
+const mostFailedRequests = 4;
+/** Consecutive failed runs after which a digest is paused. */
+const mostFailures = 3;
+/** An attempt that takes longer has failed. */
+const collectingMs = 3 * minuteMs;
+/** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
+const firstPauseMs = 20_000;
+const longestPauseMs = 10 * minuteMs;
+
+/** A run that starts later than this is marked late. */
+const lateMs = 10 * minuteMs;
+/** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
+const tooOldMs = 6 * hourMs;
+/** A post that was made longer ago than this, and is not sent yet, is made again. */
+const staleMs = 10 * minuteMs;
+
+type Attempt = ReportContext & { readonly digest: Digest; readonly run: RunRow };
+
+/** Collects a run and puts its post into the outbox, or finds that it stays silent. */
+export async function runDigest(key: RunKey, context: ReportContext): Promise<void> {
+  const { db, now } = context;
+  const run = await beginAttempt(db, key);
+  if (!run) return;
+  const digest = await findDigest(db, run.report_id);
+  if (!digest || digest.deletedAt || (digest.paused && run.by_hand === null)) {
+    await moveRun(db, run, 'collecting', 'cancelled');
+    return;
+  }
+  const attempt = { ...context, digest, run };
+  const lateness = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
+  if (lateness === 'too old') return postInstead(attempt, { arrives: 'skipped' });
+  // An attempt counts as a failed request although its process may have died in it.
+  const before = run.attempts - 1;
+  const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
+  try {
+    const refused = await findRefusal(digest, attempt.ports, context.signal);
+    if (refused) return await pauseRun(attempt, refused);
+    await collectInTime(attempt, budget, lateness === 'late');
+  } catch (error) {
+    // The bot stops: the job runs again.
+    if (context.signal.aborted) throw error;
+    await handleFailure(attempt, error, before + Math.max(1, budget.spent()));
+  }
+}
+
+/** Without a schedule a person asked for the run. */
+function classifyLateness(
+  schedule: Schedule | undefined,
+  due: Date,
+  now: Date,
+): 'in time' | 'late' | 'too old' {
+  const behind = now.getTime() - due.getTime();
+  if (behind <= lateMs) return 'in time';
+  const period = schedule ? findNextRun(schedule, due).getTime() - due.getTime() : Number.POSITIVE_INFINITY;
+  return behind > Math.min(tooOldMs, period / 2) ? 'too old' : 'late';
+}
+
+async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
+  const { digest, run, db, ports, now } = attempt;
+  const { only, timeZone } = digest.subject;
+  const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
+  const account = await ports.accounts.open(digest.owner, signal, budget, run.by_hand !== null);
+  const { revision, ...past } = await loadPast(db, digest.id, run.due);
+  const explain = (error: unknown) => ports.explain(error, 'digest');
+  const { collected, baseline } = await collectDigest(digest.subject, {
+    account,
+    now: now(),
+    explain,
+    ...past,
+  });
+  const { quiet, thread } = renderDigest(collected, digest.subject);
+  const failed = db.updateTable('reports').where('id', '=', digest.id).where('failures', '>', 0);
+  await failed.set({ failures: 0 }).execute();
+  // A person who presses "Run now" wants to see it.
+  const isSilent = quiet && run.by_hand === null && run.missed === 0;
+  const remembered = isSilent ? baselineAfterSilence(past.baseline, baseline) : baseline;
+  const figures = JSON.stringify(collected);
+  await db.transaction().execute(async (trx) => {
+    if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
+    await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
+    if (isSilent) return void (await acceptBaseline(trx, run));
+    const late = isLate ? now().toISOString() : undefined;
+    await putPost(trx, attempt, { arrives: 'sent', order: { only, timeZone }, late, replies: thread.length });
+  });
+}
+
+/** `failures`: failed requests of all attempts of this run, at least 1. */
+async function handleFailure(attempt: Attempt, error: unknown, failures: number): Promise<void> {
+  const { digest, run, db, now, log, ports } = attempt;
+  const found = classifyCdnFailure(error);
+  if (typeof found === 'string') return pauseRun(attempt, found);
+  // At least what the CDN asks for, and doubled with each failure.
+  const doubled = firstPauseMs * 2 ** (failures - 1);
+  const pauseMs = found && Math.min(longestPauseMs, Math.max(found.retryAfterMs, doubled));
+  const at = error instanceof BudgetSpent ? error.resetsAt : pauseMs && new Date(now().getTime() + pauseMs);
+  if (at && failures < mostFailedRequests) {
+    log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
+    return db.transaction().execute(async (trx) => {
+      if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
+        await enqueueRun(ports.enqueue, run, { in: trx, at });
+    });
+  }
+  const failure = ports.explain(error, 'digest');
+  if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
+    return pauseRun(attempt, 'failing');
+  await postInstead(attempt, { arrives: 'failed', failure });
+}
+
+/** Posts why there is no report. */
+async function postInstead(attempt: Attempt, post: Pick<Post, 'arrives' | 'failure'>): Promise<void> {
+  await attempt.db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, attempt.run, 'collecting', 'sending')) await putPost(trx, attempt, post);
+  });
+}
+
+async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: PauseReason): Promise<void> {
+  const { id } = digest;
+  await db.transaction().execute(async (trx) => {
+    if (await moveRun(trx, run, 'collecting', 'failed'))
+      await pauseReports(trx, { id }, { reason, at: now() }, ports);
+  });
+  log.warn({ digest: id, reason }, 'digest paused');
+}
+
+/** What a post says beside the figures of its run. */
+interface Post {
+  /** The state of the run once the post has arrived. */
+  readonly arrives: Extract<RunState, 'sent' | 'skipped' | 'failed'>;
+  /** As it was when the run was collected. */
+  readonly order?: Pick<DigestSubject, 'only' | 'timeZone'>;
+  /** When it was collected, as ISO text, if that was late. */
+  readonly late?: string | undefined;
+  /** Why the run failed. */
+  readonly failure?: Failure;
+}
+
+interface AboutRun extends Post {
+  readonly digestId: string;
+  /** ISO text. */
+  readonly due: string;
+  /** The `attempts` of the run that made it. */
+  readonly attempt: number;
+}
+
+/** Puts what a run posts into the outbox: the first message into the channel, the others into its thread. */
+async function putPost(
+  trx: Trx,
+  { digest, run, ports: { outbox }, now }: Attempt,
+  { replies = 0, ...post }: Post & { readonly replies?: number },
+): Promise<void> {
+  const id = postId(run);
+  const about = { digestId: digest.id, due: run.due.toISOString(), attempt: run.attempts, ...post };
+  await outbox.put(trx, {
+    id,
+    kind: digestPost,
+    about,
+    installation: digest.owner,
+    to: { places: [digest.channel] },
+    doubt: 'look',
+    ...(post.arrives === 'sent' ? { expiresAt: new Date(now().getTime() + staleMs) } : {}),
+  });
+  for (let nth = 0; nth < replies; nth += 1) {
+    await outbox.put(trx, {
+      id: `${id}:${nth + 1}`,
+      kind: digestDetail,
+      about: { ...about, nth },
+      installation: digest.owner,
+      to: { parent: id },
+      doubt: 'once',
+    });
+  }
+}
+
+/** The posts of a deleted digest are not sent any more; those of a paused one are. */
+export async function cancelPosts(trx: Trx, digestId: string, outbox: Outbox): Promise<void> {
+  const sending = trx
+    .selectFrom('report_runs')
+    .where('report_id', '=', digestId)
+    .where('state', '=', 'sending');
+  for (const run of await sending.selectAll().execute())
+    if (await outbox.cancel(trx, postId(run))) await moveRun(trx, run, 'sending', 'cancelled');
+}
+
+function postId({ report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>): string {
+  return `digest:${report_id}:${due.toISOString()}:${attempts}`;
+}
+
+const digestPost = defineMessage<AboutRun, ReportPorts>({
+  kind: 'digest-post',
+  async render(about, { db }) {
+    const found = await loadPost(db, about);
+    if (!found) return undefined;
+    const { digest, run, rendered } = found;
+    const { arrives, late, failure } = about;
+    if (arrives === 'skipped') return renderSkipped(digest, run.due, run.missed);
+    if (failure) return renderRunFailed(digest, run.due, failure);
+    return rendered && renderPost(rendered, digest, run, late === undefined ? undefined : new Date(late));
+  },
+  renderInstead: renderRefused,
+  async ended(trx, { about, state, reason, code }, context) {
+    const { digestId: id, due, attempt, arrives } = about;
+    const run = { report_id: id, due: new Date(due), attempts: attempt };
+    const { ports, now } = context;
+    if (reason === 'expired') {
+      if (await moveRun(trx, run, 'sending', 'due', { run_at: now() }))
+        await enqueueRun(ports.enqueue, run, { in: trx });
+      return;
+    }
+    // With a code: in its place went a message that says why.
+    const hasArrived = state === 'sent' && code === undefined;
+    const to = state === 'unknown' ? state : hasArrived ? arrives : 'failed';
+    if (!(await moveRun(trx, run, 'sending', to))) return;
+    // People were told: the next run compares with this one.
+    if (to === 'sent') await acceptBaseline(trx, run);
+    if (to === 'unknown') await putUnknownNotice(trx, about, context);
+    const isOver = reason === 'app-gone' || reason === 'place-gone';
+    const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
+    if (isOver) await pauseReports(trx, { id }, { reason: pause, at: now() }, ports);
+  },
+});
+
+/** The rest of a post, in its thread. */
+const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPorts>({
+  kind: 'digest-detail',
+  render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
+  renderInstead: renderRefused,
+});
+
+async function loadPost(db: Db, { digestId, due, order }: AboutRun) {
+  const digest = await findDigest(db, digestId);
+  const run = await findRun(db, { report_id: digestId, due: new Date(due) });
+  const collected = parseStored(run?.figures) as Collected | undefined;
+  return digest && run && { digest, run, rendered: order && collected && renderDigest(collected, order) };
+}
+
+/** Says in the place of a message that Slack refuses as it is. */
+async function renderRefused(
+  { digestId, due, arrives }: AboutRun,
+  { code, reference }: Refusal,
+  { db, ports }: ReportContext,
+): Promise<Message | undefined> {
+  if (arrives === 'failed') return undefined;
+  const digest = await findDigest(db, digestId);
+  const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
+  return digest && renderRunFailed(digest, new Date(due), failure);
+}
+
+/** To the owner, else to the configured admins: a person has to look, and decides. */
+async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: ReportContext): Promise<void> {
+  const { digestId, due, attempt } = about;
+  log.warn({ digest: digestId, due }, 'unknown whether a digest was posted');
+  const digest = await findDigest(trx, digestId);
+  if (!digest) return;
+  const { configuredAdmins } = ports.people(digest.owner);
+  await ports.outbox.put(trx, {
+    id: `digest-unknown:${digestId}:${due}:${attempt}`,
+    kind: unknownNotice,
+    about: { digestId, due },
+    installation: digest.owner,
+    to: { places: [digest.owner.userId, ...configuredAdmins] },
+    doubt: 'once',
+  });
+}
+
+const unknownNotice = defineMessage({
+  kind: 'digest-unknown',
+  async render({ digestId, due }: { digestId: string; due: string }, { db }: ReportContext) {
+    const digest = await findDigest(db, digestId);
+    return digest && renderUnknown(digest, new Date(due));
+  },
+});
+
+/** Every kind of message that digests put into the outbox. */
+export const digestMessages = [digestPost, digestDetail, unknownNotice];
