@@ -6,50 +6,35 @@ export function findClosest(typed: string, candidates: Iterable<string>, most = 
   const wanted = typed.toLowerCase();
   if (wanted === '') return [];
   const allowed = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)));
-  // Three rows, reused for every candidate: none is much longer than the typed word.
-  const createRow = () => new Uint16Array(wanted.length + 6);
-  const scratch: Scratch = [createRow(), createRow(), createRow()];
-  const near: { candidate: string; edits: number }[] = [];
-  for (const candidate of new Set(candidates)) {
+  const near = [...new Set(candidates)].flatMap((candidate) => {
     const lower = candidate.toLowerCase();
-    const edits =
-      wanted.length > 1 && lower.startsWith(wanted) ? 0 : countEdits(wanted, lower, allowed, scratch);
-    if (edits <= allowed) near.push({ candidate, edits });
-  }
+    const isBeginning = wanted.length > 1 && lower.startsWith(wanted);
+    if (!isBeginning && Math.abs(lower.length - wanted.length) > allowed) return [];
+    const edits = isBeginning ? 0 : countEdits(wanted, lower);
+    return edits <= allowed ? [{ candidate, edits }] : [];
+  });
   return near
     .sort((a, b) => a.edits - b.edits || a.candidate.length - b.candidate.length)
     .slice(0, most)
     .map(({ candidate }) => candidate);
 }
 
-/**
- * The Damerau distance with adjacent swaps, abandoned when it exceeds `limit`. Only a band of `limit` around the diagonal
- * is computed, since this runs over 50,000 names.
- */
-function countEdits(a: string, b: string, limit: number, scratch: Scratch): number {
-  const beyond = limit + 1;
-  if (Math.abs(a.length - b.length) > limit) return beyond;
-  let [before, last, row] = scratch;
-  for (let j = 0; j <= b.length; j += 1) last[j] = j <= limit ? j : beyond;
+/** The Damerau distance with adjacent swaps. */
+function countEdits(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i += 1) {
-    const from = Math.max(1, i - limit);
-    const to = Math.min(b.length, i + limit);
-    row[from - 1] = i <= limit ? i : beyond;
-    row[to + 1] = beyond;
-    let best = row[from - 1] ?? beyond;
-    for (let j = from; j <= to; j += 1) {
-      const same = a.charCodeAt(i - 1) === b.charCodeAt(j - 1);
-      let edits = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
-      const swapped =
-        a.charCodeAt(i - 1) === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === b.charCodeAt(j - 1);
-      if (i > 1 && j > 1 && swapped) edits = Math.min(edits, (before[j - 2] ?? 0) + 1);
-      row[j] = edits;
-      if (edits < best) best = edits;
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        (last[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+        isSwapped ? (before[j - 2] ?? 0) + 1 : Infinity,
+      );
     }
-    if (best > limit) return beyond;
-    [before, last, row] = [last, row, before];
+    [before, last] = [last, row];
   }
-  return last[b.length] ?? beyond;
+  return last[b.length] ?? 0;
 }
-
-type Scratch = readonly [Uint16Array, Uint16Array, Uint16Array];

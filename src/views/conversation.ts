@@ -1,5 +1,5 @@
 import { actions, limits, type Message, type MessageBlock, say } from './blocks/blocks.ts';
-import { button, commandButton } from './blocks/buttons.ts';
+import { button, commandButton, type Pressed, readPressed } from './blocks/buttons.ts';
 
 /** In place of a form, which Slack opens after a press only. `words` are a command without `/cdn`. */
 export function renderFormOffer(title: string, words: string): Message {
@@ -9,11 +9,6 @@ export function renderFormOffer(title: string, words: string): Message {
     'This needs a form, which opens by a button.',
     actions(commandButton(`Open: ${title}`, typed, 0, { style: 'primary' })),
   );
-}
-
-interface Pressed {
-  readonly actionId: string;
-  readonly value: string;
 }
 
 /**
@@ -39,9 +34,7 @@ const maxShown = 5;
 
 /** The button that a pressed offer repeats; undefined = another button was pressed. */
 export function readNativeOffer(actionId: string, value: string): Pressed | undefined {
-  if (actionId !== 'native:show') return undefined;
-  const space = value.indexOf(' ');
-  return { actionId: value.slice(0, space), value: value.slice(space + 1) };
+  return actionId === 'native:show' ? readPressed(value) : undefined;
 }
 
 /** Where the offer was taken. */

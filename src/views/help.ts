@@ -2,9 +2,8 @@ import type { ActionsBlock, Button, SectionBlock } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
 import { version } from '../lib/version.ts';
 import { actions, context, type Message, message, section } from './blocks/blocks.ts';
-import { commandButton, connectButton } from './blocks/buttons.ts';
+import { commandButton, connectButton, selectOf } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
-import { selectOf } from './blocks/menu-of-buttons.ts';
 import {
   capitalize,
   escapeMarkup,

@@ -56,7 +56,7 @@ export function offerShare(answer: Message, { channelId, threadTs }: AnswerPlace
     if (element.type === 'overflow') {
       const options = element.options.map((option) =>
         option.value?.startsWith('share:post')
-          ? { ...option, value: addKey(option.value, key, maxOptionValue) }
+          ? { ...option, value: addKey(option.value, key, limits.optionValue) }
           : option,
       );
       return { ...element, options };
@@ -65,7 +65,7 @@ export function offerShare(answer: Message, { channelId, threadTs }: AnswerPlace
     if (isHere) return { ...element, value: addKey(element.value ?? '', key, limits.value), confirm };
     return {
       type: 'conversations_select',
-      action_id: `share:to:${key} ${words}`.slice(0, maxId).trimEnd(),
+      action_id: `share:to:${key} ${words}`.slice(0, limits.actionId).trimEnd(),
       placeholder: plain('Share in…'),
       filter: {
         include: ['public', 'private'],
@@ -153,10 +153,6 @@ function addKey(value: string, key: string, most: number): string {
   const keyed = `${value} shown:${key}`;
   return keyed.length > most ? value : keyed;
 }
-
-/** Slack's limits: https://docs.slack.dev/reference/block-kit */
-const maxId = 255;
-const maxOptionValue = 150;
 
 function confirmShare(where: string): ConfirmationDialog {
   const text = `Share this in ${where}? Everybody there sees what your key can read.`;

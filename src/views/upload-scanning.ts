@@ -3,11 +3,10 @@ import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
 import { startOfDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
-import { button, commandButton } from './blocks/buttons.ts';
+import { button, commandButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatInteger, formatMoment, formatShortDay, pluralize } from './blocks/format.ts';
 import { modal, searchSelect } from './blocks/inputs.ts';
-import { selectOf } from './blocks/menu-of-buttons.ts';
 import { formatCell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 

@@ -5,7 +5,7 @@ import { features, findAction, findCommand, findShortcut } from '../../commands/
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
-import { readChoice } from '../../views/blocks/menu-of-buttons.ts';
+import { readChoice } from '../../views/blocks/buttons.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/conversation.ts';
 import { createModalFlow } from './modal-flow.ts';

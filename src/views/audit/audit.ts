@@ -1,9 +1,8 @@
 import type { SectionBlock, StaticSelect } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
+import { button, commandButton, overflow } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { actionMenu, option } from '../blocks/inputs.ts';
-import { overflow } from '../blocks/menu-of-buttons.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, unbold } from '../blocks/text.ts';
 import type { AuditLine } from './words.ts';
 

@@ -1,7 +1,7 @@
 import type { ActionsBlockElement, Button } from '@slack/types';
 import { shareButton } from '../share.ts';
 import { actions, context, type Message, type MessageBlock, message, section } from './blocks.ts';
-import { overflow } from './menu-of-buttons.ts';
+import { overflow } from './buttons.ts';
 import { join, type Maybe, type Texts } from './text.ts';
 
 export interface ReadAnswer {

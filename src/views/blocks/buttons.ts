@@ -1,6 +1,6 @@
-import type { Button, ConfirmationDialog } from '@slack/types';
+import type { Button, ConfirmationDialog, Overflow, PlainTextOption, StaticSelect } from '@slack/types';
 import { limits, plain } from './blocks.ts';
-import { truncate } from './text.ts';
+import { type Maybe, truncate } from './text.ts';
 
 /** Asks before a button does its work. */
 export function confirmation(title: string, text: string, confirm: string, deny: string): ConfirmationDialog {
@@ -27,4 +27,87 @@ export function commandButton(label: string, words: string, nth = 0, more: Look 
 /** Opens the form for a key, or offers a link to the page. */
 export function connectButton(label = 'Connect your key', more: Look = { style: 'primary' }): Button {
   return button(label, 'connect:open', 'open', more);
+}
+
+/** Addresses of the CDN's own panel with `{id}` in them; undefined where it has no page for the thing. */
+export type PanelPages = Readonly<Record<'zone' | 'app' | 'script' | 'storage', string | undefined>>;
+
+/** Opens the panel's page in the browser. Nothing if there is none. */
+export function panelButton(
+  pages: PanelPages,
+  kind: keyof PanelPages,
+  id: string,
+  label = 'Open in the panel',
+): Maybe<Button> {
+  const url = pages[kind]?.replaceAll('{id}', encodeURIComponent(id));
+  return url && url.length <= limits.url && { ...button(label, `panel:link:${kind}`, id), url };
+}
+
+/** Buttons under a heading of a menu. */
+export interface ButtonGroup {
+  readonly label: string;
+  readonly buttons: readonly Maybe<Button>[];
+}
+
+/** The `⋯` menu of an action row, or the button itself if there is only one. A choice does what a press would do. */
+export function overflow(...buttons: readonly Maybe<Button>[]): Overflow | Button | undefined {
+  const options = makeOptions(buttons).slice(0, limits.overflow);
+  if (options.length < 2) return buttons.find((entry) => !!entry) || undefined;
+  return { type: 'overflow', action_id: 'menu:more', options };
+}
+
+/**
+ * A menu of buttons, with or without headings. A choice does what a press would do. `chosen` is the label of the entry
+ * that is shown; `nth` makes the id unique in its block. Nothing if it has no entries.
+ */
+export function selectOf(
+  placeholder: string,
+  entries: readonly Maybe<Button | ButtonGroup>[],
+  { chosen, nth = 0 }: { readonly chosen?: string | undefined; readonly nth?: number } = {},
+): StaticSelect | undefined {
+  const given = entries.filter((entry) => !!entry);
+  const groups = given
+    .filter((entry) => 'buttons' in entry)
+    .map(({ label, buttons }) => ({ label: plain(label), options: makeOptions(buttons) }))
+    .filter(({ options }) => options.length > 0);
+  const options = makeOptions(given.filter((entry) => 'type' in entry));
+  const all = [...options, ...groups.flatMap((group) => group.options)];
+  const initial = all.find(({ text }) => text.text === chosen);
+  if (all.length === 0) return undefined;
+  return {
+    type: 'static_select',
+    action_id: `menu:select:${nth}`,
+    placeholder: plain(truncate(placeholder, 150)),
+    ...(groups.length > 0 ? { option_groups: groups } : { options }),
+    ...(initial ? { initial_option: initial } : {}),
+  };
+}
+
+/** What a press asks for. */
+export interface Pressed {
+  readonly actionId: string;
+  readonly value: string;
+}
+
+/** The button behind the chosen entry of a menu; undefined if the element is no menu of buttons. */
+export function readChoice(actionId: string, value: string): Pressed | undefined {
+  return actionId.startsWith('menu:') ? readPressed(value) : undefined;
+}
+
+/** The press that a value stands for: its action and its own value. */
+export function readPressed(value: string): Pressed {
+  const space = value.indexOf(' ');
+  return { actionId: value.slice(0, space), value: value.slice(space + 1) };
+}
+
+/** Entries whose value is too long for an option are left out: their buttons carry short ids. */
+function makeOptions(buttons: readonly Maybe<Button>[]): PlainTextOption[] {
+  return buttons
+    .flatMap((entry): PlainTextOption[] => {
+      const value = entry && `${entry.action_id} ${entry.value}`;
+      if (!entry || !value || value.length > limits.optionValue) return [];
+      const text = plain(truncate(entry.text.text, limits.option));
+      return [{ text, value, ...(entry.url ? { url: entry.url } : {}) }];
+    })
+    .slice(0, limits.options);
 }

@@ -5,8 +5,7 @@ import { formatInteger } from './format.ts';
 import { option } from './inputs.ts';
 import { plainText, stripMarkup, wrapText } from './text.ts';
 
-/** Slack's limit: https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
-export const maxOptions = 100;
+export const maxOptions = limits.options;
 
 /** The notes below the options of a menu with search. */
 export interface MenuNotes {

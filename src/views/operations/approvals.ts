@@ -1,8 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
+import { button, commandButton, confirmation, connectButton, selectOf } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
-import { selectOf } from '../blocks/menu-of-buttons.ts';
 import {
   capitalize,
   escapeMrkdwn,

@@ -1,8 +1,8 @@
 import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, say } from '../blocks/blocks.ts';
+import { selectOf } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
-import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';

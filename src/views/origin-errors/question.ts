@@ -3,9 +3,8 @@ import { type Filters, filterKinds } from '../../api/origin-errors/filters.ts';
 import { shiftDay } from '../../lib/time.ts';
 import { findMoment } from '../../lib/time-zone.ts';
 import { plain } from '../blocks/blocks.ts';
-import { button } from '../blocks/buttons.ts';
+import { button, selectOf } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';
-import { selectOf } from '../blocks/menu-of-buttons.ts';
 import { formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from '../zones/rows.ts';
 import {

@@ -8,10 +8,9 @@ import {
   type Report,
 } from '../../commands/reports/model.ts';
 import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
+import { button, commandButton, confirmation, connectButton, overflow } from '../blocks/buttons.ts';
 import { pluralize } from '../blocks/format.ts';
 import { formResult } from '../blocks/inputs.ts';
-import { overflow } from '../blocks/menu-of-buttons.ts';
 import { capitalize, formatCode, type Maybe } from '../blocks/text.ts';
 import { describeCondition, describeEvery, describeSubject } from './alerts/words.ts';
 import { describeNextRuns, describeSchedule, formatRunTime } from './digests/schedule.ts';

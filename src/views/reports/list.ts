@@ -8,9 +8,8 @@ import {
   type Report,
 } from '../../commands/reports/model.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
+import { button, commandButton, overflow } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
-import { overflow } from '../blocks/menu-of-buttons.ts';
 import { capitalize, formatCode, join, truncateMarkup } from '../blocks/text.ts';
 import { describeContent, manageButtons, takeOverButton } from './card.ts';
 import { formatRunTime } from './digests/schedule.ts';

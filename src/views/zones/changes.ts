@@ -1,10 +1,8 @@
 import type { SettingChange } from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import type { Message } from '../blocks/blocks.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
+import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
 import { formatMoment, formatNumber, formatSpan, formatUtc, pluralize } from '../blocks/format.ts';
-import { selectOf } from '../blocks/menu-of-buttons.ts';
-import { type PanelPages, panelButton } from '../blocks/panel.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';

@@ -1,7 +1,7 @@
 import { rankAttention, type Totals, type Weakness, type ZoneSummary } from '../../api/zones/summary.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
+import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';
 import {
   formatBytes,
   formatInteger,
@@ -11,7 +11,6 @@ import {
   formatRoundMoney,
   pluralize,
 } from '../blocks/format.ts';
-import { type PanelPages, panelButton } from '../blocks/panel.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { join, plainText } from '../blocks/text.ts';
 import {

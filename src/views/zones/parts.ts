@@ -1,8 +1,7 @@
 import { getEnumName } from '../../api/zones/enums.ts';
 import type { Section } from '../../api/zones/members.ts';
 import type { Zone } from '../../api/zones/zone.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
-import { type ButtonGroup, selectOf } from '../blocks/menu-of-buttons.ts';
+import { type ButtonGroup, button, commandButton, selectOf } from '../blocks/buttons.ts';
 import type { Maybe } from '../blocks/text.ts';
 import { edgeRuleActions, listEdgeRule } from './edge-rules.ts';
 import { listSection } from './sections.ts';

@@ -2,9 +2,8 @@ import { legacyTls, rankAttention, type ZoneSummary } from '../../api/zones/summ
 import type { Zone } from '../../api/zones/zone.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
+import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
-import { type PanelPages, panelButton } from '../blocks/panel.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';

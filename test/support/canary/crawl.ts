@@ -2,8 +2,8 @@ import { canary } from '../../../simulator/cdn/canaries.ts';
 import type { Actor } from '../../../simulator/slack/actor.ts';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import type { Json } from '../../../simulator/slack/world.ts';
+import { readChoice } from '../../../src/views/blocks/buttons.ts';
 import { isNote } from '../../../src/views/blocks/menu.ts';
-import { readChoice } from '../../../src/views/blocks/menu-of-buttons.ts';
 import type { CanaryBot } from './bot.ts';
 
 /** Fields whose text is there to be read by others. Any other text field counts as a secret one. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { button, commandButton } from '../../../src/views/blocks/buttons.ts';
-import { overflow, readChoice, selectOf } from '../../../src/views/blocks/menu-of-buttons.ts';
+import { button, commandButton, overflow, readChoice, selectOf } from '../../../src/views/blocks/buttons.ts';
 
 const refresh = button('Refresh', 'zones:page:refresh', 'sort=name&fresh=1');
 const help = commandButton('Help', 'help zones');

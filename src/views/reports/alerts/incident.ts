@@ -10,10 +10,9 @@ import {
   say,
   section,
 } from '../../blocks/blocks.ts';
-import { button, commandButton } from '../../blocks/buttons.ts';
+import { button, commandButton, overflow, selectOf } from '../../blocks/buttons.ts';
 import { renderChart } from '../../blocks/chart.ts';
 import { formatDuration, formatInteger, pluralize } from '../../blocks/format.ts';
-import { overflow, selectOf } from '../../blocks/menu-of-buttons.ts';
 import { escapeMrkdwn, formatCode, join, type Maybe, sanitizeMrkdwn, unbold } from '../../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
 import { describeSubject, targetNouns } from './words.ts';
