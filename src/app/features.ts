@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { tenantId } from '../auth/identity.ts';
 import { createOffboarding } from '../auth/offboarding.ts';
+import type { Doctor } from '../commands/define.ts';
 import { createExportService } from '../commands/exports/service.ts';
 import { exportLimits } from '../commands/exports/worker/gather.ts';
 import { startExportThread } from '../commands/exports/worker/thread.ts';
@@ -11,7 +12,6 @@ import type { Ledger } from '../commands/operations/transitions.ts';
 import { createAccountReads } from '../commands/reports/accounts/reads.ts';
 import { createReports } from '../commands/reports/life.ts';
 import { createPauseHook } from '../commands/reports/pauses.ts';
-import type { Doctor } from '../commands/services.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
 import { workspaceOf } from '../slack/sender.ts';
 import { runChecks } from './doctor/checks.ts';

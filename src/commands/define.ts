@@ -1,24 +1,34 @@
 import type { KnownBlock, ModalView, Option, PlainTextOption } from '@slack/types';
 import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
+import type { Audit } from '../auth/audit/audit.ts';
 import type { People, Person } from '../auth/identity.ts';
+import type { KeyStore } from '../auth/keys/key-store.ts';
+import type { KeyPage } from '../auth/keys/links.ts';
+import type { Names } from '../auth/names.ts';
 import type { Authorizer } from '../auth/policy/authorizer.ts';
+import type { Policies } from '../auth/policy/policies.ts';
 import type { Decision, Right } from '../auth/policy/policy.ts';
-import type { FormResult, Message } from '../views/blocks/blocks.ts';
+import type { Audience } from '../outbox/slack-port.ts';
+import type { Secret } from '../secrets/secret.ts';
+import type { Attachment, FormResult, Message } from '../views/blocks/blocks.ts';
 import type { PanelPages } from '../views/blocks/buttons.ts';
 import type { Failure } from '../views/blocks/failure.ts';
-import type { CommandSummary } from '../views/help.ts';
-import type { SharedFile } from '../views/share.ts';
-import type { Service, Services } from './services.ts';
+import type { Finding } from '../views/doctor.ts';
+import type { CommandSummary, HelpGroup } from '../views/help.ts';
+import type { SharedFile, ShareOutcome } from '../views/share.ts';
+import type { ExportService } from './exports/service.ts';
+import type { Ledger } from './operations/transitions.ts';
+import type { Accounts } from './reports/accounts/reads.ts';
+import type { ReportService } from './reports/life.ts';
 import type { Words } from './words.ts';
+import type { SettingsHistory } from './zones/history/history.ts';
+import type { ZoneCache } from './zones/zone-cache.ts';
 
 /** Available to every command, button and form: the person, the place, the CDN and the policy. Independent of Slack. */
 export interface Context {
   readonly person: Person;
-  /**
-   * The CDN with the person's own key, until `signal` or the given signal aborts. Throws a UserError that offers to
-   * connect if no key is linked.
-   */
+  /** The CDN with the person's own key, until a signal aborts. @throws UserError that offers to connect without a key. */
   readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
   /** The channel of the command or press; undefined in the Home tab. */
   readonly channelId: string | undefined;
@@ -43,6 +53,59 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
+/** Services for some features only. A feature names its own: `Feature<'reports'>`. */
+export interface Services {
+  /** A client for a key that is not linked yet. */
+  readonly cdnWith: (key: Secret) => CdnClient;
+  readonly keyStore: KeyStore;
+  /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
+  readonly keyPage: KeyPage | undefined;
+  readonly zoneCache: ZoneCache;
+  /** Accounts as jobs read them, within their budget. */
+  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop' | 'preview'>;
+  readonly names: Names;
+  readonly settingsHistory: SettingsHistory;
+  readonly policies: Policies;
+  readonly audit: Audit;
+  readonly ledger: Ledger;
+  readonly exports: ExportService;
+  readonly reports: ReportService;
+  readonly sharing: Sharing;
+  readonly doctor: Doctor;
+  /** Directory for files before they are sent. Readable by the bot's own user only. */
+  readonly tempDirectory: string;
+  readonly features: readonly HelpGroup[];
+}
+
+/** Looks at what the bot needs in a person's workspace. */
+export interface Doctor {
+  /** Charts and tables that were refused there are tried again from now on. */
+  readonly retryNativeBlocks: (person: Person) => Promise<void>;
+  /** Posts charts and tables to the person and takes them back; changes nothing else. */
+  readonly examine: (person: Person) => Promise<readonly Finding[]>;
+}
+
+/** The way of an answer to a channel or thread, for this delivery. */
+export interface Sharing {
+  /** An answer that this person was shown within the last half hour. */
+  readonly recall: (key: string) => Message | undefined;
+  /** The id of a channel by its name; undefined = the bot sees none. */
+  readonly findChannel: (name: string) => Promise<string | undefined>;
+  /** Who reads a channel. */
+  readonly readAudience: (channel: string) => Promise<Audience>;
+  /** Posts for all who read there. What was posted with the same `once` is not posted again. Discards the files. */
+  readonly post: (
+    message: Message,
+    to: {
+      readonly channel: string;
+      readonly threadTs: string | undefined;
+      readonly files: readonly Attachment[];
+      readonly once: string | undefined;
+    },
+  ) => Promise<ShareOutcome>;
+}
+
+export type Service = keyof Services;
 export type With<Needs extends Service> = Context & Pick<Services, Needs>;
 
 export interface OpenModal {
@@ -69,7 +132,7 @@ export interface Entry<Input, Needs extends Service = never> {
   /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
   readonly load?: (input: Input, context: With<Needs>) => Promise<ModalView>;
   readonly run?: (input: Input, context: With<Needs>) => Answer;
-  /** The Home tab shows what this changes, so it is published again after the answer. */
+  /** The Home tab is published again after the answer. */
   readonly changesHome?: true;
 }
 

@@ -1,8 +1,7 @@
 import type { HomeView } from '@slack/types';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
-import type { Feature, With } from './define.ts';
-import type { Service } from './services.ts';
+import type { Feature, Service, With } from './define.ts';
 
 export const homeTab: Feature<'features'> = {
   name: 'home',

@@ -4,9 +4,9 @@ import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
+import type { Service } from './define.ts';
 import { type Command, type Feature, findLast, type With } from './define.ts';
 import { assertAllowed } from './operations/proposals.ts';
-import type { Service } from './services.ts';
 import { toWords, type Words } from './words.ts';
 
 /** Where a typed command wants its answer shown: `errors shop in #ops`, `errors shop here`. */

@@ -1,8 +1,7 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { expect, test } from 'vitest';
-import type { Feature, With } from '../../src/commands/define.ts';
+import type { Feature, Service, With } from '../../src/commands/define.ts';
 import { loadHome } from '../../src/commands/home.ts';
-import type { Service } from '../../src/commands/services.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
 import { createCommandHarness, readText } from '../support/command-harness.ts';

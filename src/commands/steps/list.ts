@@ -1,4 +1,4 @@
-import type { Service } from '../services.ts';
+import type { Service } from '../define.ts';
 import { deletionStep } from './deletion.ts';
 import { originErrorsStep } from './origin-errors.ts';
 import type { Step } from './step.ts';

@@ -3,8 +3,7 @@ import { UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { plainText } from '../../views/blocks/text.ts';
-import type { With } from '../define.ts';
-import type { Service } from '../services.ts';
+import type { Service, With } from '../define.ts';
 
 /** An input or output, as people who build workflows see it. */
 interface Parameter {

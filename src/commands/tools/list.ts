@@ -1,4 +1,4 @@
-import type { Service } from '../services.ts';
+import type { Service } from '../define.ts';
 import { compareZones, listZoneChanges } from './changes.ts';
 import { getApp, getUploadScanning } from './figures.ts';
 import { listOriginErrors } from './origin-errors.ts';

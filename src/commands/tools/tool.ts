@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Right } from '../../auth/policy/policy.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import type { With } from '../define.ts';
-import type { Service } from '../services.ts';
+import type { Service, With } from '../define.ts';
 
 /** A call of a tool that helps next, as the assistant makes it or a person presses it. */
 export interface NextCall {

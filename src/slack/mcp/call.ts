@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
-import type { Service } from '../../commands/services.ts';
+import type { Service } from '../../commands/define.ts';
 import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';

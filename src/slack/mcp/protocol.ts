@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Service } from '../../commands/services.ts';
+import type { Service } from '../../commands/define.ts';
 import { tools } from '../../commands/tools/list.ts';
 import { answerSchema, type Tool } from '../../commands/tools/tool.ts';
 import { version } from '../../lib/version.ts';

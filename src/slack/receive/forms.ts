@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt';
 import type { Option } from '@slack/types';
-import type { Form } from '../../commands/define.ts';
+import type { Form, Service } from '../../commands/define.ts';
 import { findForm, findPicker } from '../../commands/registry.ts';
-import type { Service } from '../../commands/services.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { showsChanges } from './handlers.ts';

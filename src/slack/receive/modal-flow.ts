@@ -1,7 +1,6 @@
 import type { ModalView } from '@slack/types';
-import type { Action, Answer, Entry, Setup, With } from '../../commands/define.ts';
+import type { Action, Answer, Entry, Service, Setup, With } from '../../commands/define.ts';
 import { findPicker } from '../../commands/registry.ts';
-import type { Service } from '../../commands/services.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { capitalize } from '../../views/blocks/text.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ConversationsListResponse, ConversationsMembersResponse, WebClient } from '@slack/web-api';
-import type { Sharing } from '../../commands/services.ts';
+import type { Sharing } from '../../commands/define.ts';
 import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
