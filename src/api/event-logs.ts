@@ -54,21 +54,17 @@ export function findOldestEnd(now: Date, marginMs = 10 * minuteMs): Date {
 }
 
 /**
- * Checks a window: it must end within the service's 72 hours, `marginMs` from the edge, since time passes while a person
- * confirms. The specification does not bind the start: an earlier one is the service's to refuse. Throws a UserError.
+ * The specification does not bind the start of a window: an earlier one is the service's to refuse.
+ *
+ * @throws UserError for a window that does not end within the service's 72 hours.
  */
-export function checkEventLogWindow(
-  window: { from: Date; to: Date },
-  now: number,
-  marginMs = 5 * minuteMs,
-): void {
-  const from = window.from.getTime();
-  const to = window.to.getTime();
-  if (Number.isNaN(from) || Number.isNaN(to))
+export function checkEventLogWindow({ from, to }: Pick<EventLogExport, 'from' | 'to'>, now: number): void {
+  const [begin, end] = [from.getTime(), to.getTime()];
+  if (Number.isNaN(begin) || Number.isNaN(end))
     throw new UserError('The window has no start or no end.', 'Give both.');
-  if (to <= from) throw new UserError('The window ends before it begins.', 'Swap start and end.');
-  if (to > now + minuteMs) throw new UserError('The window ends in the future.', 'End it now or earlier.');
-  if (to < now - maxWindowMs + marginMs) throw new UserError(endsTooEarly, 'Choose a later one.');
+  if (end <= begin) throw new UserError('The window ends before it begins.', 'Swap start and end.');
+  if (end > now + minuteMs) throw new UserError('The window ends in the future.', 'End it now or earlier.');
+  if (end < now - maxWindowMs + minuteMs) throw new UserError(endsTooEarly, 'Choose a later one.');
 }
 
 /** The service refuses a window with 400 or 401; only the body tells. */
@@ -89,7 +85,7 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
     async export(shieldZoneId: string, wanted: EventLogExport) {
       const { from, to, query, filters = [] } = wanted;
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
-      checkEventLogWindow({ from, to }, now(), minuteMs);
+      checkEventLogWindow({ from, to }, now());
       if (filters.some(({ field, op, value }) => !field || !op || value.length === 0))
         throw new UserError('A filter is not complete.', 'Each one needs a field, an operation and a value.');
       const request = {
@@ -121,20 +117,15 @@ async function readFileReply(reply: Reply) {
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
   const chunks = reply.chunks();
   const held: Uint8Array[] = [];
-  let length = 0;
   let text = '';
-  let isDone = false;
+  let next = await chunks.next();
   // Only an answer that begins like JSON is delayed; a line of CSV does not.
-  do {
-    const next = await chunks.next();
-    isDone = next.done === true;
-    if (next.done) break;
+  for (; !next.done; next = await chunks.next()) {
     held.push(next.value);
-    length += next.value.length;
     text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
-  } while (length < maxRefusalLength && (text === '' || text.startsWith('{')));
-
-  const refusal = isDone && text.startsWith('{') ? parseJson(text) : undefined;
+    if (text.length >= maxRefusalLength || !/^(?:$|\{)/u.test(text.slice(0, 1))) break;
+  }
+  const refusal = next.done && text.startsWith('{') ? parseJson(text) : undefined;
   const isRefusal = isObject(refusal) && readErrorBody(refusal).kind !== 'none';
   if (isRefusal || isHtml(contentType, text)) {
     await chunks.return();

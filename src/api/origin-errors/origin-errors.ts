@@ -120,7 +120,7 @@ function readEntry(raw: unknown): OriginError | undefined {
       const first = readLeadingPath(log);
       if (first !== undefined) return first;
       const url = details()?.requestUrl;
-      return url === undefined ? undefined : removeQuery(url);
+      return url?.split(/[?#]/u, 1)[0];
     },
     details,
   };
@@ -134,33 +134,16 @@ function readEntry(raw: unknown): OriginError | undefined {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-const documentStart = '{"RequestUrl":"';
-
 /**
  * The path, if RequestUrl is the document's first member (as the service writes it) and needs no unescaping. Parsing every
  * document would double the time of counting half a million entries.
  */
 function readLeadingPath(log: unknown): string | undefined {
-  if (typeof log !== 'string' || !log.startsWith(documentStart) || !log.endsWith('}')) return undefined;
+  if (typeof log !== 'string' || !log.endsWith('}')) return undefined;
   // The path ends with the string, or where its query begins.
-  let end = documentStart.length;
-  for (; end < log.length; end += 1) {
-    const sign = log.charCodeAt(end);
-    if (sign === doubleQuote || sign === questionMark || sign === hash) break;
-    if (sign === backslash) return undefined;
-  }
-  const path = log.slice(documentStart.length, Math.min(end, documentStart.length + maxUrlLength));
-  return path.includes('@') || path.includes('=') ? redactPath(path) : path;
-}
-
-const doubleQuote = 0x22;
-const hash = 0x23;
-const questionMark = 0x3f;
-const backslash = 0x5c;
-
-function removeQuery(url: string): string {
-  const end = url.search(/[?#]/u);
-  return end === -1 ? url : url.slice(0, end);
+  const [, path, end] = /^\{"RequestUrl":"([^"\\?#]{0,2000})(.)/su.exec(log) ?? [];
+  if (path === undefined || end === '\\') return undefined;
+  return /[@=]/u.test(path) ? redactPath(path) : path;
 }
 
 const maxUrlLength = 2000;
@@ -201,18 +184,11 @@ function redactMessage(sentence: string | undefined): string | undefined {
     .replaceAll(/[^\s"'`<>|,;:=?&()[\]{}]{20,}/gu, (word) => (hasSecret(word) ? '…' : word));
 }
 
-/** Accepts times after 1970 and before the year 10,000, which every calendar can format. */
+/** A number, digits or ISO 8601. Accepts times after 1970 and before the year 10,000, which every calendar can format. */
 function readTimestamp(timestamp: unknown): number | undefined {
-  const at = typeof timestamp === 'string' ? readTextTime(timestamp) : timestamp;
-  return typeof at !== 'number' ? undefined : checkTime(toEpochMs(at));
-}
-
-/** Digits, or ISO 8601. */
-function readTextTime(text: string): number | undefined {
-  return /^\d{9,19}(?:\.\d+)?$/u.test(text) ? Number(text) : parseIsoTime(text);
-}
-
-function checkTime(at: number): number | undefined {
+  let read = timestamp;
+  if (typeof read === 'string') read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : parseIsoTime(read);
+  const at = typeof read === 'number' ? toEpochMs(read) : Number.NaN;
   return at > 0 && at < 253_402_300_800_000 ? at : undefined;
 }
 

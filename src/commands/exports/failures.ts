@@ -4,21 +4,11 @@ import { RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import { canBeLifted, describeLift, isPlaceCode, readCode } from '../../outbox/classify-failure.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
+import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
-import type { ExportRequest } from '../../views/exports/exports.ts';
-import type { Offer } from '../../views/exports/outcomes.ts';
-import { ExportTooLarge } from './worker/gather.ts';
-
-/** An attempt exceeded its time limit. */
-export class ExportOverdue extends Error {
-  override readonly name = 'ExportOverdue';
-}
-
-/** Processes died while they made this export. */
-export class ExportAbandoned extends Error {
-  override readonly name = 'ExportAbandoned';
-}
+import type { ExportRequest, Offer } from '../../views/exports/exports.ts';
+import { ExportStopped, type StopReason } from './worker/gather.ts';
 
 /** The consequence of a failed attempt: a retry, or the end with next steps for the person. */
 export type FailureVerdict =
@@ -44,21 +34,30 @@ export function classifyFailure(
 
   const same: Offer = { from: request.from, to: request.to };
   const change: Offer = { ...same, change: true };
-  if (error instanceof ApiError && isWindowError(error))
-    return { error, offers: [...correctWindow(request, now), change] };
-  if (error instanceof ApiError) return { error, offers: [isAboutRequest(error) ? change : same] };
-  if (error instanceof ExportTooLarge)
-    return { error: explainSize(error, request), offers: [...cut(request, piecesFor(error)), change] };
-  if (error instanceof ExportOverdue) return { error: overdue, offers: [...cut(request, 2), change] };
-  if (error instanceof ExportAbandoned) return { error: abandoned, offers: [...cut(request, 2), change] };
-  if (error instanceof SlackFailure && error.code === 'held_back')
-    return { error: explainHeldBack(error), offers: [change] };
-  if (error instanceof SlackFailure)
-    return { error: explainRefusal(error), offers: offersAfterRefusal(error.code, request) };
+  if (error instanceof ApiError) {
+    if (isWindowError(error)) return { error, offers: [...correctWindow(request, now), change] };
+    // True if the same request would be refused again.
+    const isAboutRequest = error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
+    return { error, offers: [isAboutRequest ? change : same] };
+  }
+  if (error instanceof ExportStopped) {
+    const { reason } = error;
+    const pieces = reason.kind === 'too-large' ? countPieces(reason) : 2;
+    return { error: explainStop(reason, request), offers: [...cut(request, pieces), change] };
+  }
+  if (error instanceof SlackFailure) {
+    const { code } = error;
+    if (code === 'held_back') return { error: explainHeldBack(error), offers: [change] };
+    let offers = [same];
+    if (tooLargeForSlack.includes(code)) offers = [...cut(request, 2), change];
+    else if (archived.includes(code)) offers = [change];
+    else if (isPlaceCode(code)) offers = [same, change];
+    return { error: explainRefusal(error), offers };
+  }
   if (isDiskFull(error)) return { error: diskFull, offers: cut(request, 2) };
-  const isTooOld = error instanceof UserError && request.to < findOldestEnd(now);
-  const offers = error instanceof UserError ? [...(isTooOld ? correctWindow(request, now) : []), change] : [];
-  return { error, offers };
+  if (!(error instanceof UserError)) return { error, offers: [] };
+  const isTooOld = request.to < findOldestEnd(now);
+  return { error, offers: [...(isTooOld ? correctWindow(request, now) : []), change] };
 }
 
 const cdnPausesMs = [2_000, 10_000, 30_000] as const;
@@ -95,23 +94,10 @@ function canPass({ outcome, code }: SlackFailure): boolean {
   return code !== 'held_back' && (outcome === 'unknown' || ['pass', 'unclear'].includes(readCode(code)));
 }
 
-const overdue = new UserError(
-  'This export was stopped after two hours.',
-  'Choose a shorter window, or filter.',
-);
-const abandoned = new UserError(
-  'The bot stopped twice while it made this export, so it was put aside.',
-  'Choose a shorter window, or tell whoever runs this bot the reference below.',
-);
 const diskFull = new UserError(
   'The bot’s disk is full, so the export was stopped.',
   'Tell whoever runs this bot, or choose a shorter window.',
 );
-
-/** True if the same request would be refused again. */
-function isAboutRequest(error: ApiError): boolean {
-  return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
-}
 
 /**
  * Windows to offer instead of a refused one: the part within the last 72 hours. If the window lies in them by our clock,
@@ -130,23 +116,6 @@ function correctWindow({ from, to }: ExportRequest, now: Date): readonly Offer[]
 
 const mostPieces = 4;
 
-/** In how many windows the log fits. Events are not spread evenly, so 20 % is left free. */
-function piecesFor({ announced, limit }: ExportTooLarge): number {
-  return announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
-}
-
-function explainSize(error: ExportTooLarge, { from, to }: ExportRequest): UserError {
-  const { announced, limit } = error;
-  const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
-  const minutes = (to.getTime() - from.getTime()) / minuteMs / piecesFor(error);
-  const length =
-    minutes < 120 ? `${Math.max(1, Math.floor(minutes))} minutes` : `${Math.floor(minutes / 60)} hours`;
-  return new UserError(
-    `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
-    `Choose a window of about ${length}, or filter.`,
-  );
-}
-
 /** Shorter windows that together cover the whole one. */
 function cut({ from, to }: ExportRequest, wanted: number): Offer[] {
   const pieces = Math.min(mostPieces, wanted);
@@ -157,26 +126,32 @@ function cut({ from, to }: ExportRequest, wanted: number): Offer[] {
   })).filter((piece) => piece.to > piece.from);
 }
 
+/** In how many windows the log fits. Events are not spread evenly, so 20 % is left free. */
+function countPieces({ announced, limit }: Extract<StopReason, { kind: 'too-large' }>): number {
+  return announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
+}
+
+function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {
+  if (reason.kind === 'overdue')
+    return new UserError('This export was stopped after two hours.', 'Choose a shorter window, or filter.');
+  if (reason.kind !== 'too-large')
+    return new UserError(
+      'The bot stopped twice while it made this export, so it was put aside.',
+      'Choose a shorter window, or tell whoever runs this bot the reference below.',
+    );
+  const { announced, limit } = reason;
+  const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
+  const minutes = (to.getTime() - from.getTime()) / minuteMs / countPieces(reason);
+  const length =
+    minutes < 120 ? `${Math.max(1, Math.floor(minutes))} minutes` : `${Math.floor(minutes / 60)} hours`;
+  return new UserError(
+    `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
+    `Choose a window of about ${length}, or filter.`,
+  );
+}
+
 const tooLargeForSlack = ['file_upload_size_restricted', 'upload_too_large'];
 const archived = ['is_archived', 'channel_is_archived'];
-
-function offersAfterRefusal(code: string, request: ExportRequest): Offer[] {
-  const same: Offer = { from: request.from, to: request.to };
-  const change: Offer = { ...same, change: true };
-  if (tooLargeForSlack.includes(code)) return [...cut(request, 2), change];
-  if (archived.includes(code)) return [change];
-  return isPlaceCode(code) ? [same, change] : [same];
-}
-
-/** The next step after a refusal. Exporting to oneself does not help against what an admin has to lift. */
-function describeStep(code: string): string {
-  if (code === 'upload_too_large') return 'Choose a shorter window.';
-  if (code === 'upload_refused')
-    return 'It would refuse it again. Tell whoever runs this bot the reference below.';
-  if (isPlaceCode(code)) return 'Type `/invite @cdn` in that channel, then export again.';
-  if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
-  return 'Try again, or export to yourself: leave the channel empty.';
-}
 
 function explainRefusal(error: SlackFailure): UserError {
   if (archived.includes(error.code))
@@ -190,6 +165,16 @@ function explainRefusal(error: SlackFailure): UserError {
   );
 }
 
+/** The next step after a refusal. Exporting to oneself does not help against what an admin has to lift. */
+function describeStep(code: string): string {
+  if (code === 'upload_too_large') return 'Choose a shorter window.';
+  if (code === 'upload_refused')
+    return 'It would refuse it again. Tell whoever runs this bot the reference below.';
+  if (isPlaceCode(code)) return 'Type `/invite @cdn` in that channel, then export again.';
+  if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
+  return 'Try again, or export to yourself: leave the channel empty.';
+}
+
 /** A retry would be held back again. */
 function explainHeldBack({ reference }: SlackFailure): UserError {
   return new UserError(
@@ -197,5 +182,59 @@ function explainHeldBack({ reference }: SlackFailure): UserError {
     'Another try would end the same. Tell whoever runs this bot the reference below, or filter those events out.',
     undefined,
     reference,
+  );
+}
+
+/** Why the export's first message could not be posted. */
+export function describePostFailure(
+  { code, reference }: { readonly code: string | undefined; readonly reference?: string | undefined },
+  channel: string | null,
+): Failure {
+  const where = channel === null ? 'your direct messages' : `<#${channel}>`;
+  if (code === undefined)
+    return { message: 'Slack asks for a pause.', hint: 'Send the form again in a minute.' };
+  if (code === 'held_back')
+    return {
+      message:
+        'What you typed holds a key or token that is in use, so nothing was posted. Nothing was asked of the CDN.',
+      hint: 'Fill in the form again without it: `/cdn export`.',
+      reference,
+    };
+  if (code === 'is_archived')
+    return { message: `${where} is archived.`, hint: 'Choose another channel, or only you.' };
+  if (code === 'not_in_channel' || code === 'channel_not_found')
+    return {
+      message: `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
+      hint: 'Invite it: type `/invite @cdn` in that channel, then send the form again.',
+    };
+  return {
+    message: `Slack does not let the bot post in ${where} (${code}).`,
+    hint: canBeLifted(code) ? describeLift(code) : 'Send the form again, or choose another channel.',
+  };
+}
+
+/**
+ * Checks that only people of this organisation read a channel. Where Slack does not say, only channels that an admin
+ * named for exports are taken.
+ *
+ * @throws UserError
+ */
+export function assertOwnAudience(channel: string, audience: Audience, named: readonly string[]): void {
+  if (audience === 'own') return;
+  if (audience === 'others')
+    throw new UserError(
+      `<#${channel}> is shared with another organisation, so no export is posted there.`,
+      'Choose a channel of your own organisation, or leave it empty to get the file yourself.',
+    );
+  if (named.includes(channel)) return;
+  const isMissing = audience.unknown === 'missing_scope';
+  const step = isPlaceCode(audience.unknown)
+    ? 'Type `/invite @cdn` there and export again'
+    : 'Try again in a minute';
+  throw new UserError(
+    `I cannot see who reads <#${channel}>, so no export is posted there.`,
+    isMissing
+      ? 'An admin can name it under *Exports may go to* in `/cdn settings`, or install the app again with the current manifest.'
+      : `${step}, or leave the channel empty to get the file yourself.`,
   );
 }

@@ -5,17 +5,15 @@ import { type FormResult, message, say, section } from '../../views/blocks/block
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
-import { renderAlreadyEnded } from '../../views/exports/outcomes.ts';
 import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
 import { createPeriodError, splitPeriod, type TypedPeriod } from '../periods.ts';
 import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
-import { assertOwnAudience } from './audience.ts';
+import { assertOwnAudience } from './failures.ts';
 import { toFilterRows } from './filters.ts';
-import { type AskedExport, formActions, readExport } from './form.ts';
-import { defaultWindow, endsInTime, type Window } from './window.ts';
+import { type AskedExport, defaultWindow, endsInTime, formActions, readExport, type Window } from './form.ts';
 
 type Needs = 'exports' | 'names' | 'sharing';
 
@@ -222,7 +220,7 @@ const cancel: Action<'exports'> = {
   async run(id, context) {
     const one = await context.exports.findPressed(context.person, id, context.message);
     if (!one) return say('This export is no longer remembered.');
-    if (one.endedAt) return renderAlreadyEnded(one);
+    if (one.endedAt) return views.renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
       throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
     }

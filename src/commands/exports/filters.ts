@@ -1,22 +1,19 @@
 import { isIP } from 'node:net';
 import { type EventLogFilter, eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 import { capitalize } from '../../views/blocks/text.ts';
-import { another, type FilterRow, rowIds } from '../../views/exports/form.ts';
+import { another, type FilterRow, mostRows, rowIds } from '../../views/exports/form.ts';
 import type { Fields } from '../define.ts';
 
-const mostFilters = 20;
 const mostValues = 50;
 const longestValue = 500;
 
 /** The rows of a form, and the id of the next one. */
-export type Rows = { readonly filters: readonly FilterRow[]; readonly nextRow: number };
-
-const empty = { drawn: 0, field: '', otherField: '', op: 'in', otherOp: '', values: '' };
+type Rows = { readonly filters: readonly FilterRow[]; readonly nextRow: number };
 
 /** One row per filter. */
 export function toFilterRows(filters: readonly EventLogFilter[]): Rows {
   const rows = filters.map(({ field, op, value }, nth): FilterRow => {
-    const [hasField, hasOp] = [isKnownField(field), isKnownOp(op)];
+    const [hasField, hasOp] = [isOneOf(eventLogFields, field), isOneOf(eventLogOps, op)];
     return {
       id: nth + 1,
       drawn: 0,
@@ -31,30 +28,28 @@ export function toFilterRows(filters: readonly EventLogFilter[]): Rows {
 }
 
 export function addRow({ filters, nextRow }: Rows): Rows {
-  if (filters.length >= mostFilters) return { filters, nextRow };
-  return { filters: [...filters, { ...empty, id: nextRow }], nextRow: nextRow + 1 };
+  if (filters.length >= mostRows) return { filters, nextRow };
+  const row = { id: nextRow, drawn: 0, field: '', otherField: '', op: 'in', otherOp: '', values: '' };
+  return { filters: [...filters, row], nextRow: nextRow + 1 };
 }
 
-export function removeRow({ filters, nextRow }: Rows, id: number): Rows {
-  return { filters: filters.filter((row) => row.id !== id), nextRow };
-}
-
-/** True if the choice of a field adds or removes an input, or changes a menu or hint. */
-export function needsRedraw(rows: readonly FilterRow[], fields: Fields): boolean {
-  return rows.some(
-    (row) =>
-      (row.field === another) !== rowIds(row.id).field in fields || row.op === 'cidr' || isUnusual(row),
+/**
+ * After the choice of a field. A URL or User-Agent is searched for a part: the default operation becomes `contains`.
+ * Undefined where no input comes or goes and no menu or hint changes: a press at the same time would be lost.
+ */
+export function chooseFields<Form extends Rows>(form: Form, fields: Fields): Form | undefined {
+  const filters = form.filters.map((row) =>
+    ['url', 'ua'].includes(row.field) && row.op === 'in' && row.drawn === 0
+      ? { ...row, op: 'contains', drawn: 1 }
+      : row,
   );
-}
-
-/** A URL or User-Agent is searched for a part: the default operation becomes `contains`. */
-export function withDefaultOps({ filters, nextRow }: Rows): Rows {
-  const usual = filters.map((row) => (isUnusual(row) ? { ...row, op: 'contains', drawn: 1 } : row));
-  return { filters: usual, nextRow };
-}
-
-function isUnusual({ field, op, drawn }: FilterRow): boolean {
-  return ['url', 'ua'].includes(field) && op === 'in' && drawn === 0;
+  const isChanged = filters.some(
+    (row, nth) =>
+      row !== form.filters[nth] ||
+      row.op === 'cidr' ||
+      (row.field === another) !== rowIds(row.id).field in fields,
+  );
+  return isChanged ? { ...form, filters } : undefined;
 }
 
 /** Reads the inputs of the rows. `drawn`: their ids, and how often their menus were drawn. */
@@ -82,23 +77,19 @@ export function readTypedRows(
 
 type Problem = readonly [block: string, problem: string];
 
-export interface ReadRows {
-  readonly filters: readonly EventLogFilter[];
-  readonly problems: readonly Problem[];
-  /** Names whose input was not drawn yet when the form was sent. */
-  readonly missing: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/** Reads the rows. `fields` shows which inputs for other names the form has. */
-export function readRows(rows: readonly FilterRow[], fields: Fields): ReadRows {
+/**
+ * Reads the rows. `fields` shows which inputs for other names the form has: `missing` are those that were not drawn yet when
+ * the form was sent.
+ */
+export function readRows(rows: readonly FilterRow[], fields: Fields) {
   const read = rows.map((row) => readRow(row, fields));
   const filters = read.flatMap(({ filter }) => filter ?? []);
-  const problems = read.flatMap(({ problem }) => (problem ? [problem] : []));
-  if (filters.length > mostFilters)
-    problems.push([rowIds(rows[0]?.id ?? 1).values, `At most ${mostFilters} filters.`]);
-  const missing = read.flatMap((row) => row.missing ?? []);
-  return { filters, problems, missing, warnings: filters.flatMap(describeUnknownNames) };
+  return {
+    filters,
+    problems: read.flatMap(({ problem }) => (problem ? [problem] : [])),
+    missing: read.flatMap(({ missing }) => missing ?? []),
+    warnings: filters.flatMap(describeUnknownNames),
+  };
 }
 
 function readRow(
@@ -184,17 +175,13 @@ function readValues(text: string): string[] | string {
 /** Warnings about names that the CDN does not document. */
 export function describeUnknownNames({ field, op }: Pick<EventLogFilter, 'field' | 'op'>): string[] {
   return [
-    ...(isKnownField(field) ? [] : [`the field ${field} is not a known one`]),
-    ...(isKnownOp(op) ? [] : [`the operation ${op} is not a known one`]),
+    ...(isOneOf(eventLogFields, field) ? [] : [`the field ${field} is not a known one`]),
+    ...(isOneOf(eventLogOps, op) ? [] : [`the operation ${op} is not a known one`]),
   ];
 }
 
-function isKnownField(field: string): boolean {
-  return eventLogFields.some((name) => name === field);
-}
-
-function isKnownOp(op: string): boolean {
-  return eventLogOps.some((name) => name === op);
+function isOneOf(names: readonly string[], name: string): boolean {
+  return names.includes(name);
 }
 
 /** Joins values into text that `readFilter` reads as the same values. */

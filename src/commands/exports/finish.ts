@@ -1,13 +1,11 @@
-import { z } from 'zod';
 import { defineMessage, type Refusal, type RenderContext } from '../../outbox/outbox.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import { renderProgress } from '../../views/exports/exports.ts';
-import * as views from '../../views/exports/outcomes.ts';
-import type { ExportPorts } from './ports.ts';
+import * as views from '../../views/exports/exports.ts';
 import {
   type ExportMove,
+  type ExportPorts,
   type ExportRow,
   findExport,
   installationOf,
@@ -15,42 +13,22 @@ import {
   toExportSummary,
 } from './store.ts';
 
-const offer = z.object({
-  from: z.coerce.date(),
-  to: z.coerce.date(),
-  change: z.literal(true).optional(),
-});
-
-const counts = z.array(z.tuple([z.string(), z.number()]).readonly()).readonly();
-
-const summary = z.object({
-  bars: z
-    .object({ from: z.number(), minutes: z.number(), counts: z.array(z.number()).readonly() })
-    .optional(),
-  worstHour: z.object({ from: z.number(), count: z.number() }).optional(),
-  actions: counts,
-  countries: counts,
-});
-
-const stored = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('done'),
-    files: z.int(),
-    summary: summary.optional(),
-    unread: z.enum(['large', 'no-header', 'not-csv']).optional(),
-  }),
-  z.object({ kind: z.literal('unknown') }),
-  z.object({ kind: z.literal('cancelled'), by: z.string() }),
-  z.object({ kind: z.literal('failed'), failure: z.custom<Failure>(), offers: z.array(offer).readonly() }),
-]);
-
 /** The outcome of an export as stored, for its message. The other facts are columns. */
-export type ExportOutcome = z.output<typeof stored>;
+export type ExportOutcome =
+  | (Pick<views.Done, 'files' | 'summary' | 'unread'> & { readonly kind: 'done' })
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'cancelled'; readonly by: string }
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly offers: readonly views.Offer[] };
 
 /** Undefined if the export has not ended, or its outcome was erased. */
 export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
-  // An older version stored other kinds.
-  return ending === null ? undefined : stored.safeParse(JSON.parse(ending)).data;
+  if (ending === null) return undefined;
+  return JSON.parse(ending, toDate) as ExportOutcome;
+}
+
+/** The ends of an offered window. */
+function toDate(key: string, value: unknown): unknown {
+  return (key === 'from' || key === 'to') && typeof value === 'string' ? new Date(value) : value;
 }
 
 export function renderOutcome(row: ExportRow, outcome: ExportOutcome, shownIn: views.OutcomePlace): Message {
@@ -72,6 +50,11 @@ export interface FinishContext {
   readonly now: () => Date;
 }
 
+/** What is stored when an export ends. `sha256` goes into the audit. */
+export interface FinishFacts extends Pick<Partial<ExportRow>, 'row_count' | 'byte_count' | 'files'> {
+  readonly sha256?: string | undefined;
+}
+
 /**
  * Ends an export: its last state, its message, which becomes the outcome, and the audit record. False if it has moved on
  * already.
@@ -81,20 +64,36 @@ export async function finishExport(
   { ports, now }: FinishContext,
   move: ExportMove,
   outcome: ExportOutcome,
-  done: {
-    readonly columns?: Pick<Partial<ExportRow>, 'row_count' | 'byte_count' | 'files'>;
-    readonly sha256?: string;
-  } = {},
+  { sha256, ...columns }: FinishFacts = {},
 ): Promise<boolean> {
-  const row = await moveExport(trx, move, {
-    ...done.columns,
-    state: outcome.kind,
-    ending: JSON.stringify(outcome),
-    ended_at: now(),
-  });
+  const ending = JSON.stringify(outcome);
+  const row = await moveExport(trx, move, { ...columns, state: outcome.kind, ending, ended_at: now() });
   if (!row) return false;
   if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports, now });
-  await ports.audit.record(recordOf(row, outcome, done.sha256), trx);
+  const { request, rows, bytes } = toExportSummary(row);
+  await ports.audit.record(
+    {
+      tenant: row.tenant,
+      actor: row.user_id,
+      event: outcome.kind === 'done' || outcome.kind === 'unknown' ? 'export-made' : 'export-ended',
+      subject: `shield zone ${request.shieldZoneId}`,
+      detail: {
+        export: row.id,
+        outcome: outcome.kind,
+        ...(outcome.kind === 'cancelled' ? { by: outcome.by } : {}),
+        from: request.from.toISOString(),
+        to: request.to.toISOString(),
+        channel: row.channel ?? 'direct message',
+        rows,
+        bytes,
+        filters: request.filters.length,
+        pseudonyms: request.pseudonyms,
+        spreadsheetSafe: request.spreadsheetSafe,
+        ...(sha256 === undefined ? {} : { sha256 }),
+      },
+    },
+    trx,
+  );
   return true;
 }
 
@@ -145,33 +144,5 @@ export async function renderExport(
   if (refusal?.code === 'held_back')
     return outcome && views.renderBlocked(one, outcome.kind, refusal.reference);
   const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
-  return outcome ? renderOutcome(row, outcome, shownIn) : renderProgress(one, first);
-}
-
-function recordOf(
-  row: ExportRow,
-  outcome: ExportOutcome,
-  sha256: string | undefined,
-): Parameters<ExportPorts['audit']['record']>[0] {
-  const { request, rows, bytes } = toExportSummary(row);
-  return {
-    tenant: row.tenant,
-    actor: row.user_id,
-    event: outcome.kind === 'done' || outcome.kind === 'unknown' ? 'export-made' : 'export-ended',
-    subject: `shield zone ${request.shieldZoneId}`,
-    detail: {
-      export: row.id,
-      outcome: outcome.kind,
-      ...(outcome.kind === 'cancelled' ? { by: outcome.by } : {}),
-      from: request.from.toISOString(),
-      to: request.to.toISOString(),
-      channel: row.channel ?? 'direct message',
-      rows,
-      bytes,
-      filters: request.filters.length,
-      pseudonyms: request.pseudonyms,
-      spreadsheetSafe: request.spreadsheetSafe,
-      ...(sha256 === undefined ? {} : { sha256 }),
-    },
-  };
+  return outcome ? renderOutcome(row, outcome, shownIn) : views.renderProgress(one, first);
 }

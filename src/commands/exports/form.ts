@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { hourMs, minuteMs } from '../../lib/time.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import type { ExportRequest } from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
 import { readPeriod } from '../periods.ts';
-import { addRow, needsRedraw, readRows, readTypedRows, removeRow, withDefaultOps } from './filters.ts';
-import { correctWindow, type Window } from './window.ts';
+import { addRow, chooseFields, readRows, readTypedRows } from './filters.ts';
+
+export type Window = { readonly from: Date; readonly to: Date };
 
 export interface AskedExport {
   readonly request: ExportRequest;
@@ -26,20 +27,15 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
     errors[field] ??= message;
   };
   const form = readForm(fields, note);
-  if (
-    !/^\d{1,10}$/u.test(form.shieldZoneId) ||
-    Number(form.shieldZoneId) > 2_147_483_647 ||
-    Number(form.shieldZoneId) < 1
-  ) {
+  const { shieldZoneId } = form;
+  if (!/^\d{1,10}$/u.test(shieldZoneId) || Number(shieldZoneId) > 2_147_483_647 || Number(shieldZoneId) < 1)
     wrong('shieldZoneId', 'A shield zone id is a whole number, such as 501.');
-  }
   if (!form.from) wrong('from', 'Choose when the window begins.');
   if (!form.to) wrong('to', 'Choose when the window ends.');
   if (form.from && form.to)
     for (const problem of findWindowProblem(form.from, form.to, now)) wrong('to', problem);
-  if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel)) {
+  if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel))
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
-  }
   const { filters, problems, missing, warnings } = readRows(form.filters, fields);
   for (const problem of problems) wrong(...problem);
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
@@ -47,7 +43,7 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
     const problem = `In the filters, ${missing.slice(0, 5).join('; ')}. Type it below, then press Export.`;
     return { again: forms.renderExportForm({ ...form, problem }) };
   }
-  const { from, to, channel, shieldZoneId, query, pseudonyms, spreadsheetSafe } = form;
+  const { from, to, channel, query, pseudonyms, spreadsheetSafe } = form;
   // A window that ends now may be ahead of the bot's clock.
   const window = { from, to: to > now ? now : to };
   const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe };
@@ -130,10 +126,11 @@ export const formActions: readonly Action[] = [
     drawn: form.drawn + 1,
   })),
   redraw('filter', (form) => ({ ...form, ...addRow(form) })),
-  redraw('filter-remove', (form, id) => ({ ...form, ...removeRow(form, Number(id)) })),
-  redraw('filter-field', (form, _, { modal }) =>
-    needsRedraw(form.filters, modal?.fields ?? {}) ? { ...form, ...withDefaultOps(form) } : undefined,
-  ),
+  redraw('filter-remove', (form, id) => ({
+    ...form,
+    filters: form.filters.filter((row) => row.id !== Number(id)),
+  })),
+  redraw('filter-field', (form, _, { modal }) => chooseFields(form, modal?.fields ?? {})),
   redraw('filter-op', (form) => form),
 ];
 
@@ -141,4 +138,29 @@ function chooseWindow(value: string, now: Date): Window {
   const typed = `last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`;
   const { from, to } = readPeriod(typed, { now, timeZone: 'UTC' });
   return correctWindow(new Date(from), new Date(to), now);
+}
+
+export function defaultWindow(now: Date): Window {
+  return { from: new Date(floor(now).getTime() - 24 * hourMs), to: floor(now) };
+}
+
+/** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
+export function endsInTime({ to }: Window, now: Date): boolean {
+  return to > findOldestEnd(now);
+}
+
+/** The nearest window that is surely valid: it begins before it ends, ends by now, and lies in the last 72 hours. */
+export function correctWindow(from: Date | undefined, to: Date | undefined, now: Date): Window {
+  if (!from || !to) return defaultWindow(now);
+  const [first, last] = from < to ? [from, to] : [to, from];
+  const end = last > now ? floor(now) : last;
+  const start = first < end ? first : new Date(end.getTime() - hourMs);
+  const earliest = findOldestEnd(now);
+  if (end <= earliest) return defaultWindow(now);
+  return { from: start < earliest ? earliest : start, to: end };
+}
+
+/** Date-time pickers have whole minutes. */
+function floor(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
 }

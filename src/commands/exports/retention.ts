@@ -4,8 +4,7 @@ import { dayMs, hourMs } from '../../lib/time.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
 import type { Db } from '../../store/schema.ts';
-import type { ExportContext } from './ports.ts';
-import { type ExportRow, installationOf, requesterOf } from './store.ts';
+import { type ExportContext, type ExportRow, installationOf, requesterOf } from './store.ts';
 
 // Search words are kept as long as the buttons that repeat an export are useful.
 const requestsKeptMs = 7 * dayMs;
@@ -35,8 +34,7 @@ export const exportRetentionJob = defineJob({
       .where('ended_at', '<', before(rowsKeptMs))
       .where((row) => row.or([row('files', '=', '[]'), row('files_deleted_at', 'is not', null)]))
       .execute();
-    const tenants = await withFiles(context).select('tenant').distinct().execute();
-    for (const { tenant } of tenants) {
+    for (const { tenant } of await selectWithFiles(db).select('tenant').distinct().execute()) {
       try {
         await deleteDue(tenant, context);
       } catch (error) {
@@ -54,17 +52,17 @@ export async function countOverdueFiles(
   keepDays: number,
   now: Date,
 ): Promise<number> {
-  const due = new Date(now.getTime() - keepDays * dayMs - graceMs);
-  const rows = await withFiles({ db })
+  if (keepDays === 0) return 0;
+  const rows = await selectWithFiles(db)
     .select('files')
     .where('tenant', '=', tenant)
-    .where('ended_at', '<=', due)
+    .where('ended_at', '<=', new Date(now.getTime() - keepDays * dayMs - graceMs))
     .execute();
-  return keepDays === 0 ? 0 : rows.flatMap(readFiles).length;
+  return rows.flatMap(readFiles).length;
 }
 
 /** Exports whose files may still be in Slack. */
-function withFiles({ db }: Pick<ExportContext, 'db'>) {
+function selectWithFiles(db: Db) {
   return db
     .selectFrom('exports')
     .where('state', 'in', ['done', 'unknown'])
@@ -73,8 +71,8 @@ function withFiles({ db }: Pick<ExportContext, 'db'>) {
 }
 
 async function deleteDue(tenant: string, context: ExportContext): Promise<void> {
-  const { now, ports, signal, log } = context;
-  const rows = withFiles(context).selectAll().where('tenant', '=', tenant);
+  const { db, now, ports, signal, log } = context;
+  const rows = selectWithFiles(db).selectAll().where('tenant', '=', tenant);
   const any = await rows.limit(1).executeTakeFirst();
   if (!any) return;
   // The policy of any requester is the tenant's.
@@ -98,15 +96,22 @@ function readFiles({ files }: Pick<ExportRow, 'files'>): string[] {
   return z.array(z.string()).parse(JSON.parse(files));
 }
 
-async function deleteFiles(row: ExportRow, days: number, context: ExportContext): Promise<void> {
+async function deleteFiles(row: ExportRow, afterDays: number, context: ExportContext): Promise<void> {
   const { db, now, ports, signal } = context;
   const files = readFiles(row);
   const slack = ports.slack(installationOf(row), signal);
   for (const file of files) await slack.deleteFile(file);
   await db.transaction().execute(async (trx) => {
     await trx.updateTable('exports').set({ files_deleted_at: now() }).where('id', '=', row.id).execute();
-    const detail = { export: row.id, files: files.length, afterDays: days };
-    const record = { tenant: row.tenant, event: 'export-deleted', subject: row.user_id, detail } as const;
-    await ports.audit.record({ ...record, actor: 'system' }, trx);
+    await ports.audit.record(
+      {
+        tenant: row.tenant,
+        actor: 'system',
+        event: 'export-deleted',
+        subject: row.user_id,
+        detail: { export: row.id, files: files.length, afterDays },
+      },
+      trx,
+    );
   });
 }

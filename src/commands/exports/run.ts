@@ -1,21 +1,40 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { decidePosting } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
+import { minuteMs } from '../../lib/time.ts';
+import { defineMessage, type Ended, type RenderContext } from '../../outbox/outbox.ts';
 import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob, type Job } from '../../store/queue/define-job.ts';
+import type { Trx } from '../../store/schema.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
-import { type ExportRequest, renderWaiting } from '../../views/exports/exports.ts';
-import { type EventFigures, type EventSummary, renderFileComment } from '../../views/exports/report.ts';
-import { assertOwnAudience } from './audience.ts';
-import { classifyFailure, ExportAbandoned, ExportOverdue } from './failures.ts';
-import { type ExportOutcome, exportMessageId, finishExport } from './finish.ts';
-import type { ExportContext, ExportPorts } from './ports.ts';
-import { attemptSeconds, type ProgressReporter, startProgressReporter } from './progress.ts';
 import {
+  type EventFigures,
+  type EventSummary,
+  type ExportRequest,
+  type Phase,
+  renderFileComment,
+  renderProgress,
+  renderUnderWay,
+} from '../../views/exports/exports.ts';
+import { assertOwnAudience, classifyFailure, describePostFailure } from './failures.ts';
+import {
+  type AboutExport,
+  type ExportOutcome,
+  endNotice,
+  exportMessageId,
+  type FinishFacts,
+  finishExport,
+  putEndNotice,
+  renderExport,
+} from './finish.ts';
+import {
+  type ExportContext,
   type ExportMove,
+  type ExportPorts,
   type ExportRow,
   findExport,
   installationOf,
@@ -23,13 +42,80 @@ import {
   requesterOf,
   toExportSummary,
 } from './store.ts';
-import { type GatheredFile, SecretFound } from './worker/gather.ts';
+import { ExportStopped } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
+
+/*
+ * asked → waiting → running → sharing → done, failed, cancelled, unknown
+ *
+ * `asked`: its first message is being posted. `waiting`: an attempt is enqueued. `sharing`: Slack was asked to show the
+ * files and has not answered. `unknown`: Slack may have shown them.
+ */
+
+const expiresMs = 15 * minuteMs;
+
+/** Puts the export's message into the outbox. The export runs once it is posted. */
+export async function putExportMessage(
+  trx: Trx,
+  row: Pick<ExportRow, 'id' | 'channel' | 'user_id' | 'team_id' | 'enterprise_id' | 'asked_at'>,
+  { outbox }: Pick<ExportPorts, 'outbox'>,
+): Promise<void> {
+  await outbox.put(trx, {
+    id: exportMessageId(row.id),
+    kind: exportMessage,
+    about: { id: row.id },
+    installation: installationOf(row),
+    to: { places: [row.channel ?? row.user_id] },
+    doubt: 'look',
+    expiresAt: new Date(row.asked_at.getTime() + expiresMs),
+  });
+}
+
+/** The message that shows the progress, then the outcome. While the export runs, it is updated directly. */
+const exportMessage = defineMessage({
+  kind: 'export',
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'message'),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'message', refusal),
+  async ended(trx, ended: Ended<AboutExport>, context: ExportContext) {
+    const { id } = ended.about;
+    const asked = { id, from: ['asked'] } as const;
+    if (ended.state === 'sent') {
+      if (await moveExport(trx, asked, { state: 'waiting' }))
+        await context.ports.enqueue(runExportJob, { id }, { in: trx, key: id });
+      return;
+    }
+    const row = await findExport(trx, id);
+    if (!row) return;
+    const isUnknown = ended.state === 'unknown';
+    const outcome: ExportOutcome = {
+      kind: 'failed',
+      failure: isUnknown ? unconfirmed : describePostFailure(ended, row.channel),
+      offers: isUnknown ? [toExportSummary(row).request].map(({ from, to }) => ({ from, to })) : [],
+    };
+    // One that was cancelled meanwhile has nowhere to say so.
+    if (!(await finishExport(trx, context, asked, outcome))) await putEndNotice(trx, row, context);
+  },
+  async editFailed(trx, { about }, context: ExportContext) {
+    const row = await findExport(trx, about.id);
+    if (row) await putEndNotice(trx, row, context);
+  },
+});
+
+export const exportMessages = [exportMessage, endNotice] as const;
+
+const unconfirmed = {
+  message: 'It did not begin: Slack did not confirm its first message.',
+  hint: 'Export again. If a message still says that it is under way, ignore it.',
+};
 
 const data = z.object({ id: z.string() });
 
 // An export that was running when processes died may be why they did.
 const mostDeaths = 2;
+
+const attemptSeconds = 2 * 60 * 60;
+// Leaves time to store and show the end.
+const overdueMs = (attemptSeconds - 5 * 60) * 1000;
 
 /** Makes an export. Enqueue it with the export's id as key: the queue runs one attempt of an export at a time. */
 export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
@@ -42,46 +128,52 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
   async run({ id }, context: ExportContext) {
     const { db, ports } = context;
     const run = randomUUID();
-    const claim = {
-      state: 'running',
-      run,
-      attempt: sql<number>`attempt + 1`,
-      // A `running` one was left by a process that died.
-      deaths: sql<number>`deaths + case when state = 'running' then 1 else 0 end`,
-    } as const;
-    const row = await moveExport(db, { id, from: ['waiting', 'running'] }, claim);
-    if (!row) {
-      // The attempt before this one may have died while Slack was asked to show the files.
-      const died = { id, from: ['sharing'] } as const;
-      return void (await db
-        .transaction()
-        .execute((trx) => finishExport(trx, context, died, { kind: 'unknown' })));
-    }
+    const row = await moveExport(
+      db,
+      { id, from: ['waiting', 'running'] },
+      {
+        state: 'running',
+        run,
+        attempt: sql<number>`attempt + 1`,
+        // A `running` one was left by a process that died.
+        deaths: sql<number>`deaths + case when state = 'running' then 1 else 0 end`,
+      },
+    );
+    // The attempt before this one may have died while Slack was asked to show the files.
+    if (!row) return finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
     const at = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
     if (!at) throw new Error('an export runs without a message');
-    await attempt({ row, run, at, context });
+    await attempt({ row, at, context, move: { id, run, from: ['running', 'sharing'] } });
   },
 });
 
 interface Attempt {
   readonly row: ExportRow;
-  readonly run: string;
   readonly at: Posted;
   readonly context: ExportContext;
+  /** Matches until the export was cancelled, or another attempt has it. */
+  readonly move: ExportMove;
+}
+
+async function finish(
+  context: ExportContext,
+  move: ExportMove,
+  outcome: ExportOutcome,
+  facts?: FinishFacts,
+): Promise<void> {
+  await context.db.transaction().execute((trx) => finishExport(trx, context, move, outcome, facts));
 }
 
 async function attempt(about: Attempt): Promise<void> {
-  const { row, run, at, context } = about;
+  const { row, move, context } = about;
   const { ports, log } = context;
   const one = toExportSummary(row);
   // It starts while the permission is checked.
   const thread = ports.exportThread();
-  const slack = ports.slack(installationOf(row), context.signal);
-  const { progress } = thread;
-  const reporter = startProgressReporter({ one, run, attempt: row.attempt, at, slack, progress, context });
+  const reporter = startProgressReporter(about, thread);
   let isSharing = false;
   try {
-    if (row.deaths >= mostDeaths) throw new ExportAbandoned();
+    if (row.deaths >= mostDeaths) throw new ExportStopped({ kind: 'abandoned' });
     await authorize(about);
     const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
     const files = await send(about, gathered, reporter, () => {
@@ -90,19 +182,27 @@ async function attempt(about: Attempt): Promise<void> {
     await reporter.stop();
     const { rows, bytes, figures, unread } = gathered;
     const summary = figures && summarize(figures);
-    const outcome = { kind: 'done', files: files.length, summary, unread } as const;
-    const columns = { row_count: rows, byte_count: bytes, files: JSON.stringify(files) };
-    await finish(about, outcome, { columns, sha256: gathered.sha256 });
+    await finish(
+      context,
+      move,
+      { kind: 'done', files: files.length, summary, unread },
+      {
+        row_count: rows,
+        byte_count: bytes,
+        files: JSON.stringify(files),
+        sha256: gathered.files[0]?.sha256,
+      },
+    );
   } catch (error) {
     await reporter.stop();
     const { rows, bytes } = thread.progress();
-    const columns = { row_count: rows, byte_count: bytes };
+    const facts = { row_count: rows, byte_count: bytes };
     if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
       log.error({ error, id: one.id }, 'unknown whether export was posted');
-      await finish(about, { kind: 'unknown' }, { columns });
+      await finish(context, move, { kind: 'unknown' }, facts);
     } else {
-      const outcome = await handleFailure(about, error, reporter);
-      if (outcome) await finish(about, outcome, { columns });
+      const outcome = await handleFailure(about, error, reporter.signal);
+      if (outcome) await finish(context, move, outcome, facts);
     }
   } finally {
     await thread.close();
@@ -112,19 +212,17 @@ async function attempt(about: Attempt): Promise<void> {
 /** Nothing was posted: retries later, gives the export back, or answers how it ends. */
 async function handleFailure(
   about: Attempt,
-  error: unknown,
-  reporter: ProgressReporter,
+  thrown: unknown,
+  { reason }: AbortSignal,
 ): Promise<ExportOutcome | undefined> {
-  const { row, at, context } = about;
+  const { row, at, move, context } = about;
   const { db, ports, log, now, signal } = context;
   const one = toExportSummary(row);
-  if (reporter.abortReason() === 'lost' || error instanceof ExportTaken) {
-    await showOutcomeAgain(about);
-    return undefined;
-  }
-  const wait = async (why: string, change: { attempt?: number }, due?: Date): Promise<void> => {
+  const error: unknown = reason instanceof ExportStopped ? reason : thrown;
+  const stopped = error instanceof ExportStopped ? error.reason : undefined;
+  const wait = async (why: string, attempt: number, due?: Date): Promise<void> => {
     const isMoved = await db.transaction().execute(async (trx) => {
-      if (!(await moveExport(trx, moveOfOwner(about), { ...change, state: 'waiting' }))) return false;
+      if (!(await moveExport(trx, move, { attempt, state: 'waiting' }))) return false;
       if (due) await ports.enqueue(runExportJob, { id: one.id }, { in: trx, at: due, key: one.id });
       return true;
     });
@@ -132,43 +230,33 @@ async function handleFailure(
     // Best effort: the next attempt shows where it is.
     await ports
       .slack(installationOf(row), signal)
-      .update(at, renderWaiting(one, why))
+      .update(at, renderUnderWay(one, why))
       .catch((failure: unknown) =>
         log.warn({ error: failure, id: one.id }, 'export pause could not be shown'),
       );
   };
-  if (signal.aborted) {
-    // This process stops: the queue gives the job to another, and the attempt is not counted.
-    await wait('The bot restarts; this goes on by itself.', { attempt: row.attempt - 1 });
-    throw error;
-  }
-  const cause =
-    reporter.abortReason() === 'overdue'
-      ? new ExportOverdue()
-      : error instanceof SecretFound
-        ? ports.blockFile(error.kinds)
-        : error;
-  const verdict = classifyFailure(cause, { ...one, attempt: row.attempt }, now());
-  if ('retryAfterMs' in verdict) {
-    log.warn({ error, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
-    const why = `${verdict.why} Trying again in ${formatPause(verdict.retryAfterMs)}.`;
-    await wait(why, {}, new Date(now().getTime() + verdict.retryAfterMs));
+  if (stopped?.kind === 'taken') {
+    await showOutcomeAgain(about);
     return undefined;
   }
-  const failure = ports.explain(verdict.error, 'event-logs');
-  return { kind: 'failed', failure, offers: verdict.offers };
-}
-
-/** Matches until the export was cancelled, or another attempt has it. */
-function moveOfOwner({ row: { id }, run }: Attempt): ExportMove {
-  return { id, run, from: ['running', 'sharing'] };
-}
-
-async function finish(about: Attempt, outcome: ExportOutcome, done: Parameters<typeof finishExport>[4]) {
-  const { db } = about.context;
-  await db
-    .transaction()
-    .execute((trx) => finishExport(trx, about.context, moveOfOwner(about), outcome, done));
+  if (signal.aborted) {
+    // This process stops: the queue gives the job to another, and the attempt is not counted.
+    await wait('The bot restarts; this goes on by itself.', row.attempt - 1);
+    throw thrown;
+  }
+  const cause = stopped?.kind === 'secret' ? ports.blockFile(stopped.kinds) : error;
+  const verdict = classifyFailure(cause, { ...one, attempt: row.attempt }, now());
+  if ('error' in verdict)
+    return {
+      kind: 'failed',
+      failure: ports.explain(verdict.error, 'event-logs'),
+      offers: verdict.offers,
+    };
+  log.warn({ error: thrown, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
+  const { why, retryAfterMs } = verdict;
+  const due = new Date(now().getTime() + retryAfterMs);
+  await wait(`${why} Trying again in ${formatPause(retryAfterMs)}.`, row.attempt, due);
+  return undefined;
 }
 
 /** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
@@ -177,20 +265,17 @@ async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt
   if (row?.ended_at) await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
 }
 
-/** The export was cancelled, or taken by another attempt, at the last moment. */
-class ExportTaken extends Error {
-  override readonly name = 'ExportTaken';
-}
-
 /** Decides again what was decided at the form: settings, groups, keys and channels change. */
 async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
-  const authorizer = ports.authorizer(requesterOf(row));
-  const decision = await decidePosting(authorizer, 'export', row.channel ?? undefined);
-  if (!decision.allowed) {
-    ports.refused(decision.reason);
-    const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
-    throw new UserError(`<@${row.user_id}>: ${message}`, hint);
-  }
+  const decision = await decidePosting(
+    ports.authorizer(requesterOf(row)),
+    'export',
+    row.channel ?? undefined,
+  );
+  if (decision.allowed) return;
+  ports.refused(decision.reason);
+  const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
+  throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
 
 // Slack answers fifty such questions a minute, and the form asked one when the export began.
@@ -211,35 +296,33 @@ async function send(
   reporter: ProgressReporter,
   onSharing: () => void,
 ): Promise<readonly string[]> {
-  const { row, run, at, context } = about;
-  const { db, ports } = context;
-  const { rows, bytes, isEmpty, figures, sha256 } = gathered;
-  if (isEmpty) return [];
+  const { row, at, move, context } = about;
+  const { rows, bytes, figures } = gathered;
+  if (rows === 0) return [];
   const one = { ...toExportSummary(row), rows, bytes };
   const files = gathered.files.map(({ kind, spooled }): Attachment => {
-    const name = nameFile(one.request, kind);
+    const name = nameFile(one.request, kind === 'safe' ? '-spreadsheet' : '');
     return { name, title: name, mimetype: 'text/csv', content: { spooled } };
   });
   reporter.setPhase(
     'sending',
     gathered.files.reduce((sum, { length }) => sum + length, 0),
   );
-  const slack = ports.slack(installationOf(row), reporter.signal);
+  const slack = context.ports.slack(installationOf(row), reporter.signal);
   const { fileIds } = await slack.share(files, {
     channel: at.channel,
-    comment: renderFileComment(one, figures, sha256),
+    comment: renderFileComment(one, figures, gathered.files[0]?.sha256 ?? ''),
     async beforeShare(ids) {
       await authorize(about);
       await checkAudience(about);
       reporter.setPhase('sharing');
       // Cancelling and sharing exclude each other: only a running export can move here.
-      const change = {
-        state: 'sharing',
-        files: JSON.stringify(ids),
-        row_count: rows,
-        byte_count: bytes,
-      } as const;
-      if (!(await moveExport(db, { id: row.id, run, from: ['running'] }, change))) throw new ExportTaken();
+      const isMoved = await moveExport(
+        context.db,
+        { ...move, from: ['running'] },
+        { state: 'sharing', files: JSON.stringify(ids), row_count: rows, byte_count: bytes },
+      );
+      if (!isMoved) throw new ExportStopped({ kind: 'taken' });
       onSharing();
     },
   });
@@ -247,9 +330,9 @@ async function send(
 }
 
 /** `events-501-20261118T1000Z-20261118T1200Z-spreadsheet.csv` */
-function nameFile({ shieldZoneId, from, to }: ExportRequest, kind: GatheredFile['kind']): string {
+function nameFile({ shieldZoneId, from, to }: ExportRequest, suffix: string): string {
   const [begin, end] = [from, to].map((at) => `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`);
-  return `events-${shieldZoneId}-${begin}-${end}${kind === 'safe' ? '-spreadsheet' : ''}.csv`;
+  return `events-${shieldZoneId}-${begin}-${end}${suffix}.csv`;
 }
 
 const mostNamed = 3;
@@ -257,15 +340,86 @@ const longestName = 30;
 
 /** What is stored with the outcome: no addresses and no URLs. */
 function summarize({ bars, worstHour, top }: EventFigures): EventSummary {
-  return { bars, worstHour, actions: nameMost(top.action), countries: nameMost(top.country) };
-}
-
-function nameMost(counted: EventFigures['top']['action']) {
-  const most = (counted?.words ?? []).slice(0, mostNamed);
-  return most.map(([word, count]) => [word.slice(0, longestName), count] as const);
+  const [actions, countries] = [top.action, top.country].map((counted) =>
+    (counted?.words ?? [])
+      .slice(0, mostNamed)
+      .map(([word, count]) => [word.slice(0, longestName), count] as const),
+  );
+  return { bars, worstHour, actions: actions ?? [], countries: countries ?? [] };
 }
 
 function formatPause(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 600 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+const storeEveryMs = 1_000;
+// Slack accepts about fifty edits of messages a minute, for all exports together.
+const showEveryMs = 3_000;
+
+type ProgressReporter = ReturnType<typeof startProgressReporter>;
+
+/** Stores and shows the progress of an attempt while it runs, and aborts it when it has to end. */
+function startProgressReporter({ row, at, move, context }: Attempt, thread: ExportThread) {
+  const { db, log, now, ports } = context;
+  const { attempt } = row;
+  const one = toExportSummary(row);
+  const slack = ports.slack(installationOf(row), context.signal);
+  const controller = new AbortController();
+  const stopped = new AbortController();
+  const begun = now().getTime();
+  let phase: Phase = 'starting';
+  let toSend: number | undefined;
+  // A later attempt is shown at once: the message is from a process that ended.
+  let showAfter = attempt > 1 ? 0 : Date.now() + showEveryMs;
+
+  const store = async (): Promise<void> => {
+    const { rows, bytes } = thread.progress();
+    if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes })))
+      controller.abort(new ExportStopped({ kind: 'taken' }));
+    if (now().getTime() - begun > overdueMs) controller.abort(new ExportStopped({ kind: 'overdue' }));
+  };
+  const show = async (): Promise<void> => {
+    showAfter = Date.now() + showEveryMs;
+    const { rows, bytes, announced, sent } = thread.progress();
+    const isReading = phase === 'starting' && bytes > 0;
+    const shown = isReading
+      ? ({ phase: 'reading', bytes, of: announced } as const)
+      : { phase, bytes: sent, of: toSend };
+    const elapsedMs = now().getTime() - one.askedAt.getTime();
+    try {
+      await slack.update(at, renderProgress(one, { ...shown, rows, elapsedMs, attempt }));
+    } catch (error) {
+      const pauseMs = error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      showAfter = Date.now() + Math.max(showEveryMs, pauseMs);
+      log.debug({ error, id: one.id }, 'export progress could not be shown');
+    }
+  };
+  const report = async (): Promise<void> => {
+    const { signal } = stopped;
+    while (!signal.aborted) {
+      await sleep(storeEveryMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await store().catch((error: unknown) =>
+        log.warn({ error, id: one.id }, 'export progress could not be stored'),
+      );
+      if (!signal.aborted && !controller.signal.aborted && Date.now() >= showAfter) await show();
+    }
+  };
+  const reporting = report();
+
+  return {
+    /** Aborted with ExportStopped `taken`, or `overdue` close to the job's time limit; or when the bot stops. */
+    signal: AbortSignal.any([context.signal, controller.signal]),
+    /** `bytes`: of the files, in the phase `sending`. */
+    setPhase(next: Phase, bytes?: number): void {
+      phase = next;
+      toSend = bytes;
+    },
+    /** Resolves once no request is under way, so that no older message replaces the last one. */
+    async stop(): Promise<void> {
+      stopped.abort();
+      await reporting;
+    },
+  };
 }

@@ -8,18 +8,15 @@ import type { Db } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ExportRequest, ExportSummary } from '../../views/exports/exports.ts';
 import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
-import { putExportMessage } from './messages.ts';
-import type { ExportPorts } from './ports.ts';
 import { countOverdueFiles } from './retention.ts';
+import { putExportMessage } from './run.ts';
 import {
-  addExport,
   cancellable,
-  dropExport,
+  type ExportPorts,
   type ExportRow,
   findExport,
-  findExportsOf,
-  findUnfinishedExports,
   installationOf,
+  selectExportsOf,
   toExportSummary,
   writeRequest,
 } from './store.ts';
@@ -39,10 +36,11 @@ export function createExportService(options: {
   readonly now: () => Date;
 }) {
   const { db, ports, log, now } = options;
+  const findMessage = (id: string) => ports.outbox.find(db, exportMessageId(id));
 
-  async function findIn(tenant: string, id: string): Promise<ExportRow | undefined> {
+  async function findIn(person: Person, id: string): Promise<ExportRow | undefined> {
     const row = await findExport(db, id);
-    return row?.tenant === tenant && row.request !== null ? row : undefined;
+    return row?.tenant === tenantId(person) && row.request !== null ? row : undefined;
   }
 
   /** Best effort: the outbox shows the outcome in the export's message anyway. */
@@ -63,7 +61,7 @@ export function createExportService(options: {
     const row = await findExport(db, id);
     if (!isCancelled) return row?.state === 'sharing' ? 'late' : 'over';
     // The person looks at the message, and maybe no worker process runs that would update it.
-    const posted = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
+    const posted = (await findMessage(id))?.posted;
     if (row && posted) await showOutcome(row, posted);
     return 'cancelled';
   }
@@ -88,24 +86,28 @@ export function createExportService(options: {
      */
     async ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void> {
       const tenant = tenantId(person);
-      const { userId } = person;
       const id = randomBytes(9).toString('base64url');
       await db.transaction().execute(async (trx) => {
         // A person's exports start one after the other.
-        await takeLock(trx, `exports/${tenant}/${userId}`);
+        await takeLock(trx, `exports/${tenant}/${person.userId}`);
         const request = writeRequest(wanted);
-        assertRoom(await findUnfinishedExports(trx, { tenant, userId }), request, channel);
+        const open = selectExportsOf(trx, tenant, person.userId).where('ended_at', 'is', null);
+        assertRoom(await open.execute(), request, channel);
         const row = {
           id,
           tenant,
           enterprise_id: person.enterpriseId ?? null,
           team_id: person.teamId,
-          user_id: userId,
+          user_id: person.userId,
           channel: channel ?? null,
           request,
           asked_at: now(),
         };
-        await addExport(trx, row);
+        const nothing = { state: 'asked', attempt: 0, row_count: 0, byte_count: 0, files: '[]' };
+        await trx
+          .insertInto('exports')
+          .values({ ...row, ...nothing })
+          .execute();
         await putExportMessage(trx, row, ports);
       });
       const row = await waitForStart(id);
@@ -115,17 +117,18 @@ export function createExportService(options: {
       // Else it ran and failed already.
       if (outcome?.kind !== 'failed' || row?.attempt !== 0) return;
       // Slack may have posted it: the person was notified.
-      if ((await ports.outbox.find(db, exportMessageId(id)))?.state === 'unknown') return;
+      if ((await findMessage(id))?.state === 'unknown') return;
       // Slack refused the message, so nothing of the request is kept, unless the person was notified elsewhere meanwhile.
       await db.transaction().execute(async (trx) => {
-        if (await ports.outbox.cancel(trx, endNoticeId(id))) await dropExport(trx, id);
+        if (await ports.outbox.cancel(trx, endNoticeId(id)))
+          await trx.deleteFrom('exports').where('id', '=', id).execute();
       });
       const { message, hint = '', reference } = outcome.failure;
       throw new UserError(message, hint, undefined, reference);
     },
     /** Within the person's tenant. Undefined if there is none, or its request was erased. */
     async find(person: Person, id: string): Promise<ExportSummary | undefined> {
-      const row = await findIn(tenantId(person), id);
+      const row = await findIn(person, id);
       return row && toExportSummary(row);
     },
     /** How many exported files should be gone from Slack by now and are not. */
@@ -133,8 +136,8 @@ export function createExportService(options: {
       countOverdueFiles(db, tenantId(person), keepDays, now()),
     /** The person's exports, newest first. */
     async list(person: Person, most: number): Promise<ExportSummary[]> {
-      const rows = await findExportsOf(db, { tenant: tenantId(person), userId: person.userId }, most);
-      return rows.map(toExportSummary);
+      const rows = selectExportsOf(db, tenantId(person), person.userId).where('request', 'is not', null);
+      return (await rows.limit(most).execute()).map(toExportSummary);
     },
     /** The export whose button was pressed in the message `at`; an outdated message is corrected. */
     async findPressed(
@@ -142,17 +145,17 @@ export function createExportService(options: {
       id: string,
       at: Posted | undefined,
     ): Promise<ExportSummary | undefined> {
-      const row = await findIn(tenantId(person), id);
+      const row = await findIn(person, id);
       if (row && at) await showOutcome(row, at);
       return row && toExportSummary(row);
     },
     /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
     cancel: async (person: Person, id: string) =>
-      (await findIn(tenantId(person), id)) ? stop(id, person.userId) : 'over',
+      (await findIn(person, id)) ? stop(id, person.userId) : 'over',
     /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
     async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
-      const rows = await findUnfinishedExports(db, { tenant, userId: person?.userId });
-      for (const row of rows) if (toExportSummary(row).canCancel) await stop(row.id, 'system');
+      const open = selectExportsOf(db, tenant, person?.userId).where('state', 'in', cancellable);
+      for (const { id } of await open.execute()) await stop(id, 'system');
     },
   };
 }

@@ -1,25 +1,43 @@
 import type { Selectable, UpdateObject } from 'kysely';
 import { z } from 'zod';
-import type { Installation, Person } from '../../auth/identity.ts';
-import type { Db, Schema, Trx } from '../../store/schema.ts';
+import type { Audit } from '../../auth/audit/audit.ts';
+import type { Installation, People, Person } from '../../auth/identity.ts';
+import type { Authorizer } from '../../auth/policy/authorizer.ts';
+import type { Decision } from '../../auth/policy/policy.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
+import type { OpenSlack, SlackFailure } from '../../outbox/slack-port.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import type { JobContext } from '../../store/queue/define-job.ts';
+import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Db, Schema } from '../../store/schema.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
 import type { ExportRequest, ExportState, ExportSummary } from '../../views/exports/exports.ts';
+import type { ExportThread } from './worker/thread.ts';
+
+export interface ExportPorts {
+  readonly slack: OpenSlack;
+  /** Messages that Slack must get exactly once. */
+  readonly outbox: Outbox;
+  /** The person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdnKey: (person: Person) => Promise<Secret>;
+  /** Starts the worker thread of one export. Close it. */
+  readonly exportThread: () => ExportThread;
+  /** Decides by the current policy. */
+  readonly authorizer: (person: Person) => Authorizer;
+  /** Counts a refusal by the policy's reason. */
+  readonly refused: (reason: Decision['reason']) => void;
+  readonly people: (installation: Installation) => People;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  /** Logs a failure and explains it to a person, with the log's reference. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+  /** Logs that a file was not sent since live secrets of these kinds are in it. Returns the failure `held_back`. */
+  readonly blockFile: (kinds: readonly string[]) => SlackFailure;
+}
+
+export type ExportContext = JobContext<ExportPorts>;
 
 export type ExportRow = Selectable<Schema['exports']>;
-
-/**
- * `asked`: its first message is being posted. `sharing`: Slack was asked to show the files and has not answered.
- * `unknown`: Slack may have shown them.
- */
-const states = [
-  'asked',
-  'waiting',
-  'running',
-  'sharing',
-  'done',
-  'failed',
-  'cancelled',
-  'unknown',
-] as const satisfies readonly ExportState[];
 
 /** The states in which an export can be cancelled. */
 export const cancellable: readonly ExportState[] = ['asked', 'waiting', 'running'];
@@ -41,7 +59,7 @@ export function writeRequest(request: ExportRequest): string {
 
 /** Of an export whose request was not erased. */
 export function toExportSummary(row: ExportRow): ExportSummary {
-  const state = z.enum(states).parse(row.state);
+  const state = row.state as ExportState;
   return {
     id: row.id,
     userId: row.user_id,
@@ -65,59 +83,18 @@ export function installationOf(row: Pick<ExportRow, 'team_id' | 'enterprise_id'>
   return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
 }
 
-/** Adds an export in the state `asked`. */
-export async function addExport(
-  trx: Trx,
-  row: Pick<
-    ExportRow,
-    'id' | 'tenant' | 'enterprise_id' | 'team_id' | 'user_id' | 'channel' | 'request' | 'asked_at'
-  >,
-): Promise<void> {
-  const nothing = { state: 'asked', attempt: 0, row_count: 0, byte_count: 0, files: '[]' };
-  await trx
-    .insertInto('exports')
-    .values({ ...row, ...nothing })
-    .execute();
-}
-
-/** Deletes an export that never began. */
-export async function dropExport(trx: Trx, id: string): Promise<void> {
-  await trx.deleteFrom('exports').where('id', '=', id).execute();
-}
-
 export async function findExport(db: Db, id: string): Promise<ExportRow | undefined> {
   return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** A person's exports, newest first. */
-export async function findExportsOf(
-  db: Db,
-  { tenant, userId }: { readonly tenant: string; readonly userId: string },
-  most: number,
-): Promise<ExportRow[]> {
+/** The exports of a person, or of a whole tenant, newest first. */
+export function selectExportsOf(db: Db, tenant: string, userId: string | undefined) {
   return db
     .selectFrom('exports')
     .selectAll()
-    .where('tenant', '=', tenant)
-    .where('user_id', '=', userId)
-    .where('request', 'is not', null)
-    .orderBy('asked_at', 'desc')
-    .limit(most)
-    .execute();
-}
-
-/** Exports of a person or of a whole tenant that have not ended. */
-export async function findUnfinishedExports(
-  db: Db,
-  { tenant, userId }: { readonly tenant: string; readonly userId: string | undefined },
-): Promise<ExportRow[]> {
-  return db
-    .selectFrom('exports')
-    .selectAll()
-    .where('ended_at', 'is', null)
     .where('tenant', '=', tenant)
     .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
-    .execute();
+    .orderBy('asked_at', 'desc');
 }
 
 /** Which export moves, from which states, and which attempt has to have it. */

@@ -3,7 +3,7 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import { requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
-import type { ExportPorts } from '../../commands/exports/ports.ts';
+import type { ExportPorts } from '../../commands/exports/store.ts';
 import type { ExportThread } from '../../commands/exports/worker/thread.ts';
 import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { ReportPorts } from '../../commands/reports/model.ts';

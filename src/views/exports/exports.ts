@@ -1,8 +1,27 @@
-import type { Button } from '@slack/types';
-import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
+import type { Button, KnownBlock } from '@slack/types';
+import { minuteMs, toUtcDay } from '../../lib/time.ts';
+import {
+  actions,
+  context,
+  type Message,
+  type MessageBlock,
+  message,
+  say,
+  section,
+} from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatBytes, formatInteger, formatSpan, formatUtc, pluralize } from '../blocks/format.ts';
-import { escapeMrkdwn, formatCode, join, truncateLines } from '../blocks/text.ts';
+import { renderChart } from '../blocks/chart.ts';
+import { type Failure, renderFailure } from '../blocks/failure.ts';
+import {
+  formatBytes,
+  formatDuration,
+  formatInteger,
+  formatShortMoments,
+  formatSpan,
+  formatUtc,
+  pluralize,
+} from '../blocks/format.ts';
+import { escapeMrkdwn, formatCode, join, truncateLines, unbold } from '../blocks/text.ts';
 
 /** The requested part of a shield zone's event log, and the form of its files. */
 export interface ExportRequest {
@@ -84,12 +103,8 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
   return renderUnderWay(one, join(parts, ' · '), phase !== 'sharing');
 }
 
-/** The export waits for a restart, or for a pause to end. */
-export function renderWaiting(one: ExportSummary, why: string): Message {
-  return renderUnderWay(one, why, true);
-}
-
-function renderUnderWay(one: ExportSummary, text: string, canCancel: boolean): Message {
+/** The export's message while it is under way, or waits for a restart or for a pause to end. */
+export function renderUnderWay(one: ExportSummary, text: string, canCancel = true): Message {
   const zone = one.request.shieldZoneId;
   return message(`Exporting events of shield zone ${zone}`, [
     section([
@@ -106,11 +121,11 @@ function cancelButton(id: string, nth = 0, label = 'Cancel'): Button {
 }
 
 /** `18 Nov 10:00 to 12:00 UTC` with search and filters. UTC is the clock of the file, and the same for every reader. */
-export function describeRequest({ request }: Pick<ExportSummary, 'request'>): string {
+function describeRequest({ request }: Pick<ExportSummary, 'request'>): string {
   return `${formatSpan(request.from, request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
 
-export function describeFilters(query: string, filters: readonly EventFilter[]): string {
+function describeFilters(query: string, filters: readonly EventFilter[]): string {
   const parts = filters.map(describeFilter);
   if (query !== '') parts.unshift(`“${escapeMrkdwn(query, 100)}”`);
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
@@ -197,4 +212,283 @@ export function renderStarted(channel: string | undefined, warnings: readonly st
 function formatElapsed(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export interface Done {
+  /** 0: no event matched. */
+  readonly files: number;
+  readonly summary?: EventSummary | undefined;
+  /** Why there is no summary. */
+  readonly unread?: UnreadReason | undefined;
+  readonly shownIn?: OutcomePlace;
+}
+
+/** Where the outcome is shown: in the export's message, or in a direct message if that is gone. */
+export type OutcomePlace = 'message' | 'direct';
+
+export function renderDone(
+  one: ExportSummary,
+  { files, summary, unread, shownIn = 'message' }: Done,
+): Message {
+  if (files === 0) {
+    const text = `No event of ${zoneOf(one)} matches, so there is no file.`;
+    const again = actions(offerButton(one, { ...one.request, change: true }));
+    return message(text, [section(`:white_check_mark: ${text}`), renderAskedBy(one), again]);
+  }
+  const { query, filters, from, to } = one.request;
+  // Without a header that is known nobody can say whether the first row is an event.
+  const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
+  const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
+  const where = shownIn === 'message' ? 'below' : placeInWords(one);
+  return message(unbold(text), [
+    section([
+      `:white_check_mark: ${text}`,
+      summary && describeEvents(summary),
+      unread && unreadWords[unread],
+    ]),
+    ...(summary ? renderEventChart(summary, one.rows) : []),
+    context([
+      `For <@${one.userId}>`,
+      (query !== '' || filters.length > 0) && describeFilters(query, filters),
+      files === 1 ? `the file is ${where}` : `the ${files} files are ${where}`,
+    ]),
+  ]);
+}
+
+const unreadWords: Readonly<Record<UnreadReason, string>> = {
+  large: 'No summary: the file is larger than 32 MB.',
+  'no-header': 'No summary: the first row is not a header I recognize. It is counted as a row.',
+  'not-csv': 'No summary: the file cannot be read as CSV.',
+};
+
+/** `70 blocked, 61 challenged · mostly BR, CN, FR` */
+function describeEvents({ actions, countries }: EventSummary): string {
+  const done = actions.map(([word, count]) => `${formatInteger(count)} ${escapeMrkdwn(word, 30)}`).join(', ');
+  const from = countries.map(([word]) => escapeMrkdwn(word, 30)).join(', ');
+  return join([done, from && `mostly ${from}`], ' · ');
+}
+
+function zoneOf({ request }: ExportSummary): string {
+  return `shield zone ${escapeMrkdwn(request.shieldZoneId, 20)}`;
+}
+
+function renderAskedBy(one: ExportSummary): KnownBlock {
+  return context(`Asked by <@${one.userId}>. ${describeRequest(one)}`);
+}
+
+function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
+  return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
+}
+
+/** The answer to cancelling an export that has ended. */
+export function renderAlreadyEnded(one: ExportSummary): Message {
+  const where = placeInWords(one);
+  const ends = {
+    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
+    unknown: `has ended, and its files may have been posted: look ${where}`,
+    nothing: 'has ended already; nothing was posted',
+  };
+  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
+  return say(`This export of ${zoneOf(one)} ${ends[end]}.`);
+}
+
+export function renderCancelled(one: ExportSummary, by: string): Message {
+  const who = by === 'system' ? 'Its key or its person is gone.' : `Cancelled by <@${by}>.`;
+  const text = `The export of ${zoneOf(one)} was stopped; nothing was posted.`;
+  return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeRequest(one)}`)]);
+}
+
+/** Slack was asked to show the files and did not confirm it. */
+export function renderUnknown(one: ExportSummary, shownIn: OutcomePlace = 'message'): Message {
+  const where = shownIn === 'message' ? 'below' : placeInWords(one);
+  const text = `The files of this export *may have been posted*: the connection to Slack broke while they were being posted.`;
+  return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
+    section(
+      `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
+    ),
+    renderAskedBy(one),
+    actions(offerButton(one, one.request, 0, 'Not there: export again')),
+  ]);
+}
+
+/** A next step after a failure: the same export, maybe with another window. */
+export interface Offer {
+  readonly from: Date;
+  readonly to: Date;
+  /** Opens the filled form first. */
+  readonly change?: true | undefined;
+}
+
+// Four shorter windows and the form: Slack's desktop client hides what is beyond five.
+const mostOffers = 5;
+
+/** The export failed. `offers` are its buttons. */
+export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
+  const failure = renderFailure(failed);
+  const buttons = offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth));
+  return message(failure.text, [
+    section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
+    ...(failure.blocks ?? []),
+    renderAskedBy(one),
+    actions(...buttons),
+  ]);
+}
+
+function offerButton(one: ExportSummary, offer: Offer, nth = 0, label = labelOf(one, offer)): Button {
+  const { from, to, change } = offer;
+  const value = [one.id, from.getTime(), to.getTime()].join('|');
+  return button(label, `event-logs:${change ? 'change' : 'again'}:${nth}`, value);
+}
+
+function labelOf({ request }: ExportSummary, offer: Offer): string {
+  if (offer.change) return 'Change and export again';
+  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime())
+    return 'Export again';
+  const [from = '', to = ''] = formatShortMoments([offer.from.getTime(), offer.to.getTime()]);
+  return `${from}–${to} UTC`;
+}
+
+const outcomeWords = {
+  done: 'is done; its files are there',
+  unknown: 'ended, and its files may have been posted',
+  cancelled: 'was stopped; nothing was posted',
+  failed: 'did not work; nothing was posted',
+} as const;
+
+/** The outcome without the request: the usual message would hold a live secret. */
+export function renderBlocked(
+  one: ExportSummary,
+  outcome: keyof typeof outcomeWords,
+  reference?: string,
+): Message {
+  const held = renderFailure({
+    message: `An export by <@${one.userId}> ${outcomeWords[outcome]}. The rest of this message was held back: it would have shown a secret.`,
+    hint: 'Tell whoever runs this bot the reference below.',
+    reference,
+  });
+  return message(held.text, held.blocks ?? []);
+}
+
+/** The events of an export, for its message. */
+export interface EventSummary extends EventBars {
+  readonly actions: readonly Count[];
+  readonly countries: readonly Count[];
+}
+
+export interface EventBars {
+  /** Events in equal buckets, without gaps, the first from this moment on (epoch ms); absent if no time can be read. */
+  readonly bars?:
+    | { readonly from: number; readonly minutes: number; readonly counts: readonly number[] }
+    | undefined;
+  /** The hour (UTC) with most events, if there are several. */
+  readonly worstHour?: { readonly from: number; readonly count: number } | undefined;
+}
+
+type Count = readonly [value: string, count: number];
+
+/** Why a file has no summary: it is too large for one, its columns are not known, or it is no CSV. */
+export type UnreadReason = 'large' | 'no-header' | 'not-csv';
+
+/** The counts of a whole file. */
+export interface EventFigures extends EventBars {
+  /** Rows with another number of cells than the header. */
+  readonly broken: number;
+  /** Rows without a readable time; 0 if there is no column for it. */
+  readonly untimed: number;
+  /** The most frequent values of each known column; empty cells are not counted. */
+  readonly top: { readonly [subject in Subject]?: TopValues | undefined };
+}
+
+type Subject = 'action' | 'country' | 'rule' | 'ip' | 'url';
+
+interface TopValues {
+  readonly words: readonly Count[];
+  /** 0: the counts are exact. */
+  readonly missed: number;
+}
+
+// Slack documents no limit for this comment; messages are cut at 4,000 characters in places.
+const longestComment = 3_500;
+// The comment fits a phone's screen.
+const mostValues = 3;
+
+/** The comment above the files, in mrkdwn. `sha256`: of the first file. */
+export function renderFileComment(
+  one: ExportSummary,
+  figures: EventFigures | undefined,
+  sha256: string,
+): string {
+  const { pseudonyms, spreadsheetSafe } = one.request;
+  const lines = [
+    describeRequest(one),
+    ...(figures ? describeFigures(figures, one.rows) : []),
+    pseudonyms &&
+      'IP addresses are pseudonyms, the same one for the same address in this export only. The raw file is not sent.',
+    spreadsheetSafe
+      ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is unchanged.'
+      : 'Cells hold visitor input: to open the file in a spreadsheet, export with “Add a spreadsheet-safe copy”.',
+  ];
+  // The hash is never truncated: without it the file cannot be verified.
+  const hash = `SHA-256 of ${pseudonyms ? 'the file' : 'the bytes the CDN sent'}: ${formatCode(sha256, 64)}`;
+  return `${truncateLines(lines, longestComment - hash.length - 1)}\n${hash}`;
+}
+
+function describeFigures({ broken, untimed, top }: EventFigures, rows: number): (string | false)[] {
+  return [
+    untimed > 0 &&
+      untimed < rows &&
+      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no readable time and ${untimed === 1 ? 'is' : 'are'} not in the chart.`,
+    broken > 0 &&
+      `:warning: ${pluralize(broken, 'row')} ${broken === 1 ? 'does' : 'do'} not have as many cells as the header.`,
+    ...Object.entries(subjectWords).flatMap(([subject, word]) =>
+      describeTop(subject as Subject, word, top[subject as Subject]),
+    ),
+  ];
+}
+
+const subjectWords: Readonly<Record<Subject, string>> = {
+  action: 'Actions',
+  country: 'Countries',
+  rule: 'Rules',
+  ip: 'IPs',
+  url: 'URLs without queries',
+};
+
+function describeTop(subject: Subject, word: string, top: TopValues | undefined): string[] {
+  if (!top || top.words.length === 0) return [];
+  const about = top.missed > 0 ? 'about ' : '';
+  const counts = top.words
+    .slice(0, mostValues)
+    .map(([value, count]) => `${formatCode(value, 60)} ${about}${formatInteger(count)}`);
+  // On a phone a URL fills the line.
+  return subject === 'url'
+    ? [`*${word}*`, ...counts.map((line) => `• ${line}`)]
+    : [`*${word}*: ${counts.join(' · ')}`];
+}
+
+/** Events in equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
+export function renderEventChart({ bars, worstHour }: EventBars, rows: number): MessageBlock[] {
+  if (!bars) return [];
+  const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
+  const labels = formatShortMoments(starts);
+  const isOneDay = new Set(starts.map((at) => toUtcDay(new Date(at)))).size === 1;
+  // The second moment decides the form of the first: one that is not midnight adds the time, one in 1970 the day too.
+  const worst = worstHour?.from ?? 0;
+  const [from] = formatShortMoments([worst, isOneDay ? worst + minuteMs : minuteMs]);
+  const title = worstHour
+    ? `${formatInteger(worstHour.count)} in the worst hour, from ${from} UTC`
+    : pluralize(rows, 'event');
+  const series = [{ name: 'events', values: bars.counts }];
+  return renderChart({
+    kind: 'bar',
+    title,
+    unit: `Events each ${nameBucket(bars.minutes)}, UTC`,
+    labels,
+    series,
+  });
+}
+
+function nameBucket(minutes: number): string {
+  if (minutes < 60) return minutes === 30 ? 'half hour' : `${minutes} minutes`;
+  return minutes === 60 ? 'hour' : formatDuration(minutes * minuteMs);
 }

@@ -18,7 +18,7 @@ import {
   renderPeriodMenu,
   writeQuestion,
 } from './question.ts';
-import { findLastDay, type Report, rankKinds } from './report.ts';
+import { describeReference, findLastDay, type Report, rankKinds, warnOfMore } from './report.ts';
 
 export interface ReportView {
   /** `2026-11-21`, in UTC. */
@@ -170,11 +170,10 @@ function renderWarnings(report: Report): Maybe<string>[] {
       before.total === undefined &&
       counts.total > 0 &&
       `:grey_question: The ${before.name} could not be read, so what is new is not known.`,
-    incomplete.length > 0 &&
-      `:warning: *More entries exist* than the CDN gave for ${incomplete.join(', ')}, and it has no way to ask for the rest.`,
+    incomplete.length > 0 && warnOfMore(incomplete.join(', ')),
     ...unread.map(
       ({ day, why }) =>
-        `:warning: ${day} could not be read and is left out: ${why.message}${why.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : ''}`,
+        `:warning: ${day} could not be read and is left out: ${why.message}${describeReference(why)}`,
     ),
     odd.some(Boolean) && `:information_source: ${join(odd, '; ')}.`,
     counts.total > 0 && counts.hours.every((hour) => hour === 0) && 'No entry has a time in these days.',

@@ -7,7 +7,7 @@ import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
 import { createClock, describePeriod, writeForFile } from './period.ts';
-import { formatKind } from './pictures.ts';
+import { formatKind, renderTime } from './pictures.ts';
 import {
   describeFilters,
   fileButton,
@@ -20,7 +20,7 @@ import {
   writeQuestion,
   type ZoneName,
 } from './question.ts';
-import { describeQuestion, type FileKind, mimetypes } from './report.ts';
+import { describeQuestion, describeReference, type FileKind, mimetypes, warnOfMore } from './report.ts';
 
 /** The origin errors of the busiest zones in some time, counted. */
 export interface Overview extends Question {
@@ -122,60 +122,37 @@ function hasErrors({ total, undated }: ZoneErrors): boolean {
 }
 
 /** The number first; then how much in all, and where most. */
-function describeOverview(overview: Overview, view: OverviewView): string[] {
-  const { zones, period, filters, asked, of } = overview;
+function describeOverview({ zones, period, filters, asked, of }: Overview, view: OverviewView): string[] {
   const when = describePeriod(period, view.today, createClock(view.timeZone));
   const failing = zones.filter(hasErrors);
   const total = sum(zones.map((zone) => zone.total));
+  const undated = sum(zones.map((zone) => zone.undated));
   const filtered = describeFilters(filters);
   const ofAll = filtered && ` (of ${formatInteger(sum(zones.map(({ all }) => all)))})`;
   const least = zones.some(({ hasMore }) => hasMore) ? 'at least ' : '';
-  const undated = sum(zones.map((zone) => zone.undated));
-  const isUnknown = total === 0 && undated > 0;
-  const errors = isUnknown ? '' : `${least}${pluralize(total, 'origin error')}${ofAll}`;
+  const errors = total === 0 && undated > 0 ? '' : `${least}${pluralize(total, 'origin error')}${ofAll}`;
   const [most] = failing.toSorted((a, b) => b.total - a.total);
-  const where =
-    most &&
-    failing.length > 1 &&
-    `most in ${escapeMrkdwn(most.zone.name, 60) || most.zone.id}: ${formatInteger(most.total)}`;
-  const unknown = undated > 0 && `${pluralize(undated, 'error')} at an unknown time`;
-  const unchecked = asked < of && `*${formatInteger(of - asked)} of ${pluralize(of, 'zone')} not checked*`;
-  const recents = zones.flatMap(({ recent }) => (recent === undefined ? [] : [recent]));
-  if (recents.length === 0)
-    return [
-      join(
-        [
-          `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`,
-          errors,
-          unknown,
-          unchecked,
-        ],
-        ' · ',
-      ),
-      where ? capitalize(where) : '',
-    ].filter(Boolean);
+  const where = most && failing.length > 1 && `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
+  const doubts = [
+    undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
+    asked < of && `*${formatInteger(of - asked)} of ${pluralize(of, 'zone')} not checked*`,
+  ];
+  const recents = zones.flatMap(({ recent }) => recent ?? []);
+  if (recents.length === 0) {
+    const failed = `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`;
+    return [join([failed, errors, ...doubts], ' · '), where ? capitalize(where) : ''].filter(Boolean);
+  }
   const now = recents.filter((recent) => recent > 0);
-  const last = now.length > 0 ? ` · ${pluralize(sum(now), 'error')} in the last hour` : '';
+  const last = now.length > 0 && `${pluralize(sum(now), 'error')} in the last hour`;
+  // Entries without a time may be of the last hour.
+  const fail =
+    now.length === 0 && undated > 0
+      ? `*Which of ${pluralize(zones.length, 'zone')} fail now is unknown*`
+      : `*${countZones(now.length, zones.length)} ${now.length < 2 ? 'fails' : 'fail'} now*`;
+  const inZones = total > 0 ? ` in ${pluralize(failing.length, 'zone')}` : '';
   return [
-    join(
-      [
-        // Entries without a time may be of the last hour.
-        now.length === 0 && undated > 0
-          ? `*Which of ${pluralize(zones.length, 'zone')} fail now is unknown*${filtered}`
-          : `*${countZones(now.length, zones.length)} ${now.length < 2 ? 'fails' : 'fail'} now*${filtered}${last}`,
-        unknown,
-        unchecked,
-      ],
-      ' · ',
-    ),
-    join(
-      [
-        errors &&
-          `${capitalize(errors)} ${when}${total > 0 ? ` in ${pluralize(failing.length, 'zone')}` : ''}`,
-        where,
-      ],
-      ' · ',
-    ),
+    join([fail + filtered, last, ...doubts], ' · '),
+    join([errors && `${capitalize(errors)} ${when}${inZones}`, where], ' · '),
   ].filter(Boolean);
 }
 
@@ -204,9 +181,7 @@ function renderZones({ zones, takenAt }: Overview, { timeZone }: OverviewView) {
       ...(hasRecent ? [toCell(recent)] : []),
       total > 0 ? toCell(total) : { number: undated, text: `${formatInteger(undated)} without a time` },
       mostly ? formatKind(mostly) : 'not known',
-      last === undefined
-        ? { number: -1, text: 'not reported' }
-        : { number: last, text: clock.moment(last, takenAt) },
+      renderTime(last, clock, takenAt),
     ]),
   });
 }
@@ -221,11 +196,11 @@ function renderWarnings({ zones, unread }: Overview): Maybe<string>[] {
         600,
         ', ',
       );
-      const reference = failed[0]?.why.reference;
-      return `:warning: ${failed.length === 1 ? `${names} could` : `${pluralize(failed.length, 'zone')} (${names}) could`} not be read and ${failed.length === 1 ? 'is' : 'are'} left out: ${message}${reference ? ` Reference ${escapeMrkdwn(reference, 20)}` : ''}`;
+      const [which, are] =
+        failed.length === 1 ? [names, 'is'] : [`${pluralize(failed.length, 'zone')} (${names})`, 'are'];
+      return `:warning: ${which} could not be read and ${are} left out: ${message}${describeReference(failed[0]?.why)}`;
     }),
-    part.length > 0 &&
-      `:warning: *More entries exist* than the CDN gave for ${truncateLines(part, 600, ', ')}, and it has no way to ask for the rest.`,
+    part.length > 0 && warnOfMore(truncateLines(part, 600, ', ')),
   ];
 }
 

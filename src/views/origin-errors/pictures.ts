@@ -90,7 +90,7 @@ function renderSamples(report: Report, clock: Clock) {
 }
 
 /** Sorts by the moment. */
-function renderTime(at: number | undefined, clock: Clock, asOf: Date): Cell {
+export function renderTime(at: number | undefined, clock: Clock, asOf: Date): Cell {
   return at === undefined
     ? { number: -1, text: 'not reported' }
     : { number: at, text: clock.moment(at, asOf) };

@@ -43,6 +43,15 @@ export interface Before {
   readonly incomplete?: boolean;
 }
 
+/** ` Reference 7Gx2` of a failure that is in the log. */
+export function describeReference(why: Failure | undefined): string {
+  return why?.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : '';
+}
+
+export function warnOfMore(parts: string): string {
+  return `:warning: *More entries exist* than the CDN gave for ${parts}, and it has no way to ask for the rest.`;
+}
+
 /** The end of what was counted: times on its day stand without the day. */
 export function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): Date {
   return new Date(Math.min(takenAt.getTime(), period.to - 1));

@@ -5,12 +5,10 @@ import { ApiError } from '../../../src/api/http/errors.ts';
 import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import {
   classifyFailure,
-  ExportAbandoned,
-  ExportOverdue,
+  describePostFailure,
   type FailureVerdict,
 } from '../../../src/commands/exports/failures.ts';
-import { describePostFailure } from '../../../src/commands/exports/messages.ts';
-import { ExportTooLarge } from '../../../src/commands/exports/worker/gather.ts';
+import { ExportStopped } from '../../../src/commands/exports/worker/gather.ts';
 import { UserError } from '../../../src/errors.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { ExportRequest } from '../../../src/views/exports/exports.ts';
@@ -139,7 +137,7 @@ test.each([
 ])(
   'a log of %s bytes is too large: shorter windows cover the whole one without a gap',
   (announced, pieces) => {
-    const verdict = classify(new ExportTooLarge(1e9, announced));
+    const verdict = classify(new ExportStopped({ kind: 'too-large', limit: 1e9, announced: announced }));
     expect(readError(verdict)).toMatchSnapshot();
     const windows = offersOf(verdict).filter(({ change }) => !change);
     expect(offersOf(verdict)).toHaveLength(windows.length + 1);
@@ -150,8 +148,8 @@ test.each([
   },
 );
 
-test.each([new ExportOverdue(), new ExportAbandoned()])('%s is told with shorter windows', (error) => {
-  const verdict = classify(error);
+test.each(['overdue', 'abandoned'] as const)('an export that is %s is told with shorter windows', (kind) => {
+  const verdict = classify(new ExportStopped({ kind }));
   expect(readError(verdict)).toMatchSnapshot();
   expect(offersOf(verdict).map(({ change }) => change)).toEqual([undefined, undefined, true]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
-import type { ExportPorts } from '../../../src/commands/exports/ports.ts';
 import { countOverdueFiles, exportRetentionJob } from '../../../src/commands/exports/retention.ts';
+import type { ExportPorts } from '../../../src/commands/exports/store.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { renderSettingsSummary } from '../../../src/views/settings/summary.ts';

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as views from '../../../src/views/exports/exports.ts';
+import {
+  type EventFigures,
+  renderEventChart,
+  renderFileComment,
+} from '../../../src/views/exports/exports.ts';
 import { another, mostRows, renderExportForm } from '../../../src/views/exports/form.ts';
-import * as outcomes from '../../../src/views/exports/outcomes.ts';
-import { type EventFigures, renderEventChart, renderFileComment } from '../../../src/views/exports/report.ts';
 import { findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 600 });
@@ -82,17 +85,17 @@ test('whatever was asked for, every message of an export is one that Slack takes
         } as const;
         for (const message of [
           views.renderProgress(one, progress),
-          views.renderWaiting(one, 'The CDN asks for a pause.'),
-          outcomes.renderDone(one, { files: 2, summary, unread }),
-          outcomes.renderDone(one, { files: 0 }),
-          outcomes.renderCancelled(one, 'U0ALICE00'),
-          outcomes.renderCancelled(one, 'system'),
-          outcomes.renderUnknown(one),
-          outcomes.renderUnknown(one, 'direct'),
-          outcomes.renderAlreadyEnded(one),
-          outcomes.renderDone(one, { files: 1, summary, unread, shownIn: 'direct' }),
-          outcomes.renderBlocked(one, 'failed', 'ABCD2345'),
-          outcomes.renderFailed(
+          views.renderUnderWay(one, 'The CDN asks for a pause.'),
+          views.renderDone(one, { files: 2, summary, unread }),
+          views.renderDone(one, { files: 0 }),
+          views.renderCancelled(one, 'U0ALICE00'),
+          views.renderCancelled(one, 'system'),
+          views.renderUnknown(one),
+          views.renderUnknown(one, 'direct'),
+          views.renderAlreadyEnded(one),
+          views.renderDone(one, { files: 1, summary, unread, shownIn: 'direct' }),
+          views.renderBlocked(one, 'failed', 'ABCD2345'),
+          views.renderFailed(
             one,
             { message: words, hint: words, reference: 'ABCDEFGH' },
             Array.from({ length: 9 }, () => offer),

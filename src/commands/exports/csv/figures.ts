@@ -1,6 +1,7 @@
 import { redactUrl } from '../../../api/http/paths.ts';
-import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
-import type { EventFigures } from '../../../views/exports/report.ts';
+import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
+import { dayMs, hourMs, minuteMs, toEpochMs } from '../../../lib/time.ts';
+import type { EventFigures } from '../../../views/exports/exports.ts';
 import { findAddress } from './addresses.ts';
 import { type EventColumns, type EventSubject, readHeader } from './columns.ts';
 
@@ -9,11 +10,15 @@ const slotMs = 10 * minuteMs;
 /** An export covers three days at most; times further apart are no event times. */
 const longestMs = 32 * dayMs;
 const shown = 5;
+/** Different values of a column are counted exactly up to twice as many. */
+const kept = 4096;
+// Longer values are counted by how they begin.
+const longest = 256;
 
 /** Counts the events of a log in bounded memory. Columns may be in any order, and any may be missing. */
 export function createEventCounter() {
   const slots = new Map<number, number>();
-  const values = new Map<EventSubject, ReturnType<typeof createValueCounter>>();
+  const values = new Map<EventSubject, ReturnType<typeof createHeavyHitters>>();
   let columns: EventColumns | undefined;
   let hasBegun = false;
   let broken = 0;
@@ -36,20 +41,28 @@ export function createEventCounter() {
       if (!hasBegun) {
         hasBegun = true;
         columns = readHeader(row);
-        for (const [subject] of columns?.subjects ?? []) values.set(subject, createValueCounter());
+        for (const [subject] of columns?.subjects ?? []) values.set(subject, createHeavyHitters(kept));
         if (columns) return;
       }
       if (!columns) return;
       if (row.length !== columns.width) broken += 1;
       if (columns.time !== undefined) countTime(row[columns.time] ?? '');
-      for (const [subject, column] of columns.subjects)
-        values.get(subject)?.add(read[subject](row[column] ?? ''));
+      for (const [subject, column] of columns.subjects) {
+        const value = read[subject](row[column] ?? '');
+        if (value !== '')
+          values.get(subject)?.add(value.length > longest ? `${value.slice(0, longest)}…` : value);
+      }
     },
     result: (): EventFigures => ({
       ...countBars(slots, first, last),
       broken,
       untimed,
-      top: Object.fromEntries([...values].map(([subject, counter]) => [subject, counter.top(shown)])),
+      top: Object.fromEntries(
+        [...values].map(([subject, counter]) => {
+          const { words, missed } = counter.top();
+          return [subject, { words: words.slice(0, shown), missed }];
+        }),
+      ),
     }),
   };
 }
@@ -64,31 +77,6 @@ const read: Readonly<Record<EventSubject, (cell: string) => string>> = {
   url: (cell) => (redactUrl(cell).split(/[?#]/u, 1)[0] ?? '').replaceAll(/=[^/&;]+/gu, '=…'),
 };
 
-/** Values that are kept when there are twice as many. */
-const kept = 4096;
-// Longer values are counted by how they begin.
-const longest = 256;
-
-/** Counts the most frequent values in bounded memory (Misra-Gries): exact up to 8,192 different values. */
-function createValueCounter() {
-  const counts = new Map<string, number>();
-  let missed = 0;
-  const rank = () => [...counts].sort(([, one], [, other]) => other - one);
-  return {
-    add(value: string): void {
-      if (value === '') return;
-      const word = value.length > longest ? `${value.slice(0, longest)}…` : value;
-      counts.set(word, (counts.get(word) ?? 0) + 1);
-      if (counts.size < kept * 2) return;
-      const rare = rank().slice(kept);
-      missed += rare[0]?.[1] ?? 0;
-      for (const [one] of rare) counts.delete(one);
-    },
-    /** The most frequent first. Each occurred `count` to `count + missed` times. */
-    top: (most: number) => ({ words: rank().slice(0, most), missed }),
-  };
-}
-
 /**
  * The time of a cell, epoch ms; NaN for other text. A time without a zone is UTC. A number is in seconds, milliseconds,
  * microseconds or nanoseconds by its size.
@@ -96,10 +84,7 @@ function createValueCounter() {
 function readTime(cell: string): number {
   const text = cell.trim();
   if (text.length > 64) return Number.NaN;
-  if (/^\d{9,19}(?:\.\d+)?$/u.test(text)) {
-    const digits = text.split('.', 1)[0]?.length ?? 0;
-    return Number(text) * (digits <= 11 ? 1000 : digits <= 14 ? 1 : digits <= 17 ? 1e-3 : 1e-6);
-  }
+  if (/^\d{9,19}(?:\.\d+)?$/u.test(text)) return toEpochMs(Number(text));
   if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/u.test(text))
     return Date.parse(`${text.replace(' ', 'T')}Z`);
   // `Date.parse` accepts bare numbers and words with a number: require a separator between digits.

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { finished } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import { type EventColumns, readHeader } from './columns.ts';
 
-// 8 MiB: far above the URL and headers that any server accepts in one request.
-const longestRow = 8_388_608;
 /** Bytes of a file by which its header and its separator are found. */
 export const headerBytes = 65_536;
 
@@ -15,63 +13,31 @@ const lenient = {
   relax_quotes: true,
   relax_column_count: true,
   skip_empty_lines: true,
-  max_record_size: longestRow,
+  // 8 MiB: far above the URL and headers that any server accepts in one request.
+  max_record_size: 8_388_608,
 } satisfies Options;
 
 /**
- * Reads a CSV file that comes in pieces; `onRow` gets the cells of each row. Memory is bounded by one row and one piece.
- * `write` and `end` throw what `onRow` throws, and the library's error where the file cannot be read: a quote is not
- * closed, or a row is longer than 8 MiB.
+ * Reads a CSV file; `onRow` gets the cells of each row. Memory is bounded by one row and one piece.
+ *
+ * @throws what `onRow` throws, and the library's error where a quote is not closed or a row is longer than 8 MiB.
  */
-export function createCsvReader(onRow: (cells: readonly string[]) => void) {
-  let held: Uint8Array[] = [];
-  let length = 0;
-  let reading: Reading | undefined;
-
-  const begin = () => {
-    const start = Buffer.concat(held);
-    held = [];
-    const parser = parse({
-      ...lenient,
-      delimiter: findSeparator(start),
-      // Rows end with CR only where the first one does.
-      record_delimiter: endsWithReturn.test(start.toString('latin1')) ? '\r' : ['\r\n', '\n'],
-      on_record(cells: string[]) {
-        onRow(cells);
-        return null;
-      },
-    });
-    const ended = finished(parser.resume());
-    // The next `write` or `end` throws it.
-    ended.catch(() => undefined);
-    reading = { parser, ended };
-    return pass(reading, start);
-  };
-
-  return {
-    async write(piece: Uint8Array): Promise<void> {
-      if (reading) return pass(reading, piece);
-      held.push(piece);
-      length += piece.length;
-      return length < headerBytes ? undefined : begin();
+export async function readCsv(
+  start: Buffer,
+  pieces: Iterable<Uint8Array>,
+  onRow: (cells: readonly string[]) => void,
+): Promise<void> {
+  const parser = parse({
+    ...lenient,
+    delimiter: findSeparator(start),
+    // Rows end with CR only where the first one does.
+    record_delimiter: endsWithReturn.test(start.toString('latin1')) ? '\r' : ['\r\n', '\n'],
+    on_record(cells: string[]) {
+      onRow(cells);
+      return null;
     },
-    /** Once, after the last piece. */
-    async end(): Promise<void> {
-      if (!reading) await begin();
-      reading?.parser.end();
-      await reading?.ended;
-    },
-  };
-}
-
-interface Reading {
-  readonly parser: ReturnType<typeof parse>;
-  readonly ended: Promise<void>;
-}
-
-async function pass({ parser, ended }: Reading, piece: Uint8Array): Promise<void> {
-  if (parser.destroyed) return ended;
-  if (!parser.write(piece)) await Promise.race([once(parser, 'drain'), ended]);
+  });
+  await pipeline(Readable.from(pieces), parser.resume());
 }
 
 /** A first row, with line breaks between quotes, that ends with CR alone. */
@@ -98,4 +64,32 @@ function readFirstRow(start: Buffer, delimiter: string): string[] {
   } catch {
     return [];
   }
+}
+
+const [quote, comma, lf, cr] = [0x22, 0x2c, 0x0a, 0x0d];
+
+/**
+ * Counts the rows of a file that is not read as CSV: lines that are not empty, without line breaks between quotes. The
+ * header counts too.
+ */
+export function createRowCounter() {
+  let rows = 0;
+  let isQuoted = false;
+  let isEmpty = true;
+  return {
+    add(piece: Uint8Array): void {
+      for (let at = 0; at < piece.length; at += 1) {
+        const byte = piece[at] as number;
+        if (byte === quote) isQuoted = !isQuoted;
+        // Nearly every byte of a file is above a comma.
+        if (byte > comma || isQuoted || (byte !== lf && byte !== cr)) isEmpty = false;
+        else {
+          if (!isEmpty) rows += 1;
+          isEmpty = true;
+        }
+      }
+    },
+    /** So far. A row that has begun counts. */
+    rows: () => rows + (isEmpty ? 0 : 1),
+  };
 }

@@ -19,12 +19,8 @@ export function writePlain(rows: readonly Row[]): string {
 export function createSafeWriter(): (rows: readonly Row[]) => string {
   let mark = byteOrderMark;
   return (rows) => {
-    const text =
-      mark +
-      stringify(
-        rows.map((cells) => cells.map(escapeCell)),
-        { quoted: true },
-      );
+    const cells = rows.map((row) => row.map(escapeCell));
+    const text = mark + stringify(cells, { quoted: true });
     mark = '';
     return text;
   };
@@ -38,40 +34,24 @@ export function createSafeWriter(): (rows: readonly Row[]) => string {
  * @throws UserError where the first row names no address column: what is not recognized cannot be promised to be replaced.
  */
 export function createPseudonymizer(): (row: Row) => Row {
-  const pseudonymOf = createPseudonyms();
-  let columns: readonly number[] | undefined;
+  const key = randomBytes(32);
+  // 40 bits: among a million addresses, a collision has a chance of one in three.
+  const pseudonymOf = (address: string): string =>
+    `ip-${createHmac('sha256', key).update(address).digest('hex').slice(0, 10)}`;
+  let columns: ReadonlySet<number> | undefined;
   return (row) => {
     if (!columns) {
-      columns = readHeader(row)?.addresses ?? [];
-      if (columns.length === 0)
+      columns = new Set(readHeader(row)?.addresses);
+      if (columns.size === 0)
         throw new UserError(
           'I cannot tell which column of the CDN’s file holds IP addresses, so they cannot be replaced.',
           'Export without pseudonyms, to yourself first, and look at the file.',
         );
       return row;
     }
-    const isAddress = new Set(columns);
     return row.map((cell, nth) => {
-      if (!isAddress.has(nth)) return replaceAddresses(cell, pseudonymOf);
+      if (!columns?.has(nth)) return replaceAddresses(cell, pseudonymOf);
       return /[\d:]/u.test(cell) ? pseudonymOf(findAddress(cell) ?? cell.trim().toLowerCase()) : cell;
     });
-  };
-}
-
-// Size of the cache, which is cleared when full: an HMAC takes as long as reading a row.
-const mostKnown = 20_000;
-
-/** 40 bits: among a million addresses, a collision has a chance of one in three. */
-function createPseudonyms(): (address: string) => string {
-  const key = randomBytes(32);
-  const known = new Map<string, string>();
-  return (address) => {
-    let pseudonym = known.get(address);
-    if (pseudonym === undefined) {
-      if (known.size >= mostKnown) known.clear();
-      pseudonym = `ip-${createHmac('sha256', key).update(address).digest('hex').slice(0, 10)}`;
-      known.set(address, pseudonym);
-    }
-    return pseudonym;
   };
 }

@@ -1,12 +1,9 @@
 import { UserError } from '../../../errors.ts';
 import { createFileScanner } from '../../../secrets/scanner.ts';
-import type { ExportRequest } from '../../../views/exports/exports.ts';
-import type { EventFigures, UnreadReason } from '../../../views/exports/report.ts';
+import type { EventFigures, ExportRequest, UnreadReason } from '../../../views/exports/exports.ts';
 import { createEventCounter } from '../csv/figures.ts';
-import { createCsvReader, findHeader, headerBytes } from '../csv/reader.ts';
+import { createRowCounter, findHeader, headerBytes, readCsv } from '../csv/reader.ts';
 import { createPseudonymizer, createSafeWriter, writePlain } from '../csv/rewrite.ts';
-import { createRowCounter } from '../csv/rows.ts';
-
 import { createEncryptedTempFile, type EncryptedTempFile } from './encrypted-temp-file.ts';
 
 export interface ExportLimits {
@@ -23,6 +20,7 @@ export interface GatheredFile {
   /** `raw`: what the CDN sent, or its pseudonymized form. `safe`: the copy for spreadsheets. */
   readonly kind: 'raw' | 'safe';
   readonly length: number;
+  /** Hexadecimal. */
   readonly sha256: string;
 }
 
@@ -32,37 +30,31 @@ export interface GatheredLog<File extends GatheredFile = GatheredFile> {
   readonly rows: number;
   /** As the CDN sent them. */
   readonly bytes: number;
-  /** The log is empty, or has only a header that is recognized. */
-  readonly isEmpty: boolean;
   readonly figures: EventFigures | undefined;
   /** Why there are none. */
   readonly unread: UnreadReason | undefined;
-  /** Of the first file, hexadecimal. */
-  readonly sha256: string;
 }
 
-/** The log is larger than what may be sent. */
-export class ExportTooLarge extends Error {
-  override readonly name = 'ExportTooLarge';
-  /** The announced length; undefined where only the limit was exceeded. */
-  readonly announced: number | undefined;
-  readonly limit: number;
+export type StopReason =
+  /** Larger than what may be sent. `announced`: the length, if it was known before. */
+  | { readonly kind: 'too-large'; readonly limit: number; readonly announced?: number | undefined }
+  /** Live secrets of these kinds are in the log. */
+  | { readonly kind: 'secret'; readonly kinds: readonly string[] }
+  /** An attempt exceeded its time limit. */
+  | { readonly kind: 'overdue' }
+  /** Processes died while they made this export. */
+  | { readonly kind: 'abandoned' }
+  /** It was cancelled, or another attempt has it. */
+  | { readonly kind: 'taken' };
 
-  constructor(limit: number, announced?: number) {
-    super('the export is too large');
-    this.limit = limit;
-    this.announced = announced;
-  }
-}
+/** The bot itself stops an export. */
+export class ExportStopped extends Error {
+  override readonly name = 'ExportStopped';
+  readonly reason: StopReason;
 
-/** A live secret is in the log. */
-export class SecretFound extends Error {
-  override readonly name = 'SecretFound';
-  readonly kinds: readonly string[];
-
-  constructor(kinds: readonly string[]) {
-    super('a live secret is in a file');
-    this.kinds = kinds;
+  constructor(reason: StopReason) {
+    super(`the export was stopped: ${reason.kind}`);
+    this.reason = reason;
   }
 }
 
@@ -75,30 +67,37 @@ interface GatherOptions {
   readonly onProgress: (progress: { readonly bytes: number; readonly rows: number }) => void;
 }
 
+interface FileWriter {
+  readonly content: EncryptedTempFile;
+  readonly write: (piece: Uint8Array) => void;
+  readonly end: () => StoredFile;
+}
+
 /**
  * Writes a log to a temporary file as it comes, and makes its summary and its other forms from there. Memory does not grow
  * with the log. If it fails, no file is left.
  *
- * @throws UserError where a wanted form cannot be made.
+ * @throws UserError where a wanted form cannot be made; ExportStopped: too-large, secret.
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
   { wanted, limits, directory, onProgress }: GatherOptions,
 ): Promise<GatheredLog<StoredFile>> {
-  const { fileBytes, summaryBytes } = limits;
-  if (source.length !== undefined && source.length > fileBytes)
-    throw new ExportTooLarge(fileBytes, source.length);
+  const { fileBytes: limit, summaryBytes } = limits;
+  const { length: announced = 0 } = source;
+  if (announced > limit) throw new ExportStopped({ kind: 'too-large', limit, announced });
   const opened: EncryptedTempFile[] = [];
   const openFile = (kind: GatheredFile['kind']): FileWriter => {
     const content = createEncryptedTempFile(directory);
     opened.push(content);
     const scan = createFileScanner();
     return {
+      content,
       write(piece): void {
         const kinds = scan(piece);
-        if (kinds.length > 0) throw new SecretFound(kinds);
+        if (kinds.length > 0) throw new ExportStopped({ kind: 'secret', kinds });
         content.write(piece);
-        if (content.length() > fileBytes) throw new ExportTooLarge(fileBytes);
+        if (content.length() > limit) throw new ExportStopped({ kind: 'too-large', limit });
       },
       end: () => ({ kind, length: content.length(), sha256: content.finish(), content }),
     };
@@ -111,35 +110,30 @@ export async function gatherLog(
     let start = Buffer.alloc(0);
     for await (const piece of source.body) {
       bytes += piece.length;
-      if (bytes > fileBytes) throw new ExportTooLarge(fileBytes);
       if (start.length < headerBytes) start = Buffer.concat([start, piece]).subarray(0, headerBytes);
       counter.add(piece);
       raw.write(piece);
       onProgress({ bytes, rows: counter.rows() });
     }
     const file = raw.end();
-    const hasHeader = findHeader(start) !== undefined;
-
-    const isRewritten = wanted.pseudonyms || wanted.spreadsheetSafe;
     const isLarge = bytes > summaryBytes;
-    const read = isRewritten || !isLarge ? await readLog(file.content, wanted, openFile) : undefined;
+    const isRead = !isLarge || wanted.pseudonyms || wanted.spreadsheetSafe;
+    const read = isRead ? await readLog(start, file.content, wanted, openFile) : undefined;
+    const hasHeader = findHeader(start) !== undefined;
     const all = isLarge ? counter.rows() : (read?.rows ?? counter.rows());
     const rows = Math.max(0, all - (hasHeader ? 1 : 0));
     onProgress({ bytes, rows });
     if (wanted.pseudonyms) file.content.discard();
-    const [first, ...others] = [...(wanted.pseudonyms ? [] : [file]), ...(read?.files ?? [])];
     let unread: UnreadReason | undefined;
     if (isLarge) unread = 'large';
-    else if (!read?.figures) unread = 'not-csv';
+    else if (!read) unread = 'not-csv';
     else if (!hasHeader && rows > 0) unread = 'no-header';
     return {
-      files: [first ?? file, ...others],
+      files: [...(wanted.pseudonyms ? [] : [file]), ...(read?.files ?? [])],
       rows,
       bytes,
-      isEmpty: rows === 0,
       figures: unread === undefined ? read?.figures : undefined,
       unread,
-      sha256: (first ?? file).sha256,
     };
   } catch (error) {
     for (const file of opened) file.discard();
@@ -147,21 +141,13 @@ export async function gatherLog(
   }
 }
 
-interface FileWriter {
-  readonly write: (piece: Uint8Array) => void;
-  readonly end: () => StoredFile;
-}
-
-/** Reads a log as CSV and makes its other forms. Without figures and rows it could not be read. */
+/** Reads a log as CSV and makes its other forms. Undefined where it cannot be read, and no other form is wanted. */
 async function readLog(
+  start: Buffer,
   content: EncryptedTempFile,
   wanted: GatherOptions['wanted'],
   openFile: (kind: GatheredFile['kind']) => FileWriter,
-): Promise<{
-  readonly figures: EventFigures | undefined;
-  readonly rows: number | undefined;
-  readonly files: readonly StoredFile[];
-}> {
+) {
   const plain = wanted.pseudonyms ? openFile('raw') : undefined;
   const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
   const pseudonymize = wanted.pseudonyms ? createPseudonymizer() : undefined;
@@ -169,12 +155,6 @@ async function readLog(
   const events = createEventCounter();
   let rows = 0;
   let batch: (readonly string[])[] = [];
-  const reader = createCsvReader((cells) => {
-    const row = pseudonymize ? pseudonymize(cells) : cells;
-    rows += 1;
-    events.add(row);
-    if (plain || safe) batch.push(row);
-  });
   const flush = (): void => {
     if (batch.length === 0) return;
     plain?.write(Buffer.from(writePlain(batch)));
@@ -182,27 +162,23 @@ async function readLog(
     batch = [];
   };
   try {
-    for (const piece of content.read()) {
-      await reader.write(piece);
-      flush();
-    }
-    await reader.end();
+    await readCsv(start, content.read(), (cells) => {
+      const row = pseudonymize ? pseudonymize(cells) : cells;
+      rows += 1;
+      events.add(row);
+      if (plain || safe) batch.push(row);
+      if (batch.length >= rowsAtOnce) flush();
+    });
     flush();
   } catch (error) {
-    if (!isCsvError(error)) throw error;
-    if (plain || safe) throw createUnreadableError();
-    return { figures: undefined, rows: undefined, files: [] };
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_'))) throw error;
+    if (!plain && !safe) return undefined;
+    throw new UserError(
+      'The CDN’s file cannot be read as CSV, so no other form of it can be made.',
+      'Export it as it is: without pseudonyms and without the spreadsheet-safe copy.',
+    );
   }
   return { figures: events.result(), rows, files: [plain, safe].flatMap((file) => file?.end() ?? []) };
 }
 
-function isCsvError(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('CSV_');
-}
-
-function createUnreadableError(): UserError {
-  return new UserError(
-    'The CDN’s file cannot be read as CSV, so no other form of it can be made.',
-    'Export it as it is: without pseudonyms and without the spreadsheet-safe copy.',
-  );
-}
+const rowsAtOnce = 1000;

@@ -9,8 +9,8 @@ import { getProxySettings } from '../../../lib/proxy.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../../secrets/secret.ts';
 import type { Spooled } from '../../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
-import { type ExportLimits, ExportTooLarge, type GatheredLog, SecretFound } from './gather.ts';
-import type { ExportProgress, FromWorker, PackedFailure, ToWorker, WorkerData } from './worker.ts';
+import { ExportStopped, type GatheredLog } from './gather.ts';
+import type { ExportProgress, FromWorker, GatherTask, PackedFailure, ToWorker } from './worker.ts';
 
 export type ExportThread = ReturnType<typeof startExportThread>;
 
@@ -19,21 +19,16 @@ export type ExportThread = ReturnType<typeof startExportThread>;
  * files and uploads them. The thread that answers people never sees the bytes.
  */
 export function startExportThread({
-  cdn,
-  limits,
-  directory,
   onAttempt,
   now,
-}: {
-  readonly cdn: { readonly apiUrl: string; readonly originLoggingUrl: string };
-  readonly limits: ExportLimits;
-  readonly directory: string;
+  ...options
+}: Pick<GatherTask, 'cdn' | 'limits' | 'directory'> & {
   /** Called in the job that started the thread. */
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly now: () => Date;
 }) {
   const worker = new Worker(new URL(`worker${extname(import.meta.filename)}`, import.meta.url), {
-    workerData: { proxy: getProxySettings() } satisfies WorkerData,
+    workerData: getProxySettings(),
   });
   let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
   let task: PromiseWithResolvers<unknown> | undefined;
@@ -85,30 +80,30 @@ export function startExportThread({
     }
   }
 
+  const createSpooled = (file: number, length: number): Spooled => ({
+    length: () => length,
+    async send({ url, headers, signal, moved }) {
+      onSent = moved;
+      return run<FileReply>({ send: { file, url: url.href, headers } }, signal);
+    },
+    // All files go when the thread is closed.
+    discard: async () => undefined,
+  });
+
   return {
     /** The latest report of the thread. */
     progress: () => progress,
     /**
      * Once per thread. When the signal aborts, the thread ends and its connections close.
      *
-     * @throws ApiError, UserError, ExportTooLarge, SecretFound; other errors keep their code only.
+     * @throws ApiError, UserError, ExportStopped; other errors keep their code only.
      */
     async gather(key: Secret, request: ExportRequest, signal: AbortSignal) {
       sendSecrets();
-      const { apiUrl, originLoggingUrl } = cdn;
-      const task = {
-        cdn: { apiUrl, originLoggingUrl },
-        key: key.reveal(),
-        request,
-        limits,
-        directory,
-        now: now().getTime(),
-      };
+      const task = { ...options, key: key.reveal(), request, now: now().getTime() };
       const log = await run<GatheredLog>({ gather: task }, signal);
-      return {
-        ...log,
-        files: log.files.map((file, nth) => ({ ...file, spooled: createSpooled(nth, file.length) })),
-      };
+      const files = log.files.map((file, nth) => ({ ...file, spooled: createSpooled(nth, file.length) }));
+      return { ...log, files };
     },
     /** Removes the files and ends what is under way. */
     async close(): Promise<void> {
@@ -116,34 +111,13 @@ export function startExportThread({
       await worker.terminate();
     },
   };
-
-  function createSpooled(file: number, length: number): Spooled {
-    return {
-      length: () => length,
-      async send({ url, headers, signal, moved }) {
-        onSent = moved;
-        return run<FileReply>({ send: { file, url: url.href, headers } }, signal);
-      },
-      // All files go when the thread is closed.
-      discard: async () => undefined,
-    };
-  }
 }
 
 function unpack(failure: PackedFailure): Error {
-  switch (failure.kind) {
-    case 'api':
-      return new ApiError(failure.facts);
-    case 'user':
-      return new UserError(failure.message, failure.hint);
-    case 'too-large':
-      return new ExportTooLarge(failure.limit, failure.announced);
-    case 'secret':
-      return new SecretFound(failure.kinds);
-    case 'other': {
-      const { code } = failure;
-      const error = new Error(`the thread of an export failed (${code ?? 'no code'})`);
-      return code === undefined ? error : Object.assign(error, { code });
-    }
-  }
+  if ('facts' in failure) return new ApiError(failure.facts);
+  if ('message' in failure) return new UserError(failure.message, failure.hint);
+  if ('reason' in failure) return new ExportStopped(failure.reason);
+  const { code } = failure;
+  const error = new Error(`the thread of an export failed (${code ?? 'no code'})`);
+  return code === undefined ? error : Object.assign(error, { code });
 }

@@ -11,38 +11,34 @@ import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secr
 import type { ExportRequest } from '../../../views/exports/exports.ts';
 import {
   type ExportLimits,
-  ExportTooLarge,
+  ExportStopped,
   type GatheredLog,
   gatherLog,
-  SecretFound,
+  type StopReason,
   type StoredFile,
 } from './gather.ts';
 
-export interface WorkerData {
-  readonly proxy: ProxySettings | undefined;
+export interface GatherTask {
+  readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
+  readonly key: string;
+  readonly request: ExportRequest;
+  readonly limits: ExportLimits;
+  readonly directory: string;
+  /** The process's clock, ms since the epoch. */
+  readonly now: number;
+}
+
+interface SendTask {
+  /** Index in the gathered files. */
+  readonly file: number;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One task at a time. `secrets`: live secrets that must not be in a file. */
 export type ToWorker =
-  | {
-      readonly gather: {
-        readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
-        readonly key: string;
-        readonly request: ExportRequest;
-        readonly limits: ExportLimits;
-        readonly directory: string;
-        /** The process's clock, ms since the epoch. */
-        readonly now: number;
-      };
-    }
-  | {
-      readonly send: {
-        /** Index in the gathered files. */
-        readonly file: number;
-        readonly url: string;
-        readonly headers: Readonly<Record<string, string>>;
-      };
-    }
+  | { readonly gather: GatherTask }
+  | { readonly send: SendTask }
   | { readonly secrets: readonly NotedSecret[] };
 
 export type FromWorker =
@@ -62,17 +58,20 @@ export interface ExportProgress {
 
 const progressEveryMs = 100;
 
-const { proxy } = workerData as WorkerData;
+const proxy = workerData as ProxySettings | undefined;
 const isReady = proxy && useProxy(proxy);
 
 let files: readonly StoredFile[] = [];
 let progress: ExportProgress = { bytes: 0, rows: 0, announced: undefined, sent: 0 };
 
+const post = (message: FromWorker): void => parentPort?.postMessage(message);
 const onAttempt = (attempt: Attempt): void => post({ attempt });
+const report = (change: Partial<ExportProgress>): void => {
+  progress = { ...progress, ...change };
+};
 
-async function gather(task: Extract<ToWorker, { gather: unknown }>['gather']): Promise<GatheredLog> {
+async function gather({ cdn, key, request, limits, directory, now }: GatherTask): Promise<GatheredLog> {
   await isReady;
-  const { cdn, key, request, limits, directory, now } = task;
   const toCdn: typeof fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     // The key travels to the CDN and nowhere else.
@@ -88,11 +87,7 @@ async function gather(task: Extract<ToWorker, { gather: unknown }>['gather']): P
   return { ...log, files: files.map(({ kind, length, sha256 }) => ({ kind, length, sha256 })) };
 }
 
-async function send({
-  file,
-  url,
-  headers,
-}: Extract<ToWorker, { send: unknown }>['send']): Promise<FileReply> {
+async function send({ file, url, headers }: SendTask): Promise<FileReply> {
   const content = files[file]?.content;
   if (!content) throw new Error('the worker does not have this file');
   return postFile(content.read(), {
@@ -104,22 +99,10 @@ async function send({
   });
 }
 
-function report(change: Partial<ExportProgress>): void {
-  progress = { ...progress, ...change };
-}
-
-function post(message: FromWorker): void {
-  parentPort?.postMessage(message);
-}
-
 parentPort?.on('message', (message: ToWorker) => {
-  if ('secrets' in message) {
-    const byKind = Object.groupBy(message.secrets, ({ kind }) => kind);
-    const values = Object.entries(byKind).map(([kind, all = []]) => [kind, all.map(({ value }) => value)]);
-    registerSecrets(Object.fromEntries(values));
-    return;
-  }
-  void run('gather' in message ? gather(message.gather) : send(message.send));
+  if ('secrets' in message)
+    for (const { kind, value } of message.secrets) registerSecrets({ [kind]: [value] });
+  else void run('gather' in message ? gather(message.gather) : send(message.send));
 });
 
 async function run(task: Promise<GatheredLog | FileReply>): Promise<void> {
@@ -133,17 +116,18 @@ async function run(task: Promise<GatheredLog | FileReply>): Promise<void> {
   post(outcome);
 }
 
-export type PackedFailure = ReturnType<typeof pack>;
+export type PackedFailure =
+  | { readonly facts: ApiErrorFacts }
+  | { readonly message: string; readonly hint: string | undefined }
+  | { readonly reason: StopReason }
+  | { readonly code: string | undefined };
 
 /** Prepares an error for the other thread. Unknown errors keep only their code: their messages may quote the request. */
-function pack(error: unknown) {
-  if (error instanceof ApiError)
-    return { kind: 'api', facts: Object.assign({}, error) as ApiErrorFacts } as const;
-  if (error instanceof UserError) return { kind: 'user', message: error.message, hint: error.hint } as const;
-  if (error instanceof ExportTooLarge)
-    return { kind: 'too-large', limit: error.limit, announced: error.announced } as const;
-  if (error instanceof SecretFound) return { kind: 'secret', kinds: error.kinds } as const;
-  return { kind: 'other', code: readCode(error) } as const;
+function pack(error: unknown): PackedFailure {
+  if (error instanceof ApiError) return { facts: Object.assign({}, error) };
+  if (error instanceof UserError) return { message: error.message, hint: error.hint };
+  if (error instanceof ExportStopped) return { reason: error.reason };
+  return { code: readCode(error) };
 }
 
 function readCode(error: unknown): string | undefined {

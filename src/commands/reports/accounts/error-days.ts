@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { createHeavyHitters, createSeenIds, findPathPrefix } from '../../../api/origin-errors/counts.ts';
+import { createSeenIds, findPathPrefix } from '../../../api/origin-errors/counts.ts';
 import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import { parseJson } from '../../../lib/canonical-json.ts';
+import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
 import { dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generateEventRows } from '../../../../simulator/cdn/event-rows.ts';
 import { createEventCounter } from '../../../../src/commands/exports/csv/figures.ts';
-import type { EventFigures } from '../../../../src/views/exports/report.ts';
+import type { EventFigures } from '../../../../src/views/exports/exports.ts';
 import { cell } from './arbitraries.ts';
 
 function count(rows: readonly (readonly string[])[]): EventFigures {
@@ -17,7 +17,7 @@ const countColumn = (name: string, cells: readonly string[]) => count([[name], .
 function topOf(words: readonly string[]): [string, number][] {
   const counts = new Map<string, number>();
   for (const word of words) if (word !== '') counts.set(word, (counts.get(word) ?? 0) + 1);
-  return [...counts].sort((one, other) => other[1] - one[1]).slice(0, 5);
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 5);
 }
 
 const [from, to] = [Date.UTC(2026, 10, 20, 9, 30), Date.UTC(2026, 10, 21, 9, 30)];
@@ -90,8 +90,8 @@ test('one address is counted once however it is written', () => {
     ['2001:db8::1', '2001:DB8:0:0:0:0:0:1', '[2001:db8::1]:443', '2001:db8::1%eth0', '2001:db8::0:1'],
   ];
   expect(countColumn('ip', [...spellings.flat(), 'unknown']).top.ip?.words).toEqual([
-    ['203.0.113.7', 5],
     ['2001:db8::1', 5],
+    ['203.0.113.7', 5],
     ['unknown', 1],
   ]);
 });

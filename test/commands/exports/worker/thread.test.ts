@@ -82,11 +82,11 @@ test('the log is received as it was sent, counted, and uploaded as often as need
     asked = request;
     response.writeHead(200, { 'content-length': whole.length }).end(whole);
   };
-  const { files, rows, bytes, sha256: hash } = await gather();
+  const { files, rows, bytes } = await gather();
   expect(asked).toMatchObject({ method: 'POST', key: 'the-key' });
   expect(JSON.parse(asked?.body ?? '')).toMatchObject({ query: 'words' });
   expect([rows, bytes]).toEqual([30_000, whole.length]);
-  expect(hash).toBe(sha256(whole));
+  expect(files[0]?.sha256).toBe(sha256(whole));
   expect(thread.progress()).toEqual({
     bytes: whole.length,
     rows: 30_000,
@@ -103,7 +103,7 @@ test('the log is received as it was sent, counted, and uploaded as often as need
 
 test('a compressed body is decompressed, and its length is not announced', async () => {
   answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(whole));
-  expect((await gather()).sha256).toBe(sha256(whole));
+  expect((await gather()).files[0]?.sha256).toBe(sha256(whole));
   expect(thread.progress().announced).toBeUndefined();
 });
 
@@ -182,7 +182,7 @@ test('a secret in the log fails with its kind, also one that is registered meanw
   // The worker hears of it with its next report.
   await new Promise((resolve) => setTimeout(resolve, 300));
   held.resolve();
-  await expect(gathering).rejects.toMatchObject({ name: 'SecretFound', kinds: ['slack-token'] });
+  await expect(gathering).rejects.toMatchObject({ reason: { kind: 'secret', kinds: ['slack-token'] } });
   release();
 });
 
@@ -202,7 +202,7 @@ test('aborting a download closes the connection, and the next export finds nothi
   await thread.close();
   thread = start();
   answer = (response) => response.end(whole);
-  expect((await gather()).sha256).toBe(sha256(whole));
+  expect((await gather()).files[0]?.sha256).toBe(sha256(whole));
 });
 
 test('an upload reports what was taken, returns the answer, and ends when it is aborted', async () => {
