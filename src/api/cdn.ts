@@ -8,8 +8,7 @@ import type { ErrorBudget } from './http/retry.ts';
 import { createOriginErrors } from './origin-errors/origin-errors.ts';
 import { createUploadScanning } from './upload-scanning.ts';
 import { createVariables } from './variables.ts';
-import { type AllZones, createPullZones } from './zones/pull-zones.ts';
-import { createZoneLoads } from './zones/zone-loads.ts';
+import { createPullZones, createZoneLoads } from './zones/pull-zones.ts';
 
 /** The CDN of one deployment. */
 export type Cdn = ReturnType<typeof createCdn>;
@@ -18,7 +17,7 @@ export type Cdn = ReturnType<typeof createCdn>;
 export type CdnClient = ReturnType<Cdn['withKey']>;
 
 export function createCdn(options: CdnOptions) {
-  const loads = createZoneLoads<AllZones>();
+  const loads = createZoneLoads();
   // Of this process alone, so that nothing outside can tell which keys are the same.
   const salt = randomBytes(32);
   return {

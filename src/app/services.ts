@@ -1,6 +1,5 @@
 import { createCdn } from '../api/cdn.ts';
-import { createZoneCache } from '../commands/zones/zone-cache.ts';
-import { createZoneLists } from '../commands/zones/zone-lists.ts';
+import { createZoneCache, createZoneLists } from '../commands/zones/zone-cache.ts';
 import { createSlackClock } from '../slack/clock.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
 import { createPeople } from '../slack/people.ts';

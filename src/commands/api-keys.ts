@@ -34,7 +34,7 @@ async function listKeys(context: Context, seen?: string): Promise<Message> {
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;
     // Restricted keys are refused only here. A deleted key is refused here, too, and reported as such.
-    await cdn.pullZones.firstPage({ perPage: 5 });
+    await cdn.pullZones.firstPage();
     throw new UserError(
       'Your key may not list API keys. It works for zones, so it is a restricted one.',
       'Only the key of the account itself may see the others: keys of sub-users and scoped keys may not. ' +

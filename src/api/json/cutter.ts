@@ -35,22 +35,57 @@ export function createCutter(member: string, parse: ParseList = (json) => JSON.p
   let found: Outside['found'] = 'nowhere';
   let isInList = false;
   let hasElements = false;
-  // Open brackets around the next byte; in the list those of its element.
+  /** Open brackets around the next byte. */
   let depth = 0;
+  /** Of the list's elements. */
+  let listDepth = 0;
   let isText = false;
-  // The next byte follows a backslash: it may be the first of a chunk.
   let isEscaped = false;
-  // Bytes since the last border, or outside of the list.
+  /** Of the first element that has not ended. */
   let pending: Buffer[] = [];
   let pendingBytes = 0;
-  // In latin1, a character a byte.
+  /** In latin1, a character a byte. */
   let outside = '';
 
   return {
     /** Calls `take` with each element that ends in this chunk. */
     push(input: Uint8Array, take: (element: unknown) => void): void {
       const chunk = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-      for (let at = 0; at < chunk.length; ) at = isInList ? cutList(chunk, at, take) : readOutside(chunk, at);
+      let start = 0;
+      let border = -1;
+      for (let at = 0; at < chunk.length; at += 1) {
+        const byte = chunk[at];
+        if (isText) {
+          if (isEscaped) isEscaped = false;
+          else if (byte === backslash) isEscaped = true;
+          else if (byte === quote) isText = false;
+        } else if (byte === quote) isText = true;
+        else if (byte === comma) {
+          if (isInList && depth === listDepth) border = at;
+        } else if (byte === openArray || byte === openObject) {
+          depth += 1;
+          if (isInList || byte === openObject || depth > 2) continue;
+          keepOutside(chunk.subarray(start, at + 1));
+          start = at + 1;
+          if (depth === 1 || memberStart.test(outside.slice(-200))) openList();
+        } else if (byte === closeArray || byte === closeObject) {
+          if (isInList && depth === listDepth) {
+            if (byte === closeObject) throw new SyntaxError('A list is closed like an object.');
+            parseElements(chunk.subarray(start, at), true, take);
+            isInList = false;
+            start = at;
+          }
+          depth -= 1;
+        }
+      }
+      if (!isInList) return keepOutside(chunk.subarray(start));
+      if (border >= start) {
+        parseElements(chunk.subarray(start, border), false, take);
+        start = border + 1;
+      }
+      pending.push(chunk.subarray(start));
+      pendingBytes += chunk.length - start;
+      if (pendingBytes > maxElementBytes) throw new SyntaxError('An element is too large.');
     },
     /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
     end(): Outside {
@@ -61,27 +96,11 @@ export function createCutter(member: string, parse: ParseList = (json) => JSON.p
     },
   };
 
-  /** Elements from `start` on. Returns where the list ends, or the chunk. */
-  function cutList(chunk: Buffer, start: number, take: (element: unknown) => void): number {
-    let border = -1;
-    const end = skip(chunk, start, (at) => {
-      border = at;
-      return false;
-    });
-    const isEnd = end < chunk.length;
-    if (isEnd && chunk[end] !== closeArray) throw new SyntaxError('A list is closed like an object.');
-    const last = isEnd ? end : border;
-    if (last !== -1) parseElements(chunk.subarray(start, last), isEnd, take);
-    if (isEnd) {
-      isInList = false;
-      depth = found === 'top' ? 1 : 2;
-      return end;
-    }
-    const rest = chunk.subarray(last === -1 ? start : last + 1);
-    pending.push(rest);
-    pendingBytes += rest.length;
-    if (pendingBytes > maxElementBytes) throw new SyntaxError('An element is too large.');
-    return chunk.length;
+  function openList(): void {
+    if (found !== 'nowhere') throw new SyntaxError('A second list.');
+    found = depth === 1 ? 'top' : 'member';
+    listDepth = depth;
+    isInList = true;
   }
 
   /** Elements that are complete, of this chunk and the beginning of the first one from earlier chunks. */
@@ -95,56 +114,10 @@ export function createCutter(member: string, parse: ParseList = (json) => JSON.p
     for (const element of elements) take(element);
   }
 
-  /** Bytes outside of the list. Returns where the list begins, or the end of the chunk. */
-  function readOutside(chunk: Buffer, start: number): number {
-    for (let at = start; ; ) {
-      const end = skip(chunk, at, undefined);
-      keep(chunk.subarray(at, Math.min(end + 1, chunk.length)));
-      if (end >= chunk.length) return chunk.length;
-      const isTop = depth === 1;
-      if (isTop || memberStart.test(outside.slice(-200))) {
-        if (found !== 'nowhere') throw new SyntaxError('A second list.');
-        found = isTop ? 'top' : 'member';
-        isInList = true;
-        depth = 0;
-        return end + 1;
-      }
-      at = end + 1;
-    }
-  }
-
-  function keep(bytes: Buffer): void {
+  function keepOutside(bytes: Buffer): void {
     outside += bytes.toString('latin1');
     if (outside.length > maxOutsideBytes) throw new SyntaxError('Too much stands around the list.');
     // Most likely a web page, which is not read any further.
     if (otherStart.test(outside)) throw new SyntaxError('The document is neither a list nor an object.');
-  }
-
-  /**
-   * Reads on from `start`, in the list to the bracket that closes it, and tells its commas; outside of it to a bracket that
-   * may open it. Returns its offset, or the length of the chunk.
-   */
-  function skip(chunk: Buffer, start: number, onComma: ((at: number) => void) | undefined): number {
-    const { length } = chunk;
-    const inList = isInList;
-    let at = isEscaped ? start + 1 : start;
-    for (; at < length; at += 1) {
-      const byte = chunk[at];
-      if (isText) {
-        if (byte === backslash) at += 1;
-        else if (byte === quote) isText = false;
-      } else if (byte === quote) isText = true;
-      else if (byte === comma) {
-        if (inList && depth === 0) onComma?.(at);
-      } else if (byte === openObject || byte === openArray) {
-        depth += 1;
-        if (!inList && byte === openArray && depth <= 2) break;
-      } else if (byte === closeObject || byte === closeArray) {
-        if (inList && depth === 0) break;
-        depth -= 1;
-      }
-    }
-    isEscaped = at > length;
-    return Math.min(at, length);
   }
 }

@@ -3,7 +3,6 @@ import { mapConcurrently } from '../../lib/concurrency.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, readErrorBody } from '../http/errors.ts';
 import type { ApiRequest, Reply, Send } from '../http/request.ts';
-import type { MakeRoom } from '../zones/zone-loads.ts';
 import { createCutter, type Outside, type ParseList } from './cutter.ts';
 
 /** Bytes of one list, decompressed: 50,000 zones have 300 MB. */
@@ -29,26 +28,25 @@ export async function readList(
   let enough = false;
   // Spaces could keep a connection busy for ever: only an element or the end counts as progress.
   let patienceEnds = performance.now() + reply.patienceMs;
+  const takeOne = (element: unknown): void => {
+    patienceEnds = performance.now() + reply.patienceMs;
+    if (!enough) enough = !take(element);
+  };
   for await (const chunk of reply.chunks()) {
     length += chunk.length;
     if (length > maxListBytes) throw reply.error('unexpected');
     if (performance.now() > patienceEnds) throw reply.error('timeout');
     for (let at = 0; at < chunk.length; at += pieceLength) {
-      let came = false;
-      orElse('unexpected', () =>
-        cutter.push(chunk.subarray(at, at + pieceLength), (element) => {
-          came = true;
-          if (!enough) enough = !take(element);
-        }),
-      );
+      orElse('unexpected', () => cutter.push(chunk.subarray(at, at + pieceLength), takeOne));
       if (enough) return undefined;
-      if (came) patienceEnds = performance.now() + reply.patienceMs;
       await pause();
     }
   }
   const outside = orElse(length === 0 ? 'unexpected' : 'cut', () => cutter.end());
-  if (outside.found === 'nowhere' && !isEmptyList(outside.document, member))
-    throw reply.wrongShape(outside.document);
+  // Null stands for an empty list, except beside a refusal.
+  const { found, document } = outside;
+  const isEmpty = isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
+  if (found === 'nowhere' && !isEmpty) throw reply.wrongShape(document);
   return outside;
 
   function orElse<T>(code: 'unexpected' | 'cut', step: () => T): T {
@@ -59,11 +57,6 @@ export async function readList(
       throw error instanceof SyntaxError ? reply.error(code) : error;
     }
   }
-}
-
-/** Null stands for an empty list, except beside a refusal. */
-function isEmptyList(document: unknown, member: string): boolean {
-  return isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
 }
 
 /** The largest page of the service, so the fewest requests. */
@@ -84,12 +77,11 @@ interface PageQuery {
 /** The part of one raw element of a page to keep; undefined if it is unreadable. */
 type Project<T> = (raw: unknown, reply: Reply, page: number) => T | undefined;
 
-/** Called between two pieces of a page, with what is kept of it so far. */
-type OnProgress = (page: number, count: number) => Promise<void> | undefined;
-
 /** True if a page needs no (further) reading after `count` of its elements. */
 type Enough = (page: number, count: number) => boolean;
-const never: Enough = () => false;
+
+/** Runs work that holds so many elements in memory, in its turn. */
+export type Reserve = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
 
 interface Page<T> {
   readonly kept: T[];
@@ -111,12 +103,7 @@ export function createPages(
 ) {
   return { read, readAll };
 
-  function read<T>(
-    query: PageQuery,
-    project: Project<T>,
-    enough = never,
-    onProgress: OnProgress = () => undefined,
-  ): Promise<Page<T>> {
+  function read<T>(query: PageQuery, project: Project<T>, enough: Enough = () => false): Promise<Page<T>> {
     const request = { ...list, query: { ...list.query, ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
       const kept: T[] = [];
@@ -128,11 +115,14 @@ export function createPages(
         if (kept.length > maxElements) throw reply.error('unexpected');
         return !enough(query.page, kept.length);
       };
-      const pause = async () => {
-        await yieldToEventLoop();
-        await onProgress(query.page, kept.length);
-      };
-      const outside = await readList(reply, 'Items', pause, take, parseListWithExactIds, pieceLength);
+      const outside = await readList(
+        reply,
+        'Items',
+        yieldToEventLoop,
+        take,
+        parseListWithExactIds,
+        pieceLength,
+      );
       if (!outside) return { kept, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { kept, skipped, total: kept.length + skipped, more: false };
@@ -146,26 +136,21 @@ export function createPages(
     });
   }
 
-  /**
-   * All pages: every id once, in the service's order; the first page, then some at once. `enough` ends the reading;
-   * `makeRoom` is awaited with the number of elements before more are held.
-   */
+  /** All pages: every id once, in the service's order; the first page, then some at once. `enough` ends the reading. */
   async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
-    { enough = never, makeRoom }: { readonly enough?: Enough; readonly makeRoom?: MakeRoom } = {},
+    {
+      enough = () => false,
+      reserve = (_, work) => work(),
+    }: { readonly enough?: Enough; readonly reserve?: Reserve } = {},
   ): Promise<{ kept: T[]; skipped: number }> {
     const kept = new Map<string, T>();
     let skipped = 0;
     let hasFailed = false;
-    const counts = new Map<number, number>();
-    const onProgress: OnProgress = async (page, count) => {
-      counts.set(page, count);
-      await makeRoom?.([...counts.values()].reduce((sum, held) => sum + held, 0));
-    };
     const isEnough: Enough = (page, count) => hasFailed || enough(page, count);
     const get = (page: number) =>
-      read({ page, perPage: pageLength, search }, project, isEnough, onProgress).catch((error: unknown) => {
+      read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
         // The others stop at their next element.
         hasFailed = true;
         throw error;
@@ -183,23 +168,22 @@ export function createPages(
     }
 
     const first = await get(1);
-    // The service may send shorter pages than requested, so the length of the first one counts.
-    const length = Math.max(1, first.kept.length + first.skipped);
-    const last = Math.min(Math.ceil((first.total ?? 0) / length), maxPages);
-    let goesOn = add(first);
-    let next = 2;
-    if (goesOn && last > 1) {
-      await makeRoom?.(Math.min(first.total ?? 0, maxElements));
-      const numbers = Array.from({ length: last - 1 }, (_, index) => index + 2);
+    if (!add(first)) return { kept: [...kept.values()], skipped };
+    const total = Math.min(first.total ?? 0, maxElements);
+    return reserve(total, async () => {
+      // The service may send shorter pages than requested, so the length of the first one counts.
+      const last = Math.min(Math.ceil(total / (first.kept.length + first.skipped)), maxPages);
+      const numbers = Array.from({ length: Math.max(0, last - 1) }, (_, index) => index + 2);
       const pages = await mapConcurrently(concurrentPages, numbers, async (page) =>
         isEnough(page, 0) ? undefined : get(page),
       );
+      let goesOn = true;
       for (const page of pages) if (page) goesOn = add(page);
-      next = last + 1;
-    }
-    // Where the service does not say how many there are, or has more than it said.
-    for (; goesOn && next <= maxPages && !enough(next, 0); next += 1) goesOn = add(await get(next));
-    return { kept: [...kept.values()], skipped };
+      // Where the service does not say how many there are, or has more than it said.
+      for (let next = Math.max(1, last) + 1; goesOn && next <= maxPages && !enough(next, 0); next += 1)
+        goesOn = add(await get(next));
+      return { kept: [...kept.values()], skipped };
+    });
   }
 }
 

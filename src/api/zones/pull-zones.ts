@@ -1,12 +1,13 @@
+import { createCache } from '../../lib/cache.ts';
 import { registerShown } from '../../secrets/secret.ts';
+import { ApiError } from '../http/errors.ts';
 import type { Reply, Send } from '../http/request.ts';
-import { createPages } from '../json/lists.ts';
+import { createPages, type Reserve } from '../json/lists.ts';
 import { type Certificate, readCertificates } from './certificates.ts';
 import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
-import { type DigestKeys, readZoneSettings, type ZoneSettings } from './settings.ts';
+import { type DigestKey, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
 import { readZone, type Zone } from './zone.ts';
-import type { MakeRoom, ZoneLoads } from './zone-loads.ts';
 
 /** Zones of a whole list whose keys are registered: enough to notice that one leaves with an answer. */
 const mostWithKeys = 10;
@@ -15,53 +16,121 @@ const mostWithKeys = 10;
 export interface Sharing {
   /** Stands for the key: who has the same sees the same zones. */
   readonly account: string;
-  readonly loads: ZoneLoads<AllZones>;
+  readonly loads: ReturnType<typeof createZoneLoads>;
   /** The same client, until the signal of a shared load aborts. */
   readonly sendUntil: (signal: AbortSignal) => Send;
   readonly signal: AbortSignal | undefined;
 }
 
+export interface AllZones {
+  readonly zones: ZoneSummary[];
+  /** Unreadable zones that are left out. */
+  readonly skipped: number;
+  /** The same for everybody with the same key. */
+  readonly account: string;
+}
+
+/** Zones that all loads together may hold: a zone takes about 630 bytes of the heap. */
+const mostZones = 60_000;
+
+/**
+ * The reads of whole zone lists in this process. Everybody with the same key shares one; a load reserves its zones before it
+ * reads them and waits for others, unless it is alone.
+ */
+export function createZoneLoads(most = mostZones) {
+  let held = 0;
+  let changed = Promise.withResolvers<void>();
+  const reserve: Reserve = async (zones, work) => {
+    while (held > 0 && held + zones > most) await changed.promise;
+    held += zones;
+    try {
+      return await work();
+    } finally {
+      held -= zones;
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }
+  };
+  // Shares loads and keeps nothing: each result is larger than its bound.
+  return { reserve, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
+}
+
+type Matches = (zone: ZoneSummary) => boolean;
+
+const operation = 'List Pull Zones';
+/** Zones of the request that says how many there are. An account with fewer is read by it. */
+const smallPage = 10;
+
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
 export function createPullZones(send: Send, { account, loads, sendUntil, signal }: Sharing) {
-  const pages = createPages(send, listRequest);
+  const request = { operation, path: '/pullzone' };
+  const pages = createPages(send, request);
   // A whole zone with its digests takes about a millisecond: one or two between pauses.
-  const wholePages = createPages(send, listRequest, 8_192);
-  const withCertificates = createPages(send, { ...listRequest, query: { includeCertificate: 'true' } });
+  const wholePages = createPages(send, request, 8_192);
+  const withCertificates = createPages(send, { ...request, query: { includeCertificate: 'true' } });
+
+  async function readSummaries(until: AbortSignal) {
+    const readSummary = createReadSummary();
+    let count = 0;
+    const project = (raw: unknown, reply: Reply) => {
+      count += 1;
+      if (count <= mostWithKeys) registerZoneKeys(raw);
+      return readSummary(raw, reply);
+    };
+    return createPages(sendUntil(until), request).readAll(undefined, project, { reserve: loads.reserve });
+  }
+
+  async function findWhole(matches: Matches, search: string | undefined, isFirst: boolean): Promise<Zone[]> {
+    let foundOn = Number.POSITIVE_INFINITY;
+    const project = (raw: unknown, reply: Reply, page: number) => {
+      const summary = summarize(raw);
+      if (!summary) return undefined;
+      const zone = matches(summary) ? readWhole(raw, reply) : undefined;
+      if (zone) {
+        foundOn = Math.min(foundOn, page);
+        registerZoneSecrets(raw, zone);
+      }
+      return { id: summary.id, zone };
+    };
+    // Earlier pages are read on, since pages arrive in any order and the first match is wanted.
+    const { kept } = await pages.readAll(search, project, { enough: (page) => isFirst && page >= foundOn });
+    return kept.flatMap(({ zone }) => zone ?? []);
+  }
 
   return {
-    /** One small page; `perPage` 5 to 1000. `total` is undefined if the service does not say. */
-    async firstPage({ search, perPage = 10 }: { search?: string; perPage?: number } = {}) {
-      const length = Math.min(Math.max(Math.trunc(perPage), 5), 1000);
+    /** One small page. `total` is undefined if the service does not say. */
+    async firstPage() {
       const readSummary = createReadSummary();
       // A service that answers with a plain array sends every zone: the requested number is enough.
       const { kept, skipped, total, more } = await pages.read(
-        { page: 1, perPage: length, search },
+        { page: 1, perPage: smallPage, search: undefined },
         (raw, reply) => {
           registerZoneKeys(raw);
           return readSummary(raw, reply);
         },
-        (_, count) => count > length,
+        (_, count) => count > smallPage,
       );
-      const isFull = total === undefined ? kept.length + skipped >= length : kept.length + skipped < total;
+      const isFull = total === undefined ? kept.length + skipped >= smallPage : kept.length + skipped < total;
       return { zones: kept, skipped, total, more: more ?? isFull, account };
     },
 
     /**
-     * Every zone, in pages of 1000, a few at once, parsed while they arrive. Everybody with the same key shares the read.
+     * Every zone, in pages of 1000, a few at once, parsed while they arrive. Everybody with the same key shares the read; a
+     * caller who gives up leaves it to the others.
      */
     async all(): Promise<AllZones> {
-      const list = await loads.read(
-        account,
-        async (until, makeRoom) => {
-          const pages = createPages(sendUntil(until), listRequest);
-          const read = () => readSummaries(pages, makeRoom);
-          const once = await read();
-          // An account seldom loses all of its zones: an empty list is believed when it comes twice.
-          const { kept: zones, skipped } = once.kept.length + once.skipped > 0 ? once : await read();
-          return { zones, skipped, account };
-        },
-        signal,
-      );
+      const load = async (until: AbortSignal): Promise<AllZones> => {
+        const once = await readSummaries(until);
+        // An account seldom loses all of its zones: an empty list is believed when it comes twice.
+        const isEmpty = once.kept.length + once.skipped === 0;
+        const { kept: zones, skipped } = isEmpty ? await readSummaries(until) : once;
+        return { zones, skipped, account };
+      };
+      const until = signal ?? new AbortController().signal;
+      const list = await loads.shared.load(account, load, { signal: until }).catch((error: unknown) => {
+        if (!until.aborted) throw error;
+        throw new ApiError({ code: 'cancelled', operation, sent: true });
+      });
       registerShown(list.zones);
       return list;
     },
@@ -72,27 +141,25 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
      */
     async settings<T>(options: {
       readonly search?: string | undefined;
-      readonly digestKeys: DigestKeys;
+      readonly digestKey: DigestKey;
       readonly wants: (id: string) => boolean;
       readonly project: (settings: ZoneSettings) => T | undefined;
       readonly enough: () => boolean;
     }): Promise<{ readonly kept: T[]; readonly skipped: number; readonly isWhole: boolean }> {
-      const { search, digestKeys, wants, project, enough } = options;
+      const { search, digestKey, wants, project } = options;
       const readSummary = createReadSummary();
       const take = (raw: unknown, reply: Reply) => {
         const summary = readSummary(raw, reply);
         if (!summary || !wants(summary.id)) return summary && { id: summary.id, projected: undefined };
-        const settings = readZoneSettings(raw, digestKeys);
+        const settings = readZoneSettings(raw, digestKey);
         return settings && { id: settings.id, projected: project(settings) };
       };
       let isWhole = true;
-      const { kept, skipped } = await wholePages.readAll(search, take, {
-        enough: () => {
-          if (!enough()) return false;
-          isWhole = false;
-          return true;
-        },
-      });
+      const enough = () => {
+        if (options.enough()) isWhole = false;
+        return !isWhole;
+      };
+      const { kept, skipped } = await wholePages.readAll(search, take, { enough });
       const projected = kept.flatMap(({ projected }) => (projected === undefined ? [] : [projected]));
       return { kept: projected, skipped, isWhole };
     },
@@ -107,47 +174,14 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
     },
 
     /** The first matching zone with every member; stops reading when it is found. */
-    async find(
-      matches: (zone: ZoneSummary) => boolean,
-      { search }: { search?: string } = {},
-    ): Promise<Zone | undefined> {
-      let foundOn = Number.POSITIVE_INFINITY;
-      const project = (raw: unknown, reply: Reply, page: number) => {
-        const summary = summarize(raw);
-        if (!summary) return undefined;
-        const zone = matches(summary) ? readWhole(raw, reply) : undefined;
-        if (zone) {
-          foundOn = Math.min(foundOn, page);
-          registerZoneSecrets(raw, zone);
-        }
-        return { id: summary.id, zone };
-      };
-      // Earlier pages are read on, since pages arrive in any order and the first match is wanted.
-      const { kept } = await pages.readAll(search, project, { enough: (page) => page >= foundOn });
-      return kept.find(({ zone }) => zone)?.zone;
+    async find(matches: Matches, { search }: { search?: string } = {}): Promise<Zone | undefined> {
+      const [first] = await findWhole(matches, search, true);
+      return first;
     },
+
+    /** Every matching zone among those that the service's search finds, with every member. */
+    findAll: (matches: Matches, search: string) => findWhole(matches, search, false),
   };
-}
-
-const listRequest = { operation: 'List Pull Zones', path: '/pullzone' };
-
-export interface AllZones {
-  readonly zones: ZoneSummary[];
-  /** Unreadable zones that are left out. */
-  readonly skipped: number;
-  /** The same for everybody with the same key. */
-  readonly account: string;
-}
-
-function readSummaries(pages: ReturnType<typeof createPages>, makeRoom: MakeRoom) {
-  const readSummary = createReadSummary();
-  let count = 0;
-  const project = (raw: unknown, reply: Reply) => {
-    count += 1;
-    if (count <= mostWithKeys) registerZoneKeys(raw);
-    return readSummary(raw, reply);
-  };
-  return pages.readAll(undefined, project, { makeRoom });
 }
 
 /** Reads summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */

@@ -3,38 +3,36 @@ import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
 import type { EdgeRule } from './fields.ts';
-import { type Format, type MemberRow, renameMembers, zoneMembers } from './members.ts';
+import { type MemberRow, renameMembers, zoneMembers } from './members.ts';
 import { normalize, normalizeThing } from './spelling.ts';
 import { readZone } from './zone.ts';
 
 /**
- * The value of a setting as it may be shown; null = none. `hidden`: digests of a part that is not shown (a key, the password
- * in an address, a header's value, a long text), one for each key of the keyring, so that a change of it is noticed.
+ * The value of a setting as it may be shown; null = none. `hidden`: a digest of a part that is not shown (a key, the password
+ * in an address, a header's value, a long text), so that a change of it is noticed.
  */
 export type Setting = readonly [value: Json] | readonly [value: Json, hidden: string];
 
-/**
- * What people set of a zone, each value in one spelling (spelling.ts). Members that the CDN did not report are absent, which
- * is not the same as null.
- */
+/** What people set of a zone, each value in one spelling (spelling.ts). */
 export interface ZoneSettings {
   readonly id: string;
   readonly name: string;
-  /** By the service's names. */
-  readonly members: Readonly<Record<string, Setting>>;
-  /** Members that are lists of things with a name of their own: hostnames by host, edge rules by id. */
-  readonly groups: Readonly<Record<string, Readonly<Record<string, Setting>>>>;
+  /**
+   * By the service's member names; an element of a list by `EdgeRules/<id>` and the like, beside its list, whose own value is
+   * null. Members that the CDN did not report are absent, which is not the same as null.
+   */
+  readonly settings: Readonly<Record<string, Setting>>;
 }
 
-/** Digests hidden values under these keys, for one zone: the same value in two zones is not seen to be the same. */
-export interface DigestKeys {
-  readonly keys: readonly KeyObject[];
+/** Digests hidden values under this key, for one zone: the same value in two zones is not seen to be the same. */
+export interface DigestKey {
+  readonly key: KeyObject;
   /** Digests the values of all zones alike, to compare them with each other. */
   readonly acrossZones?: true;
 }
 
-/** By the name that an element has of its own, which is unique in its list. */
-const groupKeys: Readonly<Record<string, string>> = {
+/** Members that are lists, by the member that names an element and is unique in its list. */
+export const listKeys: Readonly<Record<string, string>> = {
   Hostnames: 'Value',
   EdgeRules: 'Guid',
   OptimizerClasses: 'Name',
@@ -48,11 +46,11 @@ export const ruleOrder = 'EdgeRuleOrder';
 export const wholeZone = 'Zone';
 
 /**
- * One setting that changed. Of a list of texts only what left it and what came. Where both are the same, a part changed that
- * is not shown: a key, a header's value.
+ * One setting that changed. Of a list of texts only what was removed and what was added. Where both are the same, a part
+ * changed that is not shown: a key, a header's value.
  */
 export interface SettingChange {
-  /** A member's name as the service has it, `EdgeRules/<id>` and the like, or `wholeZone`. */
+  /** A path of `ZoneSettings`, or `wholeZone`. */
   readonly path: string;
   /** Null = none; of a whole zone: it is new. */
   readonly before: Json;
@@ -60,96 +58,102 @@ export interface SettingChange {
   readonly after: Json;
 }
 
-/** Longer texts, such as the code of an error page, are told by their length. In characters. */
+/** Characters: longer texts, such as the code of an error page, are told by their length. */
 const longText = 500;
+/** Characters of JSON: a longer element of a list is told by its name, and its content by a digest. */
+const longElement = 4_000;
+/** Custom certificates are uploaded by people; all others renew themselves. */
+const customCertificate = 3;
+
+/** Null stands for an empty value of these formats; of a flag or a number it means: not reported. */
+const emptyFormats = new Set<string>('text code url host names texts hosts countries link'.split(' '));
 
 /** The settings of a raw zone; undefined if it is none. Values of secrets do not leave this function. */
-export function readZoneSettings(raw: unknown, digestKeys: DigestKeys): ZoneSettings | undefined {
+export function readZoneSettings(raw: unknown, digestKey: DigestKey): ZoneSettings | undefined {
   const read = readZone(raw);
   if (!read || !isObject(raw)) return undefined;
   const { summary, members: known } = read.zone;
   const given = renameMembers(raw);
-  const digest = createDigest(digestKeys, summary.id);
+  const digest = createDigest(digestKey, summary.id);
   const wrong = new Set(read.wrong.map((path) => path.split(/[.[]/u, 1)[0]));
-  const members: Record<string, Setting> = {};
-  const groups: Record<string, Record<string, Setting>> = {};
+  const settings: Record<string, Setting> = {};
+  const lists: Record<string, Setting> = {};
   for (const [name, , , format, measured] of zoneMembers as readonly MemberRow[]) {
     if (measured || !Object.hasOwn(given, name) || wrong.has(name)) continue;
     const [value, whole] = [known[name] ?? null, given[name]];
-    const group = groupKeys[name];
-    if (group !== undefined) {
-      if (value !== null) groups[name] = readGroup(name, group, value, whole, digest);
-    } else if (format === 'secret') members[name] = toSecret(name, whole, digest);
-    // Null stands for an empty text or list, and for no link; of a flag or a number it means: not reported.
-    else if (value !== null || emptyFormats.has(format))
-      members[name] = toSetting(name, format, value, whole, digest);
+    if (name in listKeys) {
+      if (value !== null) Object.assign(lists, readList(name, value, whole, digest));
+    } else if (format === 'secret')
+      settings[name] = typeof whole === 'string' && whole !== '' ? ['set', digest(name, whole)] : [null];
+    else if (value !== null || emptyFormats.has(format)) {
+      const [shown, all] = [normalize(format, value), normalize(format, whole)];
+      // A placeholder of the service is shown as none, and so is compared as none.
+      if (typeof shown !== 'string' || typeof whole !== 'string') settings[name] = [shown];
+      else if (whole.length > longText) settings[name] = [{ characters: whole.length }, digest(name, all)];
+      else settings[name] = all === shown ? [shown] : [shown, digest(name, all)];
+    }
   }
-  if (groups['EdgeRules']) members[ruleOrder] = [listRuleOrder(known.EdgeRules ?? [])];
-  return { id: summary.id, name: summary.name, members, groups };
-}
-
-const emptyFormats: ReadonlySet<Format> = new Set([
-  'text',
-  'code',
-  'url',
-  'host',
-  'names',
-  'texts',
-  'hosts',
-  'countries',
-  'link',
-]);
-
-/** Whether a setting is what it was. A hidden part whose digests are under no common key counts as unchanged. */
-export function isSameSetting(one: Setting, other: Setting): boolean {
-  return canonicalJson(one[0]) === canonicalJson(other[0]) && isSameHidden(one[1], other[1]);
-}
-
-function isSameHidden(one: string | undefined, other: string | undefined): boolean {
-  if (one === undefined || other === undefined || one === other) return one === other;
-  const known = new Map(one.split(' ').map((part) => part.split('.') as [string, string]));
-  const common = other.split(' ').flatMap((part) => {
-    const [label = '', mac] = part.split('.');
-    return known.has(label) ? [known.get(label) === mac] : [];
-  });
-  return common.every((isSame) => isSame);
+  if (lists['EdgeRules']) settings[ruleOrder] = [listRuleOrder(known.EdgeRules ?? [])];
+  return { id: summary.id, name: summary.name, settings: { ...settings, ...lists } };
 }
 
 type Digest = (path: string, value: Json) => string;
 
-function createDigest({ keys, acrossZones }: DigestKeys, zoneId: string): Digest {
+function createDigest({ key, acrossZones }: DigestKey, zoneId: string): Digest {
+  const hash = (text: string) => createHmac('sha256', key).update(text).digest('base64url');
+  // The label tells which key it was: digests under different keys cannot be compared.
+  const label = hash('label').slice(0, 6);
   return (path, value) => {
     // In another zone the same thing has another id.
     const place = acrossZones ? [path.split('/', 1)[0] ?? ''] : [zoneId, path];
-    const text = canonicalJson([...place, value]);
-    // 16 bytes for each key, behind a label that only the same key gives.
-    return keys.map((key) => `${labelOf(key)}.${computeMac(key, text, 22)}`).join(' ');
+    return `${label}.${hash(canonicalJson([...place, value])).slice(0, 22)}`;
   };
 }
 
-const labels = new WeakMap<KeyObject, string>();
-
-function labelOf(key: KeyObject): string {
-  const label = labels.get(key) ?? computeMac(key, 'label', 6);
-  labels.set(key, label);
-  return label;
+/** Whether a setting is what it was. A hidden part whose digests are under different keys counts as unchanged. */
+export function isSameSetting([one, hidden]: Setting, [other, otherHidden]: Setting): boolean {
+  if (canonicalJson(one) !== canonicalJson(other)) return false;
+  if (hidden === undefined || otherHidden === undefined) return hidden === otherHidden;
+  return hidden === otherHidden || hidden.split('.', 1)[0] !== otherHidden.split('.', 1)[0];
 }
 
-function computeMac(key: KeyObject, text: string, length: number): string {
-  return createHmac('sha256', key).update(text).digest('base64url').slice(0, length);
+/** What differs between two states of a zone. A member that is not in both was not reported, and did not change. */
+export function diffSettings({ settings: was }: ZoneSettings, { settings: now }: ZoneSettings) {
+  return Object.keys({ ...now, ...was }).flatMap((path): SettingChange[] => {
+    const member = memberOf(path);
+    if (!was[member] || !now[member]) return [];
+    const [before, after] = [was[path] ?? none, now[path] ?? none];
+    if (isSameSetting(before, after)) return [];
+    return path === ruleOrder && !isReordered(before[0], after[0]) ? [] : [describe(path, before, after)];
+  });
 }
 
-function toSetting(name: string, format: Format, value: unknown, raw: unknown, digest: Digest): Setting {
-  const shown = normalize(format, value);
-  // A placeholder of the service is shown as none, and so is compared as none.
-  if (typeof shown !== 'string' || typeof raw !== 'string') return [shown];
-  const whole = normalize(format, raw);
-  if (raw.length > longText) return [{ characters: raw.length }, digest(name, whole)];
-  return whole === shown ? [shown] : [shown, digest(name, whole)];
+/** The newer state, with what it does not report as it was last. */
+export function mergeSettings(before: ZoneSettings, after: ZoneSettings): ZoneSettings {
+  const unreported = Object.entries(before.settings).filter(([path]) => !after.settings[memberOf(path)]);
+  return { ...after, settings: { ...Object.fromEntries(unreported), ...after.settings } };
 }
 
-function toSecret(name: string, raw: unknown, digest: Digest): Setting {
-  return typeof raw === 'string' && raw !== '' ? ['set', digest(name, raw)] : [null];
+const none: Setting = [null];
+
+function memberOf(path: string): string {
+  return path.split('/', 1)[0] ?? path;
+}
+
+function describe(path: string, [before]: Setting, [after]: Setting): SettingChange {
+  const [was, now] = [before ?? [], after ?? []];
+  // Beside null it may be the length of a text that became long.
+  if (!isTexts(was) || !isTexts(now)) return { path, before, after };
+  const [removed, added] = [was.filter((one) => !now.includes(one)), now.filter((one) => !was.includes(one))];
+  return { path, before: removed.length > 0 ? removed : null, after: added.length > 0 ? added : null };
+}
+
+/** Whether rules that are in both lists follow each other in another order. */
+function isReordered(before: Json, after: Json): boolean {
+  const [was, now] = [before, after].map((order) => (order as { guid: string }[]).map(({ guid }) => guid));
+  const inBoth = (ids: readonly string[] = [], others: readonly string[] = []) =>
+    ids.filter((id) => others.includes(id)).join(' ');
+  return inBoth(was, now) !== inBoth(now, was);
 }
 
 /** Of changes, whose lists are sets of texts. */
@@ -157,79 +161,45 @@ export function isTexts(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-type RawObject = Readonly<Record<string, unknown>>;
 type JsonObject = { readonly [member: string]: Json | undefined };
 
-function readGroup(
-  name: string,
-  keyName: string,
-  value: unknown,
-  raw: unknown,
-  digest: Digest,
-): Record<string, Setting> {
-  const keyOf = (element: RawObject, nth: number) => toText(element[keyName]) ?? `#${nth + 1}`;
-  const rawByKey = new Map(listThings(raw).map((element, nth) => [keyOf(element, nth), element]));
-  return Object.fromEntries(
-    listThings(value).map((element, nth) => {
-      const key = keyOf(element, nth);
-      // Ids, and the place in the order, which moves with every other rule.
-      const { Id: _, Guid: __, OrderIndex: ___, ...shown } = element;
-      return [key, toElement(`${name}/${key}`, shown, rawByKey.get(key), digest)];
-    }),
-  );
+function readList(name: string, value: unknown, raw: unknown, digest: Digest): Record<string, Setting> {
+  const keyOf = ({ [listKeys[name] ?? '']: key }: JsonObject, nth: number) =>
+    typeof key === 'string' ? key : `#${nth + 1}`;
+  const rawByKey = new Map(listElements(raw).map((element, nth) => [keyOf(element, nth), element]));
+  const elements = listElements(value).map((element, nth): [string, Setting] => {
+    const key = keyOf(element, nth);
+    const path = `${name}/${key}`;
+    // Ids, and the place in the order, which moves with every other rule.
+    const { Id: _, Guid: __, OrderIndex: ___, ...shown } = element;
+    return [path, toElement(path, shown, rawByKey.get(key), digest)];
+  });
+  return { [name]: none, ...Object.fromEntries(elements) };
 }
 
-/** The things of a list, which is JSON, in one spelling. */
-function listThings(things: unknown): JsonObject[] {
-  return listObjects(things).map((one) => (normalizeThing(one as Json, sets) ?? {}) as JsonObject);
+function listElements(list: unknown): JsonObject[] {
+  const elements = Array.isArray(list) ? list.filter(isObject) : [];
+  return elements.map((element) => (normalizeThing(element as JsonObject) ?? {}) as JsonObject);
 }
 
-/** Lists in an edge rule whose order says nothing. */
-const sets: ReadonlySet<string> = new Set(['Triggers', 'PatternMatches']);
-
-/** Characters of JSON: a thing that is longer is told by its name, and its content by a digest. */
-const longThing = 4_000;
-/** Custom certificates are uploaded by people; all others renew themselves. */
-const customCertificate = 3;
-
-function toElement(path: string, shown: JsonObject, raw: RawObject | undefined, digest: Digest): Setting {
+function toElement(path: string, shown: JsonObject, raw: JsonObject | undefined, digest: Digest): Setting {
   const hidden: Json[] = [];
-  if (raw) {
-    const given = pickHidden(raw);
-    if (canonicalJson(given) !== canonicalJson(pickHidden(shown))) hidden.push(given);
-    if (raw['CertificateProvisionType'] === customCertificate)
-      hidden.push(hostnameSecretFields.map((name) => toText(raw[name])));
-  }
-  const isLong = JSON.stringify(shown).length > longThing;
+  if (raw && pickRedacted(raw) !== pickRedacted(shown)) hidden.push(pickRedacted(raw));
+  if (raw?.['CertificateProvisionType'] === customCertificate)
+    hidden.push(JSON.stringify(raw, [...hostnameSecretFields]));
+  const isLong = JSON.stringify(shown).length > longElement;
+  if (isLong) hidden.push(shown);
   const { Name, Value, Description, Enabled } = shown;
   const told: Json = isLong ? { Name, Value, Description, Enabled, isLong } : shown;
-  if (isLong) hidden.push(shown);
   return hidden.length === 0 ? [told] : [told, digest(path, hidden)];
 }
 
-/** The members of an edge rule in which values are hidden, of it and of its further actions and triggers. */
-function pickHidden(rule: RawObject): Json {
-  return [
-    listParameters(rule),
-    listObjects(rule['ExtraActions']).map(listParameters),
-    listObjects(rule['Triggers']).map((one) => [toText(one['Parameter1']), listPatterns(one)]),
-  ];
-}
-
-function listParameters(action: RawObject): Json {
-  return [1, 2, 3].map((nth) => toText(action[`ActionParameter${nth}`]));
-}
-
-function listPatterns({ PatternMatches: patterns }: RawObject): Json {
-  return Array.isArray(patterns) ? patterns.map(toText) : [];
-}
-
-function listObjects(value: unknown): RawObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function toText(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+/** The members of an edge rule in which values may be redacted, of it and of its further actions and triggers. */
+function pickRedacted(rule: JsonObject): string {
+  return JSON.stringify(rule, [
+    ...['ExtraActions', 'Triggers', 'PatternMatches', 'Parameter1'],
+    ...['ActionParameter1', 'ActionParameter2', 'ActionParameter3'],
+  ]);
 }
 
 function listRuleOrder(rules: readonly EdgeRule[]): Json {

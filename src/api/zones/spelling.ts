@@ -28,66 +28,55 @@ function normalizeNumber(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(6));
 }
 
-/** A set of texts: sorted, each once. */
-function normalizeSet(texts: readonly string[], normalize: (text: string) => string): readonly string[] {
-  return [...new Set(texts.map(normalize))].filter((text) => text !== '').toSorted();
-}
+const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim();
 
-const trim = (text: string): string => text.replaceAll('\r\n', '\n').trim();
+/** Of a text, or of each element of a set of texts. */
+const spellings: Partial<Record<Format, (text: string) => string>> = {
+  url: normalizeUrl,
+  host: normalizeUrl,
+  hosts: normalizeUrl,
+  countries: (code) => code.trim().toUpperCase(),
+  // Header names have no case, and their order says nothing.
+  names: (names) => sortSet(names.split(',').map(normalizeHost)).join(', '),
+};
+
+function sortSet(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].filter((text) => text !== '').toSorted();
+}
 
 /** The one spelling of a member's value; null = none. */
 export function normalize(format: Format, value: unknown): Json {
   if (typeof value === 'number') return normalizeNumber(value);
   if (typeof value === 'boolean') return value;
-  if (Array.isArray(value)) {
-    const texts = value.filter((one) => typeof one === 'string');
-    const set = normalizeSet(texts, setSpellings[format] ?? trim);
-    return set.length === 0 ? null : set;
-  }
-  if (typeof value !== 'string') return null;
-  return (textSpellings[format] ?? trim)(value) || null;
+  const spell = spellings[format] ?? normalizeText;
+  if (typeof value === 'string') return spell(value) || null;
+  if (!Array.isArray(value)) return null;
+  const set = sortSet(value.filter((one) => typeof one === 'string').map((one) => spell(one)));
+  return set.length === 0 ? null : set;
 }
 
-const setSpellings: Partial<Record<Format, (text: string) => string>> = {
-  hosts: normalizeUrl,
-  countries: (code) => code.trim().toUpperCase(),
-};
+/** Lists in an edge rule whose order says nothing. */
+const sets: ReadonlySet<string> = new Set(['Triggers', 'PatternMatches']);
 
-const textSpellings: Partial<Record<Format, (text: string) => string>> = {
-  url: normalizeUrl,
-  host: normalizeUrl,
-  // Header names have no case, and their order says nothing.
-  names: (names) => normalizeSet(names.split(','), normalizeHost).join(', '),
-};
-
-/**
- * One spelling of a thing in a list, such as an edge rule: no empty members, sets sorted. `sets`: members whose elements
- * have no order.
- */
-export function normalizeThing(value: Json, sets: ReadonlySet<string>, name = ''): Json | undefined {
+/** One spelling of an element of a list, such as an edge rule: no empty members, sets sorted. */
+export function normalizeThing(value: Json, name = ''): Json | undefined {
   if (typeof value === 'number') return normalizeNumber(value);
   if (typeof value === 'string') {
     const isUrl = name.startsWith('ActionParameter') && /^\s*https?:/iu.test(value);
-    const text = isUrl ? normalizeUrl(value) : trim(value);
+    const text = isUrl ? normalizeUrl(value) : normalizeText(value);
     return (name === 'Value' ? normalizeHost(text) : text) || undefined;
   }
   if (typeof value !== 'object') return value;
   if (value === null) return undefined;
   if (Array.isArray(value)) {
-    const elements = (value as readonly Json[]).flatMap((one) => normalizeThing(one, sets, name) ?? []);
+    const elements = (value as readonly Json[]).flatMap((one) => normalizeThing(one, name) ?? []);
     if (elements.length === 0) return undefined;
-    return sets.has(name) ? sortAsText(elements) : elements;
+    if (!sets.has(name)) return elements;
+    return sortSet(elements.map((one) => JSON.stringify(one))).map((text) => JSON.parse(text) as Json);
   }
-  const members = Object.entries(value as { readonly [member: string]: Json | undefined }).flatMap(
-    ([member, inner]) => {
-      const normal = inner === undefined ? undefined : normalizeThing(inner, sets, member);
-      return normal === undefined ? [] : [[member, normal] as const];
-    },
-  );
-  return Object.fromEntries(members);
-}
-
-function sortAsText(elements: readonly Json[]): readonly Json[] {
-  const texts = new Map(elements.map((one) => [JSON.stringify(one), one]));
-  return [...texts.keys()].toSorted().flatMap((text) => texts.get(text) ?? []);
+  const members = Object.entries(value).map(([member, inner]): [string, Json | undefined] => [
+    member,
+    normalizeThing(inner as Json, member),
+  ]);
+  return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }

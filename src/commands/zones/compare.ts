@@ -1,45 +1,45 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { CdnClient } from '../../api/cdn.ts';
-import type { DigestKeys, ZoneSettings } from '../../api/zones/settings.ts';
+import type { ZoneSettings } from '../../api/zones/settings.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { formatCode } from '../../views/blocks/text.ts';
 import { renderCompareForm, renderComparison } from '../../views/zones/compare.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
-import { type Command, defineForm, type Feature, type With } from '../define.ts';
+import { defineForm, type Feature, type With } from '../define.ts';
 import type { Words } from '../words.ts';
 import { pickedZone } from './details.ts';
-import { findKnownZones, lookUpZone } from './lookup.ts';
-
-const compareCommand: Command<'zoneCache'> = {
-  name: 'compare',
-  aliases: ['diff'],
-  usage: 'compare <zone> <zone> [all]',
-  summary: 'The settings of two zones side by side: those that differ, or all',
-  label: 'Compare two zones',
-  examples: ['compare shop shop-staging', 'compare shop docs all'],
-  needs: 'read',
-  shares: true,
-  modal: (words) => {
-    const { first, second } = readTyped(words);
-    return second === undefined ? renderCompareForm(first) : undefined;
-  },
-  async run(words, context) {
-    const { first = '', second = '', all } = readTyped(words);
-    const behind = all ? 'all' : '';
-    const one = await lookUpZone(first, context);
-    if (one.kind !== 'one') return renderUnclearZone(one, 'compare', `${quoteWord(second)} ${behind}`.trim());
-    const other = await lookUpZone(second, context);
-    if (other.kind !== 'one') return renderUnclearZone(other, `compare ${one.zone.id}`, behind);
-    return compareZones([one.zone, other.zone], all, context);
-  },
-};
+import { readSettings, unpackSettings } from './history/read.ts';
+import { createMissingError, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
 
 /** Two zones side by side. */
 export const compare: Feature<'zoneCache'> = {
   name: 'compare',
-  commands: [compareCommand],
+  commands: [
+    {
+      name: 'compare',
+      aliases: ['diff'],
+      usage: 'compare <zone> <zone> [all]',
+      summary: 'The settings of two zones side by side: those that differ, or all',
+      label: 'Compare two zones',
+      examples: ['compare shop shop-staging', 'compare shop docs all'],
+      needs: 'read',
+      shares: true,
+      modal: (words) => {
+        const { first, second } = readTyped(words);
+        return second === undefined ? renderCompareForm(first) : undefined;
+      },
+      async run(words, context) {
+        const { first = '', second = '', all } = readTyped(words);
+        const behind = all ? 'all' : '';
+        const one = await lookUpZone(first, context);
+        if (one.kind !== 'one')
+          return renderUnclearZone(one, 'compare', `${quoteWord(second)} ${behind}`.trim());
+        const other = await lookUpZone(second, context);
+        if (other.kind !== 'one') return renderUnclearZone(other, `compare ${one.zone.id}`, behind);
+        return compareZones([one.zone, other.zone], all, context);
+      },
+    },
+  ],
   actions: [
     {
       // The other of its two pictures, read again, in its place.
@@ -47,7 +47,7 @@ export const compare: Feature<'zoneCache'> = {
       needs: 'read',
       run(value, context) {
         const [first = '', second = '', all] = value.split(' ');
-        return compareZones([findZone(first, context), findZone(second, context)], all === 'all', context);
+        return compareZones([nameZone(first, context), nameZone(second, context)], all === 'all', context);
       },
     },
   ],
@@ -62,7 +62,7 @@ export const compare: Feature<'zoneCache'> = {
           error: 'Pick another zone.',
         }),
       run: ({ zone, otherZone }, context: With<'zoneCache'>) =>
-        compareZones([findZone(zone, context), findZone(otherZone, context)], false, context),
+        compareZones([nameZone(zone, context), nameZone(otherZone, context)], false, context),
     }),
   ],
 };
@@ -76,15 +76,6 @@ function readTyped({ list }: Words) {
   return { first, second, all };
 }
 
-interface ZoneName {
-  readonly id: string;
-  readonly name: string;
-}
-
-function findZone(id: string, context: With<'zoneCache'>): ZoneName {
-  return findKnownZones(context)?.zones.find((zone) => zone.id === id) ?? { id, name: '' };
-}
-
 async function compareZones(
   zones: readonly [ZoneName, ZoneName],
   all: boolean,
@@ -95,39 +86,18 @@ async function compareZones(
 
 /** The settings of two zones. @throws UserError where they are one, or the key does not see one of them */
 export async function readTwoZones(
-  zones: readonly [ZoneName, ZoneName],
+  [one, other]: readonly [ZoneName, ZoneName],
   context: With<'zoneCache'>,
 ): Promise<readonly [ZoneSettings, ZoneSettings]> {
-  const [one, other] = zones;
   if (one.id === other.id) throw new UserError('That is one zone.', 'Name another one to compare it with.');
   const cdn = await context.cdn();
   // Of this comparison alone: it says whether two secrets are the same, and nothing about either.
-  const digestKeys: DigestKeys = { keys: [createSecretKey(randomBytes(32))], acrossZones: true };
-  const [a, b] = await Promise.all(zones.map((zone) => readZoneSettings(cdn, zone, digestKeys)));
-  if (!a || !b)
-    throw new UserError(
-      `There is no zone ${formatCode((a ? other : one).id, 40)} among those that your key sees.`,
-      'Type `/cdn zones` for the list as it is now.',
-    );
-  return [a, b];
-}
-
-/** A zone's name narrows the CDN's answer; a renamed one is found by its id alone. */
-async function readZoneSettings(
-  { pullZones }: CdnClient,
-  { id, name }: ZoneName,
-  digestKeys: DigestKeys,
-): Promise<ZoneSettings | undefined> {
-  const read = async (search?: string): Promise<ZoneSettings | undefined> => {
-    let found: ZoneSettings | undefined;
-    await pullZones.settings({
-      search,
-      digestKeys,
-      wants: (one) => one === id,
-      project: (settings) => (found = settings),
-      enough: () => found !== undefined,
-    });
-    return found;
+  const digestKey = { key: createSecretKey(randomBytes(32)), acrossZones: true } as const;
+  const read = async (zone: ZoneName) => {
+    const { changed } = await readSettings(cdn, { digestKey, zones: [zone] });
+    const settings = changed[0] && unpackSettings(changed[0].body);
+    if (!settings) throw createMissingError(zone.id);
+    return settings;
   };
-  return (name && (await read(name))) || read();
+  return Promise.all([read(one), read(other)]);
 }

@@ -32,43 +32,25 @@ export function hasHostname(
   });
 }
 
-/** Nodes of one message that are read; messages of people have fewer. */
-const maxNodes = 2000;
 const maxHosts = 20;
+/** Characters of a message as JSON. */
+const maxLength = 200_000;
 
 /**
- * The hosts of the links in a Slack message, each once, in reading order: links in its text, blocks, attachments and
- * shared messages. Slack's own hosts are left out. Accepts any value and never throws.
+ * The hosts of the links in a Slack message or a text, each once: links in its text, blocks, attachments and shared messages.
+ * Addresses of images and Slack's own hosts are left out.
  */
 export function findLinkedHosts(message: unknown): string[] {
-  const hosts = new Set<string>();
-  let pieces = 0;
-  const look = (node: unknown): void => {
-    pieces += 1;
-    if (pieces > maxNodes || hosts.size >= maxHosts) return;
-    if (typeof node === 'string') for (const host of findHosts(node)) hosts.add(host);
-    else if (Array.isArray(node)) for (const child of node) look(child);
-    else if (typeof node === 'object' && node !== null) {
-      const own = node as Record<string, unknown>;
-      for (const name of textMembers) if (name in own) look(own[name]);
-    }
-  };
-  look(message);
-  return [...hosts].slice(0, maxHosts);
-}
-
-/** Members with text and addresses of a message, its blocks and attachments. Ids, names and images are not read. */
-const textMembers = (
-  'text blocks elements fields rows url attachments message_blocks message pretext title title_link from_url ' +
-  'original_url value fallback'
-).split(' ');
-
-/** In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself. */
-function findHosts(text: string): string[] {
-  const found = text
-    .slice(0, 50_000)
-    .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|]*@)?([\p{L}\d](?:[\p{L}\p{M}\d.-]*[\p{L}\p{M}\d])?)/giu);
-  return [...found]
-    .map(([, host = '']) => toAscii(host.toLowerCase()))
-    .filter((host) => host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host));
+  const isImage = (member: string) => /image|thumb|icon/u.test(member);
+  const json = JSON.stringify(message, (member, value: unknown) => (isImage(member) ? undefined : value)) as
+    | string
+    | undefined;
+  // In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself.
+  const found = (json ?? '')
+    .slice(0, maxLength)
+    .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|"\\]*@)?([\p{L}\d](?:[\p{L}\p{M}\d.-]*[\p{L}\p{M}\d])?)/giu);
+  const hosts = [...found].map(([, host = '']) => toAscii(host.toLowerCase()));
+  const isLinked = (host: string) =>
+    host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host);
+  return [...new Set(hosts.filter(isLinked))].slice(0, maxHosts);
 }

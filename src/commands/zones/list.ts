@@ -1,17 +1,18 @@
-import { sumTotals } from '../../api/zones/summary.ts';
+import { sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
+import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
+import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { isNote } from '../../views/blocks/menu.ts';
 import * as views from '../../views/zones/list.ts';
 import type { ZoneQuery } from '../../views/zones/query.ts';
-import { renderZoneForm } from '../../views/zones/rows.ts';
+import { describeNeeds, renderZoneForm } from '../../views/zones/rows.ts';
 import { renderSearchForm } from '../../views/zones/search-form.ts';
-import { type Action, type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
+import { type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
-import { writeZonesFile } from './file.ts';
 import { loadAllZones } from './lookup.ts';
 import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZones } from './query.ts';
-import type { CachedZones } from './zone-lists.ts';
+import type { CachedZones } from './zone-cache.ts';
 
 const zonesCommand: Command<'zoneCache'> = {
   name: 'zones',
@@ -26,39 +27,9 @@ const zonesCommand: Command<'zoneCache'> = {
   run(words, context) {
     // A typed command reads the current list; buttons of the answer use what it read.
     context.zoneCache.forPerson(context.person).expire();
-    return listZones(readZoneQuery(words), context, 'at once');
+    return listZones(readZoneQuery(words), context);
   },
 };
-
-const listActions: Action<'tempDirectory' | 'zoneCache'>[] = [
-  {
-    id: 'zones:page',
-    needs: 'read',
-    run: (value, context) => {
-      if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
-      return listZones(decodeZoneQuery(value), context, 'when complete');
-    },
-  },
-  { id: 'zones:form', needs: 'read', modal: (value) => renderSearchForm(decodeZoneQuery(value)) },
-  {
-    id: 'zones:csv',
-    needs: 'read',
-    newMessage: true,
-    async run(value, context) {
-      const query = decodeZoneQuery(value);
-      const known = await loadAllZones(context);
-      const zones = selectZones(known.zones, query);
-      const { path } = await writeZonesFile(zones, context);
-      const { takenAt } = known;
-      return views.renderZonesFile(path, {
-        zones: zones.length,
-        query,
-        takenAt,
-        account: known.zones.length,
-      });
-    },
-  },
-];
 
 const searchForm = defineForm({
   id: 'zones:search',
@@ -68,13 +39,37 @@ const searchForm = defineForm({
       if (isNote(carried[path] ?? ''))
         fields.addIssue({ code: 'custom', path: [path], message: `This line is no ${path}. Pick one.` });
   }),
-  run: (query, context: With<'zoneCache'>) => listZones(query, context, 'at once'),
+  run: (query, context: With<'zoneCache'>) => listZones(query, context),
 });
 
-export const zones: Feature<'tempDirectory' | 'zoneCache'> = {
+export const zones: Feature<'zoneCache'> = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
-  actions: [...listActions, ...zoneActions],
+  actions: [
+    {
+      id: 'zones:page',
+      needs: 'read',
+      async run(value, context) {
+        if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
+        // The old list stays until the new one is complete.
+        return renderList(await loadAllZones(context), decodeZoneQuery(value), context);
+      },
+    },
+    { id: 'zones:form', needs: 'read', modal: (value) => renderSearchForm(decodeZoneQuery(value)) },
+    {
+      id: 'zones:csv',
+      needs: 'read',
+      newMessage: true,
+      async run(value, context) {
+        const query = decodeZoneQuery(value);
+        const { zones: all, takenAt } = await loadAllZones(context);
+        const zones = selectZones(all, query);
+        const csv = await writeZonesCsv(zones, context);
+        return views.renderZonesFile(csv, { zones: zones.length, query, takenAt, account: all.length });
+      },
+    },
+    ...zoneActions,
+  ],
   forms: [zoneForm, searchForm],
   pickers: [zonePicker],
   shortcuts: [
@@ -89,26 +84,17 @@ export const zones: Feature<'tempDirectory' | 'zoneCache'> = {
   ],
 };
 
-/** The list. A typed command says `at once` that it reads; a button keeps the old list until the new one is complete. */
-async function* listZones(
-  query: ZoneQuery,
-  context: With<'zoneCache'>,
-  first: 'at once' | 'when complete',
-): AsyncGenerator<Message, void> {
+/** The list. Says at once that it reads, and how many zones. */
+async function* listZones(query: ZoneQuery, context: With<'zoneCache'>): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.forPerson(context.person);
   const known = mine.get();
   if (known) return yield renderList(known, query, context);
-  if (first === 'when complete') return yield renderList(await loadAllZones(context), query, context);
-
   const { pullZones } = await context.cdn();
-  const page = await pullZones.firstPage({ perPage: smallPage });
+  const page = await pullZones.firstPage();
   if (!page.more && page.zones.length > 0) return yield renderList(mine.set(page), query, context);
   yield views.renderLoadingZones(page.total || undefined);
   yield renderList(await loadAllZones(context), query, context);
 }
-
-/** Zones of the request that says how many there are. An account with fewer is read by it. */
-const smallPage = 10;
 
 function renderList(
   { zones: all, skipped, takenAt }: CachedZones,
@@ -117,19 +103,50 @@ function renderList(
 ): Message {
   const zones = selectZones(all, query);
   const offer = findMeantFilter(query);
-  if (zones.length === 0) {
-    const names = all.map(({ name }) => name);
-    const near = query.search ? findClosest(query.search, names) : [];
-    return views.renderNoZones(query, all.length, near, offer);
-  }
-  return views.renderZoneList({
-    zones,
-    query,
-    totals: sumTotals(zones),
-    account: all.length,
-    skipped,
-    takenAt,
-    offer,
-    panel,
-  });
+  const account = all.length;
+  if (zones.length > 0)
+    return views.renderZoneList({
+      zones,
+      query,
+      totals: sumTotals(zones),
+      account,
+      skipped,
+      takenAt,
+      offer,
+      panel,
+    });
+  const names = all.map(({ name }) => name);
+  return views.renderNoZones(query, account, query.search ? findClosest(query.search, names) : [], offer);
 }
+
+/** Lines between two pauses: about a millisecond's work. */
+const linesAtOnce = 200;
+
+async function writeZonesCsv(zones: readonly ZoneSummary[], { signal }: Context): Promise<string> {
+  let csv = writeCsvHeader(columns);
+  for (let at = 0; at < zones.length; at += linesAtOnce) {
+    signal.throwIfAborted();
+    csv += writeCsv(columns, zones.slice(at, at + linesAtOnce));
+    await yieldToEventLoop();
+  }
+  return csv;
+}
+
+const columns: readonly CsvColumn<ZoneSummary>[] = [
+  { name: 'id', cell: ({ id }) => id },
+  { name: 'name', cell: ({ name }) => name },
+  { name: 'needs', cell: describeNeeds },
+  { name: 'enabled', cell: ({ enabled }) => enabled?.toString() },
+  { name: 'suspended', cell: ({ suspended }) => suspended?.toString() },
+  { name: 'bytes_this_month', cell: ({ bandwidthUsed }) => bandwidthUsed },
+  { name: 'bytes_limit', cell: ({ bandwidthLimit }) => bandwidthLimit },
+  { name: 'charges_usd', cell: ({ charges }) => charges },
+  { name: 'hostnames', cell: ({ hostnames }) => hostnames.join(' ') },
+  { name: 'without_certificate', cell: ({ hostnamesWithoutCertificate: without }) => without.join(' ') },
+  { name: 'weak_settings', cell: ({ weaknesses }) => weaknesses?.join(' ') },
+  { name: 'origin', cell: ({ originUrl }) => originUrl },
+  { name: 'storage_zone', cell: ({ storageZoneId }) => storageZoneId },
+  { name: 'edge_script', cell: ({ edgeScriptId }) => edgeScriptId },
+  { name: 'middleware_script', cell: ({ middlewareScriptId }) => middlewareScriptId },
+  { name: 'app', cell: ({ appId }) => appId },
+];

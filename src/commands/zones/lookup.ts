@@ -13,23 +13,26 @@ import type { With } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
-import type { PrefetchedZones } from './zone-cache.ts';
-import type { CachedZones } from './zone-lists.ts';
+import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
 /** Every zone of the person, from the cache or the CDN. */
 export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
-  const known = findKnownZones(context);
   // Before the key is resolved: what is read with a key that is revoked meanwhile is not cached.
   const mine = context.zoneCache.forPerson(context.person);
-  return known ?? mine.set(await (await context.cdn()).pullZones.all());
+  return mine.get() ?? mine.set(await (await context.cdn()).pullZones.all());
 }
 
-/** The cached list, if any. One that grows old is read again in the background. */
+/** The same, read now. */
+export function readAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
+  context.zoneCache.forPerson(context.person).expire();
+  return loadAllZones(context);
+}
+
 export function findKnownZones(context: With<'zoneCache'>): CachedZones | undefined {
-  return context.zoneCache.forPerson(context.person).get() && prefetchZones(context).known;
+  return context.zoneCache.forPerson(context.person).get();
 }
 
-/** The cached list and the load in the background, for callers that cannot wait for the CDN. */
+/** The cached list or a load in the background, for callers that cannot wait for the CDN. */
 export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
   return context.zoneCache
     .forPerson(context.person)
@@ -43,9 +46,8 @@ export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
  */
 export async function loadAffectedByVolume(appId: string, context: With<'zoneCache'>): Promise<VolumeShown> {
   const client = await context.cdn();
-  context.zoneCache.forPerson(context.person).expire();
-  const [zones, app] = await Promise.all([
-    loadAllZones(context),
+  const [{ zones }, app] = await Promise.all([
+    readAllZones(context),
     client.apps.summary(appId).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       if (error.code === 'not_found')
@@ -58,7 +60,7 @@ export async function loadAffectedByVolume(appId: string, context: With<'zoneCac
     }),
   ]);
   return {
-    ...findAffectedZones(zones.zones.filter((zone) => zone.appId === appId)),
+    ...findAffectedZones(zones.filter((zone) => zone.appId === appId)),
     volumeSizeInGb: app?.totalVolumeSizeInGb,
     monthlyCost: app?.monthlyCost,
     summary: app === undefined ? 'unreadable' : 'read',
@@ -70,14 +72,12 @@ export async function loadAffectedByScript(
   scriptId: string,
   context: With<'zoneCache'>,
 ): Promise<AffectedZones> {
-  context.zoneCache.forPerson(context.person).expire();
-  const { zones } = await loadAllZones(context);
-  return findAffectedZones(
-    zones.filter(({ edgeScriptId, middlewareScriptId }) =>
-      [edgeScriptId, middlewareScriptId].includes(scriptId),
-    ),
-  );
+  const { zones } = await readAllZones(context);
+  const runs = (zone: ZoneSummary) => [zone.edgeScriptId, zone.middlewareScriptId].includes(scriptId);
+  return findAffectedZones(zones.filter(runs));
 }
+
+export type ZoneName = Pick<ZoneSummary, 'id' | 'name'>;
 
 /** The zone that a person's words mean, or several, or none with names that are close. */
 export type ZoneLookup =
@@ -85,7 +85,7 @@ export type ZoneLookup =
       readonly kind: 'one';
       readonly zone: Pick<ZoneSummary, 'id' | 'name' | 'originUrl'>;
       /** Every field, if the lookup has read them. */
-      readonly whole?: Zone;
+      readonly whole?: Zone | undefined;
     }
   | UnclearZone;
 
@@ -100,18 +100,23 @@ export async function lookUpZone(typed: string, context: With<'zoneCache'>): Pro
   // The CDN's search finds names in one small request; ids, other spellings and some hostnames need the whole list.
   if (!known && !/^\d+$/u.test(host) && host.length <= maxSearchLength) {
     const { pullZones } = await context.cdn();
-    const zone = await pullZones.find((zone) => zone.name === name || hasHostname(zone, host), {
-      search: host,
-    });
-    if (zone) return { kind: 'one', zone: zone.summary, whole: zone };
+    const found = await pullZones.findAll((zone) => zone.name === name || hasHostname(zone, host), host);
+    const zones = findExact(
+      found.map(({ summary }) => summary),
+      name,
+      host,
+    );
+    const [zone, ...others] = zones;
+    if (zone && others.length > 0) return { kind: 'several', words: host, zones };
+    if (zone) return { kind: 'one', zone, whole: found.find(({ summary }) => summary === zone) };
   }
-  const snapshot = known ?? (await loadAllZones(context));
-  const exact = findExact(snapshot.zones, name, host);
-  const zones = exact.length > 0 ? exact : snapshot.zones.filter((zone) => matchesQuery(zone, host));
+  const all = known ?? (await loadAllZones(context));
+  const exact = findExact(all.zones, name, host);
+  const zones = exact.length > 0 ? exact : all.zones.filter((zone) => matchesQuery(zone, host));
   const [one] = zones;
   if (zones.length > 1) return { kind: 'several', words: host, zones };
   if (one) return { kind: 'one', zone: one };
-  const names = snapshot.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
+  const names = all.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
   return { kind: 'none', typed: name, near: findClosest(host, names) };
 }
 
@@ -122,4 +127,15 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   // The name of a zone may be the id of another one: both are offered.
   const meant = zones.filter((zone) => zone.id === host || named.includes(zone));
   return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, host)).slice(0, 1);
+}
+
+/** A zone by its id, with its name where that is known already. */
+export function nameZone(id: string, context: With<'zoneCache'>): ZoneName {
+  return findKnownZones(context)?.zones.find((zone) => zone.id === id) ?? { id, name: '' };
+}
+
+export const listHint = 'Type `/cdn zones` for the list as it is now.';
+
+export function createMissingError(id: string): UserError {
+  return new UserError(`There is no zone ${formatCode(id, 40)} among those that your key sees.`, listHint);
 }

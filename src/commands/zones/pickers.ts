@@ -4,13 +4,11 @@ import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { limits } from '../../views/blocks/blocks.ts';
-import type { Failure } from '../../views/blocks/failure.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
-import type { Context, Picker, With } from '../define.ts';
+import type { Picker, With } from '../define.ts';
 import { readHost } from './hosts.ts';
 import { prefetchZones } from './lookup.ts';
-import type { PrefetchedZones } from './zone-cache.ts';
-import type { CachedZones } from './zone-lists.ts';
+import type { CachedZones } from './zone-cache.ts';
 
 /** A menu with search over the person's zones, or over the apps or scripts that those name. */
 export interface ZonePicker<T> {
@@ -26,18 +24,14 @@ export interface ZonePicker<T> {
   readonly idShape: RegExp;
 }
 
-/** Slack waits three seconds for options, people less: then the answer is what has been read. */
+/** Slack waits three seconds for options, people less. */
 const answerWithinMs = 1_500;
-/** Most lists are complete by then, since the form prefetches them; else the CDN's own search is used as well. */
-const searchDelayMs = 250;
-/** Zones of such a search: the screen of a phone. */
-const pageSize = 25;
 /** A value in a menu. */
 const maxIdLength = limits.option;
 
 /**
- * Answers at once from the person's cached zones. While they are being read, the CDN's own search answers. Typed text can
- * be taken as an id at any time, even if nothing can be read.
+ * Answers from the person's zones, or says that they are still being read. Typed text can be taken as an id at any time, even
+ * if nothing can be read.
  */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
   // An index lives as long as its list.
@@ -47,34 +41,26 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
     indexes.set(list, index);
     return index;
   };
-  const prefetch = (context: With<'zoneCache'>): PrefetchedZones => {
-    const soFar = prefetchZones(context);
-    // Index the list before the next letter is typed.
-    void soFar.coming?.then((outcome) => ('list' in outcome ? indexOf(outcome.list) : undefined));
-    return soFar;
+  const load = async (context: With<'zoneCache'>) => {
+    const zones = prefetchZones(context);
+    if ('known' in zones) return { index: await indexOf(zones.known) };
+    const outcome = await zones.coming;
+    return 'list' in outcome ? { index: await indexOf(outcome.list) } : { rest: outcome.failure };
   };
-  /** The CDN's search may match other members than ours: all its hits are shown, first those that ours finds, too. */
-  const findIn = async (zones: readonly ZoneSummary[], words: string) => {
-    const index = await createMenuIndex(kind.list(zones), kind.toCandidate);
-    const { best, isId } = index.find(words, maxOptions);
-    const all = [...new Set([...best, ...index.find('', maxOptions).best])];
-    return { best: all, count: all.length, isId };
-  };
-
   return {
     id: kind.id,
     ...(kind.fields ? { fields: kind.fields } : {}),
     needs: 'read',
-    prefetch: (context) => void prefetch(context),
+    prefetch: (context) => void load(context),
     async run(typed, context) {
       const words = readHost(typed);
-      const { known, coming } = prefetch(context);
-      const isUseful = (zones: readonly ZoneSummary[]) => kind.list(zones).length > 0;
-      const { whole, zones, rest }: PickerZones =
-        known || !coming ? { whole: known } : await raceSources(coming, words, isUseful, context);
-      const { best, count, isId } = whole
-        ? (await indexOf(whole)).find(words, maxOptions)
-        : await findIn(zones ?? [], words);
+      const late = delay(answerWithinMs, { rest: 'coming' as const }, { ref: false });
+      const { index, rest } = {
+        index: undefined,
+        rest: undefined,
+        ...(await Promise.race([load(context), late])),
+      };
+      const { best, count, isId } = index?.find(words, maxOptions) ?? { best: [], count: 0, isId: false };
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
       // A key that is pasted here by mistake is not shown again.
       const isNew = kind.idShape.test(id) && id.length <= maxIdLength && !isId && !hasSecret(id);
@@ -104,40 +90,6 @@ export function createNameIndex(
   return names;
 }
 
-/** All zones, or some of them and the state of the rest. */
-interface PickerZones {
-  readonly whole?: CachedZones | undefined;
-  readonly zones?: readonly ZoneSummary[];
-  readonly rest?: 'coming' | Failure;
-}
-
-/** The first source that answers: the whole list, the CDN's own search, or nothing in time. */
-async function raceSources(
-  coming: NonNullable<PrefetchedZones['coming']>,
-  words: string,
-  isUseful: (zones: readonly ZoneSummary[]) => boolean,
-  context: Context,
-): Promise<PickerZones> {
-  const over = new AbortController();
-  const until = { signal: over.signal };
-  const late = delay<PickerZones>(answerWithinMs, { rest: 'coming' }, until);
-  const whole = coming.then(
-    (outcome): PickerZones => ('list' in outcome ? { whole: outcome.list } : { rest: outcome.failure }),
-  );
-  const search = async (): Promise<PickerZones> => {
-    await delay(searchDelayMs, undefined, until);
-    const { pullZones } = await context.cdn(AbortSignal.any([context.signal, over.signal]));
-    const { zones } = await pullZones.firstPage({ perPage: pageSize, ...(words ? { search: words } : {}) });
-    return isUseful(zones) ? { zones, rest: 'coming' } : late;
-  };
-  try {
-    // A failing search is not reported: the whole list fails for the same reason.
-    return await Promise.race([whole, search().catch(() => late), late]);
-  } finally {
-    over.abort();
-  }
-}
-
 export interface Candidate {
   readonly id: string;
   /** The best-known name first. */
@@ -149,10 +101,7 @@ type MenuIndex<T> = Awaited<ReturnType<typeof createMenuIndex<T>>>;
 /** Entries between two pauses: one to two milliseconds. */
 const indexBatch = 2_000;
 
-/**
- * Indexes things for a search at every letter: 50 000 in a few milliseconds. Building the index takes ten times that, so
- * it pauses in between.
- */
+/** Indexes things for a search at every letter: 50 000 in a few milliseconds, where building the index takes ten times that. */
 export async function createMenuIndex<T>(things: readonly T[], candidate: (thing: T) => Candidate) {
   const entries: Entry<T>[] = [];
   for (const [index, thing] of things.entries()) {
@@ -169,9 +118,7 @@ export async function createMenuIndex<T>(things: readonly T[], candidate: (thing
      * one of the matches has it as its id.
      */
     find(typed: string, most: number) {
-      const toThings = (found: readonly Entry<T>[]): T[] => found.slice(0, most).map(({ thing }) => thing);
-      if (typed === '') return { best: toThings(entries), count: entries.length, isId: false };
-      const ranks: Entry<T>[][] = [[], [], [], [], [], []];
+      const ranks: T[][] = [[], [], [], [], [], []];
       let count = 0;
       let isId = false;
       for (const entry of entries) {
@@ -180,9 +127,9 @@ export async function createMenuIndex<T>(things: readonly T[], candidate: (thing
         count += 1;
         isId ||= entry.id === typed;
         const alike = ranks[rank];
-        if (alike && alike.length < most) alike.push(entry);
+        if (alike && alike.length < most) alike.push(entry.thing);
       }
-      return { best: toThings(ranks.flat()), count, isId };
+      return { best: ranks.flat().slice(0, most), count, isId };
     },
   };
 }
@@ -196,7 +143,7 @@ interface Entry<T> {
 
 /** 0 is best: the id or name itself; another name; the name's beginning; another's or the id's beginning; any part. */
 function rankEntry({ id, text }: Entry<unknown>, typed: string): number | undefined {
-  if (id === typed) return 0;
+  if (typed === '' || id === typed) return 0;
   if (!text.includes(typed)) return id.startsWith(typed) ? 3 : undefined;
   if (text.startsWith(`\n${typed}`)) return text.charAt(typed.length + 1) === '\n' ? 0 : 2;
   if (text.includes(`\n${typed}\n`)) return 1;

@@ -23,50 +23,48 @@ const maxSearchLength = 100;
  * mistake and valid choices.
  */
 export function readZoneQuery(words: Words): ZoneQuery {
-  for (const name of Object.keys(words.named)) {
-    if (name === 'sort' || name === 'only' || isCarried(name)) continue;
+  const unknown = Object.keys(words.named).find(
+    (name) => name !== 'sort' && name !== 'only' && !isCarried(name),
+  );
+  if (unknown !== undefined)
     throw new UserError(
-      `\`/cdn zones\` does not know ${formatCode(`${name}:`, 40)}.`,
+      `\`/cdn zones\` does not know ${formatCode(`${unknown}:`, 40)}.`,
       `It knows \`only:\`, \`sort:\` and ${carriedKinds.map((kind) => `\`${kind}:\``).join(', ')}.`,
       [...createInsteads(words, 'sort', zoneSorts), ...createInsteads(words, 'only', zoneFilters)],
     );
-  }
+  const typed = words.list.join(' ').trim();
+  // An address that was pasted stands for its hostname.
+  const isAddress = /^(?:https?:\/\/|[\w-]+(?:\.[\w-]+)+[/:])/iu.test(typed);
   return {
-    search: readSearch(words.list.join(' ').trim()),
+    search: checkLength(isAddress ? readHost(typed) : typed),
     sort: readChoice('sort', words, zoneSorts) ?? 'attention',
     only: readChoice('only', words, zoneFilters, filterAliases),
-    carried: readCarried(words.named),
+    carried: Object.fromEntries(
+      Object.entries(words.named).flatMap(([name, value]) =>
+        isCarried(name) ? [[name, readCarried(name, value)]] : [],
+      ),
+    ),
   };
-}
-
-/** An address that was pasted stands for its hostname. */
-function readSearch(typed: string): string {
-  return readLength(/^(?:https?:\/\/|[\w-]+(?:\.[\w-]+)+[/:])/iu.test(typed) ? readHost(typed) : typed);
 }
 
 function isCarried(name: string): name is Carried {
   return carriedKinds.some((kind) => kind === name);
 }
 
-/** Zeros before a number are no part of an id. */
-const isNumber: Partial<Record<Carried, RegExp>> = { script: /^0+(?=\d+$)/u, storage: /^0+(?=\d+$)/u };
-
-function readCarried(named: Words['named']): ZoneQuery['carried'] {
-  const given = Object.entries(named).flatMap(([name, typed]) => {
-    if (!isCarried(name)) return [];
-    const value = readLength(typed.trim()).replace(isNumber[name] ?? /(?!)/u, '');
-    if (value !== '') return [[name, value] as const];
-    throw new UserError(
-      `Nothing stands behind \`${name}:\`.`,
-      name === 'origin' || name === 'host'
-        ? `Type a part of it: \`/cdn zones ${name}:example.com\``
-        : `Type the whole id: \`/cdn zones ${name}:301\``,
-    );
-  });
-  return Object.fromEntries(given);
+function readCarried(name: Carried, typed: string): string {
+  const value = checkLength(typed.trim());
+  // Zeros before a number are no part of an id.
+  if (value !== '')
+    return name === 'script' || name === 'storage' ? value.replace(/^0+(?=\d+$)/u, '') : value;
+  throw new UserError(
+    `Nothing stands behind \`${name}:\`.`,
+    name === 'origin' || name === 'host'
+      ? `Type a part of it: \`/cdn zones ${name}:example.com\``
+      : `Type the whole id: \`/cdn zones ${name}:301\``,
+  );
 }
 
-function readLength(typed: string): string {
+function checkLength(typed: string): string {
   if (typed.length <= maxSearchLength) return typed;
   throw new UserError(
     `This search has ${typed.length} characters, more than any zone's name.`,
@@ -110,32 +108,25 @@ export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): Zo
   );
   const found = zones.filter(
     (zone) =>
-      (matchesQuery(zone, search) || matchesCarried(zone, search)) &&
+      (matchesQuery(zone, search) || Object.values(matchers).some((matches) => matches(zone, search))) &&
       carried.every(([matches, wanted]) => matches(zone, wanted)) &&
       (query.only === undefined || filters[query.only](zone)),
   );
+  // The largest number first; missing ones come last.
+  const numberOf = (zone: ZoneSummary) =>
+    query.sort === 'name' ? 0 : ((query.sort === 'charges' ? zone.charges : zone.bandwidthUsed) ?? -1);
   // Plain comparison: sorting 50 000 names by locale would block the event loop for a third of a second.
   return found
     .map((zone) => ({
       zone,
       name: zone.name.toLowerCase(),
-      rank: sortRank(zone, query.sort),
-      number: sortValue(zone, query.sort),
+      rank: query.sort === 'attention' ? rankAttention(zone) : 0,
+      number: numberOf(zone),
     }))
     .sort(
       (a, b) => b.rank - a.rank || b.number - a.number || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
     )
     .map(({ zone }) => zone);
-}
-
-function sortRank(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
-  return sort === 'attention' ? rankAttention(zone) : 0;
-}
-
-/** The number to sort by, the largest first. Missing ones come last. */
-function sortValue(zone: ZoneSummary, sort: ZoneQuery['sort']): number {
-  if (sort === 'name') return 0;
-  return (sort === 'charges' ? zone.charges : zone.bandwidthUsed) ?? -1;
 }
 
 /** An id, or a part of a name or hostname. `search` in lower case. */
@@ -151,25 +142,18 @@ export function matchesQuery(zone: ZoneSummary, search: string): boolean {
 
 /** By what a zone carries; the wanted value in lower case. */
 const matchers: Record<Carried, (zone: ZoneSummary, wanted: string) => boolean> = {
-  origin: matchesOrigin,
+  origin: ({ originUrl }, wanted) => {
+    const part = wanted.replace(/^https?:\/\//u, '').replace(/\/$/u, '');
+    if (originUrl === undefined || part === '') return false;
+    const scheme = originUrl.indexOf('://');
+    // Behind the scheme, which would match nearly every zone.
+    return originUrl.toLowerCase().includes(part, scheme === -1 ? 0 : scheme + 3);
+  },
   script: ({ edgeScriptId, middlewareScriptId }, id) => edgeScriptId === id || middlewareScriptId === id,
   app: ({ appId }, id) => appId?.toLowerCase() === id,
   storage: ({ storageZoneId }, id) => storageZoneId === id,
   host: ({ hostnames }, wanted) => hostnames.some((hostname) => hostname.toLowerCase().includes(wanted)),
 };
-
-/** A part of its origin, or the whole id of a script, app or storage zone. `search` in lower case. */
-function matchesCarried(zone: ZoneSummary, search: string): boolean {
-  return carriedKinds.some((kind) => kind !== 'host' && matchers[kind](zone, search));
-}
-
-function matchesOrigin({ originUrl }: ZoneSummary, wanted: string): boolean {
-  const part = wanted.replace(/^https?:\/\//u, '').replace(/\/$/u, '');
-  if (originUrl === undefined || part === '') return false;
-  const scheme = originUrl.indexOf('://');
-  // Behind the scheme, which would match nearly every zone.
-  return originUrl.toLowerCase().includes(part, scheme === -1 ? 0 : scheme + 3);
-}
 
 const filters: Record<ZoneFilter, (zone: ZoneSummary) => boolean> = {
   attention: (zone) => rankAttention(zone) > 0,
@@ -183,13 +167,13 @@ const filters: Record<ZoneFilter, (zone: ZoneSummary) => boolean> = {
 };
 
 /** Other words that people type for a filter. */
-const filterAliases: Readonly<Record<string, ZoneFilter>> = {
-  '80': 'above-80',
-  above80: 'above-80',
-  certificate: 'no-certificate',
-  tls: 'old-tls',
-  logging: 'no-logging',
-};
+const filterAliases = new Map<string, ZoneFilter>([
+  ['80', 'above-80'],
+  ['above80', 'above-80'],
+  ['certificate', 'no-certificate'],
+  ['tls', 'old-tls'],
+  ['logging', 'no-logging'],
+]);
 
 /** The query that was meant if the search is a word of `only:`. */
 export function findMeantFilter(query: ZoneQuery): ZoneQuery | undefined {
@@ -201,29 +185,27 @@ function readChoice<Choice extends string>(
   name: 'sort' | 'only',
   words: Words,
   allowed: readonly Choice[],
-  aliases: Readonly<Record<string, Choice>> = {},
+  aliases?: ReadonlyMap<string, Choice>,
 ): Choice | undefined {
   const value = words.named[name];
   if (value === undefined) return undefined;
   const typed = value.toLowerCase();
-  const exact = allowed.find((choice) => choice === typed) ?? new Map(Object.entries(aliases)).get(typed);
+  const exact = allowed.find((choice) => choice === typed) ?? aliases?.get(typed);
   if (exact) return exact;
   const [near] = findClosest(value, allowed, 1);
   throw new UserError(
     `\`${name}:${escapeMrkdwn(value.replaceAll('`', ''), 40)}\` is not one of the choices.`,
-    near ? `Did you mean \`${name}:${near}\`?` : `Choose from ${listChoices(name, allowed)}.`,
+    near
+      ? `Did you mean \`${name}:${near}\`?`
+      : `Choose from ${allowed.map((choice) => `\`${name}:${choice}\``).join(', ')}.`,
     createInsteads(words, name, near ? [near, ...allowed.filter((other) => other !== near)] : allowed),
   );
-}
-
-function listChoices(name: string, allowed: readonly string[]): string {
-  return allowed.map((choice) => `\`${name}:${choice}\``).join(', ');
 }
 
 /** The same command with a valid choice; the valid rest of the typed words stays. */
 function createInsteads({ list, named }: Words, name: 'sort' | 'only', allowed: readonly string[]) {
   const other = name === 'sort' ? 'only' : 'sort';
-  const kept = [zoneSorts, zoneFilters].flat().find((choice) => choice === named[other]?.toLowerCase());
+  const kept = [...zoneSorts, ...zoneFilters].find((choice) => choice === named[other]?.toLowerCase());
   const search = list.join(' ').trim();
   const before = search === '' ? 'zones' : `zones ${quoteWord(search)}`;
   const behind = kept === undefined ? '' : ` ${other}:${kept}`;

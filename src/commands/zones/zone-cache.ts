@@ -1,38 +1,100 @@
+import type { AllZones } from '../../api/zones/pull-zones.ts';
 import { type Person, personKey } from '../../auth/identity.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import { type CachedZones, createZoneLists, type ZoneList, type ZoneLists } from './zone-lists.ts';
+
+/** Every zone that one key sees. */
+export type ZoneList = Pick<AllZones, 'skipped'> & {
+  readonly zones: readonly AllZones['zones'][number][];
+  /** The same for everybody with the same key; a list without it is of its person alone. */
+  readonly account?: string | undefined;
+};
+
+/** At one moment. */
+export interface CachedZones extends ZoneList {
+  readonly takenAt: Date;
+}
+
+export type ZoneLists = ReturnType<typeof createZoneLists>;
+
+const defaultTtlMs = 5 * minuteMs;
+/** People whose account is known. */
+const maxOwners = 20_000;
+/** A zone takes about 630 bytes of the heap. */
+const mostZones = 100_000;
+
+/**
+ * The zone lists that commands show and jobs read, by `personKey`: one for everybody with the same key, and one bound for
+ * all.
+ */
+export function createZoneLists({
+  now,
+  ttlMs = defaultTtlMs,
+  maxZones = mostZones,
+}: {
+  readonly now: () => Date;
+  readonly ttlMs?: number;
+  readonly maxZones?: number;
+}) {
+  const sizeOf = ({ zones }: CachedZones) => zones.length;
+  const lists = createCache<CachedZones>({ now, ttlMs, maxSize: maxZones, sizeOf });
+  const known = createCache<{ readonly account: string; readonly keyVersion: number | undefined }>({
+    now,
+    maxEntries: maxOwners,
+  });
+  return {
+    /** `keyVersion`: only what a job read with this version of the person's key. */
+    get(owner: string, keyVersion?: number): CachedZones | undefined {
+      const found = known.get(owner);
+      if (!found || (keyVersion !== undefined && found.keyVersion !== keyVersion)) return undefined;
+      return lists.get(found.account);
+    },
+    set(owner: string, list: CachedZones, keyVersion?: number): void {
+      const account = list.account ?? owner;
+      known.set(owner, { account, keyVersion });
+      lists.set(account, list);
+    },
+    /** The next command of this person reads a new list; others with the same key keep theirs. */
+    expire: (owner: string): void => known.drop(owner),
+    /** Forgets people and what their keys read: others with the same key read it again. */
+    drop(isGone: (owner: string) => boolean): void {
+      const gone = new Set<string>();
+      known.drop((owner) => {
+        if (!isGone(owner)) return false;
+        gone.add(known.get(owner)?.account ?? owner);
+        return true;
+      });
+      lists.drop((account) => gone.has(account));
+    },
+    size: (): number => lists.size(),
+  };
+}
 
 type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 
-/** At least one of them is set. */
-export interface PrefetchedZones {
-  readonly known: CachedZones | undefined;
-  /** The load in the background; never rejects. */
-  readonly coming: Promise<LoadOutcome> | undefined;
-}
+/** The cached list, or a load in the background, which never rejects. */
+export type PrefetchedZones = { readonly known: CachedZones } | { readonly coming: Promise<LoadOutcome> };
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
 
 // A menu asks again at every letter: a load that just failed is not repeated for each of them.
 const failureMs = 10_000;
+const maxFailures = 1_000;
 // Characters of all answers that are kept for sharing: some hundred.
 const maxAnswers = 2_000_000;
 const stopped: Failure = {
-  message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
+  message: 'Reading your zones was stopped: the bot restarts.',
   hint: 'Try again in a moment.',
 };
 
 /**
  * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one key sees, so
- * nothing is shared but between people with the same key. It expires after `ttlMs` and is read again in the background after four fifths
- * of that while it is in use. Jobs put the lists that they read into `lists`, too.
+ * nothing is shared but between people with the same key. Jobs put the lists that they read into `lists`, too.
  */
 export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
-  const { now, ttlMs = 5 * minuteMs, lists = createZoneLists({ now, ttlMs }) } = options;
-  const refreshMs = ttlMs * 0.8;
+  const { now, ttlMs = defaultTtlMs, lists = createZoneLists({ now, ttlMs }) } = options;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
   // As long as a response_url lives; as text, since the collector would walk through tens of thousands of objects.
   const answers = createCache<string>({
@@ -41,18 +103,16 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     maxSize: maxAnswers,
     sizeOf: (answer) => answer.length,
   });
-  const failures = createCache<Failure>({ now, ttlMs: failureMs, maxEntries: 1_000 });
-  const running = new Map<string, { readonly abort: () => void; readonly outcome: Promise<LoadOutcome> }>();
+  // Concurrent loads of a person are one; only failures stay.
+  const loads = createCache<LoadOutcome>({
+    now,
+    ttlMs: failureMs,
+    maxSize: maxFailures,
+    sizeOf: (outcome) => ('list' in outcome ? maxFailures + 1 : 1),
+  });
   const stopping = new AbortController();
   // Counts drops: what a command reads that began before one is not cached, however late it arrives.
   let drops = 0;
-
-  const stamp = ({ zones, skipped, account }: ZoneList): CachedZones => ({
-    zones,
-    skipped,
-    account,
-    takenAt: now(),
-  });
 
   /**
    * A person's cache for the length of one command. Call it before resolving the key, so that what is read with a
@@ -61,28 +121,29 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
   function forPerson(person: Person) {
     const owner = personKey(person);
     const since = drops;
-    const set = (list: ZoneList): CachedZones => {
-      const cached = stamp(list);
+    const get = (): CachedZones | undefined => lists.get(owner);
+    const set = ({ zones, skipped, account }: ZoneList): CachedZones => {
+      const cached = { zones, skipped, account, takenAt: now() };
       if (since === drops) lists.set(owner, cached);
       return cached;
     };
     return {
-      get: () => lists.get(owner),
-      /**
-       * For callers that cannot wait: the cached list, and a load in the background where there is none or it grows
-       * old. After a failed load the same failure for a while. `signal` aborts when the key is dropped or the bot stops.
-       */
+      get,
+      set,
+      /** For callers that cannot wait. `signal` aborts when the bot stops. */
       prefetch(
         read: (signal: AbortSignal) => Promise<ZoneList>,
         explain: (error: unknown) => Failure,
       ): PrefetchedZones {
-        const known = lists.get(owner);
-        if (known && now().getTime() - known.takenAt.getTime() < refreshMs)
-          return { known, coming: undefined };
-        const begin = async (signal: AbortSignal) => set(await read(signal));
-        return { known, coming: loadInBackground(owner, begin, explain) };
+        const known = get();
+        if (known) return { known };
+        const load = (): Promise<LoadOutcome> =>
+          read(stopping.signal).then(
+            (list) => ({ list: set(list) }),
+            (error: unknown) => ({ failure: stopping.signal.aborted ? stopped : explain(error) }),
+          );
+        return { coming: loads.load(owner, load) };
       },
-      set,
       /** The next command reads a new list. */
       expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
@@ -106,57 +167,20 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     };
   }
 
-  /** One load per person at a time. A failure is explained, and so logged, once for all who wait. */
-  function loadInBackground(
-    owner: string,
-    begin: (signal: AbortSignal) => Promise<CachedZones>,
-    explain: (error: unknown) => Failure,
-  ): Promise<LoadOutcome> {
-    const known = running.get(owner);
-    if (known) return known.outcome;
-    const failed = stopping.signal.aborted ? stopped : failures.get(owner);
-    if (failed) return Promise.resolve({ failure: failed });
-    const controller = new AbortController();
-    const signal = AbortSignal.any([controller.signal, stopping.signal]);
-    const outcome = begin(signal)
-      .then(
-        (list): LoadOutcome => ({ list }),
-        (error: unknown): LoadOutcome => {
-          if (signal.aborted) return { failure: stopped };
-          const failure = explain(error);
-          failures.set(owner, failure);
-          return { failure };
-        },
-      )
-      .finally(() => {
-        if (running.get(owner)?.outcome === outcome) running.delete(owner);
-      });
-    running.set(owner, { abort: () => controller.abort(), outcome });
-    return outcome;
-  }
-
   function dropWhere(isGone: (key: string) => boolean): void {
     drops += 1;
-    for (const [owner, { abort }] of running) {
-      if (!isGone(owner)) continue;
-      abort();
-      running.delete(owner);
-    }
-    for (const cache of [lists, results, answers, failures]) cache.drop(isGone);
+    for (const cache of [lists, results, answers, loads]) cache.drop(isGone);
   }
 
   return {
     forPerson,
-    /** Forgets what a person's key read and aborts loads in the background: the key is gone. */
+    /** Forgets what a person's key read: the key is gone. */
     drop(person: Person) {
       const owner = personKey(person);
       dropWhere((key) => key === owner || key.startsWith(`${owner}\n`));
     },
     dropTenant: (tenant: string) => dropWhere((key) => key.startsWith(`${tenant}/`)),
-    /** Aborts loads in the background and waits until they have ended. */
-    async stop() {
-      stopping.abort();
-      await Promise.all([...running.values()].map(({ outcome }) => outcome));
-    },
+    /** Aborts loads in the background. */
+    stop: () => stopping.abort(),
   };
 }

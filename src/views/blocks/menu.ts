@@ -26,13 +26,12 @@ export function menu(hits: readonly Option[], notes: MenuNotes): Option[] {
   const failed = typeof rest === 'object' ? failureLines(rest) : [];
   if (hits.length === 0)
     return [...own, ...createNotes(rest === 'coming' ? [stillReading] : rest ? failed : [none])];
-  const waiting = rest === 'coming' ? ['… the rest is still being read: keep typing'] : [];
-  const room = maxOptions - own.length - createNotes([...failed, ...waiting]).length;
+  const room = maxOptions - own.length - createNotes(failed).length;
   // One line says how many options did not fit.
   const left = hits.length + more > room ? hits.length + more - (room - 1) : 0;
   const shown = left > 0 ? hits.slice(0, room - 1) : hits;
   const missing = left > 0 ? [`… and ${formatInteger(left)} more: keep typing`] : [];
-  return [...shown, ...createNotes([...missing, ...waiting, ...failed]), ...own];
+  return [...shown, ...createNotes([...missing, ...failed]), ...own];
 }
 
 /** The note if nothing was loaded in time. */

@@ -1,5 +1,11 @@
 import type { ModalView } from '@slack/types';
-import { isSameSetting, ruleOrder, type Setting, type ZoneSettings } from '../../api/zones/settings.ts';
+import {
+  isSameSetting,
+  listKeys,
+  ruleOrder,
+  type Setting,
+  type ZoneSettings,
+} from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, picked } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
@@ -28,7 +34,6 @@ export function renderComparison({
   readonly all: boolean;
   readonly asOf: Date;
 }): Message {
-  const [one, other] = zones;
   const rows = compareZones(zones);
   const differing = rows.filter(({ isSame }) => !isSame);
   const same = rows.length - differing.length;
@@ -37,7 +42,9 @@ export function renderComparison({
     differing.length === 0
       ? `${first} and ${second} have *the same settings*`
       : `*${pluralize(differing.length, 'setting')}* ${differing.length === 1 ? 'differs' : 'differ'} between ${first} and ${second}, ${formatInteger(same)} are the same`;
-  const ids = `${one.id} ${other.id}`;
+  const ids = zones.map(({ id }) => id).join(' ');
+  // Settings that neither zone has are left out of the whole table.
+  const isSet = ({ isSame, values: [value] }: ComparedRow) => isSame && value !== 'none';
   const shown = all ? [...differing, ...rows.filter(isSet)] : differing;
   return renderAnswer({
     text: unbold(line),
@@ -48,9 +55,9 @@ export function renderComparison({
       rows: shown.map(({ name, values }) => [name, ...values]),
     }),
     actions: [
-      all
-        ? button('Only what differs', 'compare:show', ids, { style: 'primary' })
-        : button('All settings', 'compare:show', `${ids} all`, { style: 'primary' }),
+      button(all ? 'Only what differs' : 'All settings', 'compare:show', all ? ids : `${ids} all`, {
+        style: 'primary',
+      }),
       commandButton('Compare others', 'compare', 1),
     ],
     share: `compare ${ids}${all ? ' all' : ''}`,
@@ -62,70 +69,59 @@ export function renderComparison({
   });
 }
 
-/** Settings that neither zone has are left out of the whole table. */
-function isSet({ isSame, values: [value] }: ComparedRow): boolean {
-  return isSame && value !== 'none';
-}
-
 const none: Setting = [null];
-
-/** Members of the service that name a zone: they always differ. */
-const names = new Set(['Name', ruleOrder]);
 
 /** Each setting of two zones, those that differ first. */
 export function compareZones(zones: Pair): ComparedRow[] {
-  const [one, other] = zones;
-  const members = Object.keys({ ...one.members, ...other.members })
-    .filter((member) => !names.has(member))
-    .map((path) => compareSetting(path, one.members[path] ?? none, other.members[path] ?? none));
-  const groups = Object.keys({ ...one.groups, ...other.groups }).filter((group) => group !== 'Hostnames');
-  const things = groups.flatMap((group) => {
-    const [mine = {}, others = {}] = zones.map((zone) => byName(group, zone.groups[group] ?? {}));
-    return Object.keys({ ...mine, ...others }).map((name) => ({
-      ...compareSetting(`${group}/${name}`, mine[name] ?? none, others[name] ?? none),
-      name,
-    }));
-  });
-  const inBoth = things.filter(({ values }) => !values.includes('none'));
-  const inOne = things.filter(({ values }) => values.includes('none'));
+  const [one, other] = zones.map((zone) => byName(zone.settings)) as [NamedSettings, NamedSettings];
+  const rows = Object.entries({ ...one, ...other }).map(([name, { path }]) => ({
+    ...compareSettings(path, one[name]?.setting ?? none, other[name]?.setting ?? none),
+    name,
+    isMember: !path.includes('/'),
+  }));
+  const isInOne = ({ values }: ComparedRow) => values.includes('none');
+  const members = rows.filter(({ isMember }) => isMember);
+  const elements = rows.filter(({ isMember }) => !isMember);
   // A table may not hold them all: what people made by hand comes before what is the same in most zones.
-  const different = members.filter(({ isSame }) => !isSame);
   return [
-    ...different,
-    ...inBoth,
-    ...inOne,
+    ...members.filter(({ isSame }) => !isSame),
+    ...elements.filter((row) => !isInOne(row)),
+    ...elements.filter(isInOne),
     compareHostnames(zones),
     ...members.filter(({ isSame }) => isSame),
   ];
 }
 
 /** No two zones have one in common. */
-function compareHostnames([one, other]: Pair): ComparedRow {
-  const [mine, others] = [one, other].map(({ groups }) => joinList(Object.keys(groups['Hostnames'] ?? {})));
-  return { name: 'Hostnames', values: [mine ?? 'none', others ?? 'none'], isSame: mine === others };
+function compareHostnames(zones: Pair): ComparedRow {
+  const [one = '', other = ''] = zones.map(({ settings }) => {
+    const paths = Object.keys(settings).filter((path) => path.startsWith('Hostnames/'));
+    return joinList(paths.map((path) => path.slice('Hostnames/'.length)));
+  });
+  return { name: 'Hostnames', values: [one, other], isSame: one === other };
 }
 
-function compareSetting(path: string, a: Setting, b: Setting): ComparedRow {
+function compareSettings(path: string, a: Setting, b: Setting): Pick<ComparedRow, 'values' | 'isSame'> {
   const [first, second] = [formatStoredSetting(path, a[0]), formatStoredSetting(path, b[0])];
   const isSame = isSameSetting(a, b);
   // Their values are not shown, or not whole.
-  const judged = isSame ? 'the same' : 'another one';
   const isHidden = first === second && (!isSame || a[1] !== undefined);
-  return {
-    name: nameStoredSetting(path, a[0] ?? b[0]),
-    values: [first, isHidden ? `${second}, ${judged}` : second],
-    isSame,
-  };
+  const judged = isHidden ? `${second}, ${isSame ? 'the same' : 'another one'}` : second;
+  return { values: [first, judged], isSame };
 }
 
-/** The things of a group by the name that people know: ids differ from zone to zone. Of equal names each has a number. */
-function byName(group: string, things: Readonly<Record<string, Setting>>): Record<string, Setting> {
-  const named: Record<string, Setting> = {};
-  for (const [key, setting] of Object.entries(things)) {
-    const name = nameStoredSetting(`${group}/${key}`, setting[0]);
+type NamedSettings = Record<string, { readonly path: string; readonly setting: Setting }>;
+
+/** By the names that people know: ids differ from zone to zone. Of equal names each has a number. */
+function byName(settings: ZoneSettings['settings']): NamedSettings {
+  const named: NamedSettings = {};
+  for (const [path, setting] of Object.entries(settings)) {
+    // Names always differ, and hostnames have a row of their own.
+    if (path === 'Name' || path === ruleOrder || path in listKeys || path.startsWith('Hostnames/')) continue;
+    const name = nameStoredSetting(path, setting[0]);
     let unique = name;
     for (let nth = 2; Object.hasOwn(named, unique); nth += 1) unique = `${name} (${nth})`;
-    named[unique] = setting;
+    named[unique] = { path, setting };
   }
   return named;
 }

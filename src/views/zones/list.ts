@@ -204,12 +204,19 @@ function describeAttentionCount(zones: number): string {
 }
 
 /** The file of a list. */
-export function renderZonesFile(path: string, { zones, query, takenAt, account }: ZonesFile): Message {
+export function renderZonesFile(csv: string, { zones, query, takenAt, account }: ZonesFile): Message {
   const text = `${pluralize(zones, 'zone')}${describeFilter(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
   const day = takenAt.toISOString().slice(0, 10);
   return {
     ...say(text),
-    files: [{ name: `zones-${day}.csv`, title: `Zones, ${day}`, mimetype: 'text/csv', content: { path } }],
+    files: [
+      {
+        name: `zones-${day}.csv`,
+        title: `Zones, ${day}`,
+        mimetype: 'text/csv',
+        content: new TextEncoder().encode(csv),
+      },
+    ],
   };
 }
 

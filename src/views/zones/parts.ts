@@ -4,7 +4,7 @@ import type { Zone } from '../../api/zones/zone.ts';
 import { type ButtonGroup, button, commandButton, selectOf } from '../blocks/buttons.ts';
 import type { Maybe } from '../blocks/text.ts';
 import { edgeRuleActions, listEdgeRule } from './edge-rules.ts';
-import { listSection } from './sections.ts';
+import { listSection } from './settings.ts';
 
 /** The parts of a zone, in the order of the menu. `all` is one table to search in. */
 export const zoneParts = [

@@ -1,9 +1,49 @@
 import { type Enumeration, enumerations, getEnumName } from '../../api/zones/enums.ts';
-import { type Format, type MemberRow, zoneMembers } from '../../api/zones/members.ts';
+import { type Format, type MemberRow, type Section, zoneMembers } from '../../api/zones/members.ts';
+import type { Zone } from '../../api/zones/zone.ts';
 import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
-import { capitalize, truncate } from '../blocks/text.ts';
+import { capitalize, join, truncate } from '../blocks/text.ts';
 
 const rows: ReadonlyMap<string, MemberRow> = new Map(zoneMembers.map((row: MemberRow) => [row[0], row]));
+
+/** What the specification says of a zone that is not enabled. */
+export const disabledBecause = 'resource limits were reached or the owning account ran out of funds';
+
+/** The settings of a section in words, related ones in one row. Members that are not reported or empty have none. */
+export function listSection({ members, summary }: Zone, wanted: Section): [setting: string, value: string][] {
+  const found = [...rows.values()].filter(
+    ([, section, , format]) => section === wanted && format !== 'secret',
+  );
+  const groups = Map.groupBy(found, ([, , label]) => label.split(': ')[0] ?? label);
+  const listed = [...groups].flatMap(([label, group]): [string, string][] => {
+    const value = describeGroup(group, members);
+    return value === undefined ? [] : [[label, value]];
+  });
+  if (wanted === 'account' && summary.enabled === false) listed.push(['Disabled because', disabledBecause]);
+  return listed;
+}
+
+/**
+ * One setting, or several: `on, in FR`, `WebP, cookies (currency)`, `desktop 85, mobile 70`. Where the first is the group's own
+ * switch and is off, the rest does not apply.
+ */
+function describeGroup(group: readonly MemberRow[], members: Zone['members']): string | undefined {
+  const [first, ...others] = group;
+  if (!first) return undefined;
+  const [member, , label] = first;
+  const hasSwitch = !label.includes(': ');
+  const own = hasSwitch ? formatSetting(member, members[member]) : undefined;
+  if (hasSwitch && (others.length === 0 || !members[member])) return own;
+  const parts = (hasSwitch ? others : group).map(([name, , partLabel]) => {
+    const part = partLabel.slice(partLabel.indexOf(': ') + 2);
+    const value = members[name];
+    if (typeof value === 'boolean') return value && part;
+    const text = formatSetting(name, value);
+    return text && (Array.isArray(value) ? `${part} (${text})` : `${part} ${text}`);
+  });
+  const hasSwitches = group.some(([name]) => typeof members[name] === 'boolean');
+  return join([own, ...parts], ', ') || (hasSwitches ? 'none' : undefined);
+}
 
 /** `EnableTLS1` → `TLS 1.0`; a member that is not in the table → the service's own name: `Enable new thing`. */
 export function nameSetting(member: string): string {
@@ -14,25 +54,21 @@ export function nameSetting(member: string): string {
 /** The value of a setting in words: `on`, `60 s`, `de, at and 12 more`; undefined where there is none. */
 export function formatSetting(member: string, value: unknown): string | undefined {
   const format = rows.get(member)?.[3] ?? 'text';
-  if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value === 'boolean') return (flagWords[format] ?? onOff)[value ? 0 : 1];
-  if (typeof value === 'number') return formatCount(format, value);
+  if (typeof value === 'boolean') return (flagWords[format] ?? ['on', 'off'])[value ? 0 : 1];
+  if (typeof value === 'number')
+    return format in enumerations
+      ? splitEnum(getEnumName(format as Enumeration, value))
+      : (numberWords[format] ?? formatInteger)(value);
   if (Array.isArray(value)) return value.length === 0 ? undefined : joinList(value.map(readName));
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
   return format === 'code' ? pluralize(value.length, 'character') : value;
 }
 
-const onOff = ['on', 'off'] as const;
 const flagWords: Partial<Record<Format, readonly [whenTrue: string, whenFalse: string]>> = {
   unless: ['off', 'on'],
   state: ['active', 'disabled'],
   yes: ['yes', 'no'],
 };
-
-function formatCount(format: Format, value: number): string {
-  if (format in enumerations) return splitEnum(getEnumName(format as Enumeration, value));
-  return (numberWords[format] ?? formatInteger)(value);
-}
 
 const numberWords: Partial<Record<Format, (value: number) => string>> = {
   plain: String,
@@ -54,8 +90,7 @@ function splitEnum(name: string): string {
 
 function readName(value: unknown): string {
   if (typeof value === 'string') return value;
-  const name = (value as { readonly Name?: string } | null)?.Name;
-  return name ?? '(unnamed)';
+  return (value as { readonly Name?: string } | null)?.Name ?? '(unnamed)';
 }
 
 /** `de, at, ch and 12 more`; `none` if the list is empty. */

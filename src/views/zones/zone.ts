@@ -8,7 +8,7 @@ import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';
 import { describeCondition, describeUsage } from './rows.ts';
-import { disabledBecause } from './sections.ts';
+import { disabledBecause } from './settings.ts';
 
 export interface ShownZone {
   readonly zone: Zone;

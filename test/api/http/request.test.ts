@@ -332,7 +332,7 @@ test('no error holds the key, the path or what ofetch threw', async () => {
       echo.client().variables.update(variablePath('301', '12'), '{}', new Secret('s3cret-value')),
     ),
     await expectApiError(
-      echo.client({ apiUrl: await nobodysAddress() }).pullZones.firstPage({ search: 'who-is-it' }),
+      echo.client({ apiUrl: await nobodysAddress() }).pullZones.findAll(() => true, 'who-is-it'),
     ),
     await expectApiError(
       (await startStubCdn((_, response) => void response.destroy())).client().pullZones.firstPage(),

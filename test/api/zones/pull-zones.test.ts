@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createCdn } from '../../../src/api/cdn.ts';
 import type { Drift } from '../../../src/api/http/request.ts';
+import { createZoneLoads } from '../../../src/api/zones/pull-zones.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { expectApiError, makePage, type StubHandler, sendBody, startStubCdn } from '../stub-cdn.ts';
 
@@ -36,20 +37,21 @@ test('the first page is one small request', async () => {
 
 test('a small account is read by one request, and of a larger one the number alone', async () => {
   const cdn = await startStubCdn(account(10));
-  const small = await cdn.client().pullZones.firstPage({ perPage: 10 });
+  const small = await cdn.client().pullZones.firstPage();
   expect(small.zones.map(({ id }) => id)).toEqual(numbers(1, 10).map(String));
   expect(small.more).toBe(false);
   expect(cdn.requests).toHaveLength(1);
   const larger = await startStubCdn(account(11));
-  expect(await larger.client().pullZones.firstPage({ perPage: 10 })).toMatchObject({ total: 11, more: true });
+  expect(await larger.client().pullZones.firstPage()).toMatchObject({ total: 11, more: true });
 });
 
-test('a search travels encoded, and perPage stays within what the service takes', async () => {
+test('a search travels encoded, and an empty one not at all', async () => {
   const cdn = await startStubCdn(account(1));
-  await cdn.client().pullZones.firstPage({ search: 'a&page=0 é', perPage: 1 });
-  await cdn.client().pullZones.firstPage({ search: '', perPage: 5000 });
+  const { pullZones } = cdn.client();
+  expect(await pullZones.findAll(() => true, 'a&page=0 é')).toHaveLength(1);
+  expect(await pullZones.findAll(() => false, '')).toEqual([]);
   expect(cdn.requests.map(({ query }) => query)).toEqual([
-    { page: '1', perPage: '5', search: 'a&page=0 é' },
+    { page: '1', perPage: '1000', search: 'a&page=0 é' },
     { page: '1', perPage: '1000' },
   ]);
 });
@@ -273,6 +275,34 @@ test('other work gets its turn while a long list is read', async () => {
   expect(zones).toHaveLength(60_000);
   // Once is what a reader without pauses leaves; how often is a matter of the machine.
   expect(turns).toBeGreaterThan(2);
+});
+
+test('loads hold no more zones together than the bound, unless one is alone, and give their room back', async () => {
+  const { reserve } = createZoneLoads(100);
+  const begun: string[] = [];
+  const load = (name: string, zones: number) => {
+    const end = Promise.withResolvers<void>();
+    const done = reserve(zones, () => {
+      begun.push(name);
+      return end.promise;
+    });
+    return { done, end };
+  };
+  const [large, small, failing] = [load('large', 500), load('small', 30), load('failing', 80)];
+  await turn();
+  expect(begun).toEqual(['large']);
+  large.end.resolve();
+  await turn();
+  expect(begun).toEqual(['large', 'small']);
+  small.end.resolve();
+  await turn();
+  failing.end.reject(new Error('broken'));
+  await expect(failing.done).rejects.toThrow('broken');
+  const last = load('last', 100);
+  await turn();
+  expect(begun).toEqual(['large', 'small', 'failing', 'last']);
+  last.end.resolve();
+  await Promise.all([large.done, small.done, last.done]);
 });
 
 test('people with the same key share one read of all zones, and one of them may give up', async () => {

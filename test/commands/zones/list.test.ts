@@ -1,4 +1,3 @@
-import { readFile, rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
@@ -210,9 +209,10 @@ test('the list is a file, too: every zone that it has, with what the bot knows o
   const [sent] = await person.press(...(buttons(list).get('All 300 as CSV') ?? ['', '']));
   expect(readText(sent)).toMatchSnapshot('message');
   const [file] = sent?.files ?? [];
-  const content = file?.content as { path: string };
-  const lines = (await readFile(content.path, 'utf8')).trim().split('\n');
-  await rm(content.path);
+  const lines = new TextDecoder('utf-8', { ignoreBOM: true })
+    .decode(file?.content as Uint8Array)
+    .trim()
+    .split('\n');
   expect(lines).toHaveLength(301);
   expect(lines[0]).toMatchSnapshot('columns');
   expect(lines.find((line) => line.includes('"checkout"'))).toMatchSnapshot('checkout');

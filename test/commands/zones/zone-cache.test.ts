@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ZoneSummary } from '../../../src/api/zones/summary.ts';
-import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
-import { createZoneLists } from '../../../src/commands/zones/zone-lists.ts';
+import { createZoneCache, createZoneLists } from '../../../src/commands/zones/zone-cache.ts';
 import { alice, bob } from '../../support/command-harness.ts';
 
 const carol = { teamId: 'T0ACME000', userId: 'U0CAROL00' };
@@ -19,6 +18,16 @@ function makeList(length: number): { zones: ZoneSummary[]; skipped: number } {
 function createClock() {
   let ms = 1;
   return { now: () => new Date(ms), advance: (by: number) => void (ms += by) };
+}
+
+/** The load in the background, where there is no list. */
+function begin(
+  zoneCache: ReturnType<typeof createZoneCache>,
+  person: typeof alice,
+  ...read: Parameters<ReturnType<typeof zoneCache.forPerson>['prefetch']>
+) {
+  const zones = zoneCache.forPerson(person).prefetch(...read);
+  return 'coming' in zones ? zones.coming : Promise.reject(new Error('the list is known'));
 }
 
 function createExplain() {
@@ -96,36 +105,13 @@ test('a list read with a key that is dropped meanwhile is not cached', async () 
   expect(zoneCache.forPerson(alice).set(makeList(2))).toBe(zoneCache.forPerson(alice).get());
 });
 
-test('a list that grows old is read again in the background and answers meanwhile', async () => {
-  const { now, advance } = createClock();
-  const zoneCache = createZoneCache({ now, ttlMs: 1000 });
-  const mine = zoneCache.forPerson(alice);
-  const old = mine.set(makeList(2));
-  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof makeList>>();
-  let loads = 0;
-  const load = () => {
-    loads += 1;
-    return promise;
-  };
-  advance(799);
-  expect(mine.prefetch(load, rethrow)).toEqual({ known: old, coming: undefined });
-  advance(1);
-  const { known, coming } = mine.prefetch(load, rethrow);
-  expect(known).toBe(old);
-  expect(mine.prefetch(load, rethrow).known).toBe(old);
-  resolve(makeList(3));
-  expect(await coming).toEqual({ list: zoneCache.forPerson(alice).get() });
-  expect(zoneCache.forPerson(alice).get()?.zones).toHaveLength(3);
-  expect(loads).toBe(1);
-});
-
 test('concurrent loads in the background are one per person', async () => {
   const zoneCache = createZoneCache({ now: createClock().now });
   let loads = 0;
   const load = async () => makeList((loads += 1));
-  const begin = (person: typeof alice) => zoneCache.forPerson(person).prefetch(load, rethrow).coming;
-  const outcomes = await Promise.all([begin(alice), begin(alice), begin(bob)]);
-  expect(outcomes.map((one) => one && 'list' in one && one.list.zones.length)).toEqual([1, 1, 2]);
+  const outcomes = await Promise.all([alice, alice, bob].map((one) => begin(zoneCache, one, load, rethrow)));
+  expect(outcomes.map((one) => 'list' in one && one.list.zones.length)).toEqual([1, 1, 2]);
+  expect(zoneCache.forPerson(alice).prefetch(load, rethrow)).toHaveProperty('known');
 });
 
 test('a failed load in the background is repeated after ten seconds and explained once', async () => {
@@ -137,50 +123,45 @@ test('a failed load in the background is repeated after ten seconds and explaine
     loads += 1;
     return Promise.reject(new Error('down'));
   };
-  const begin = () => zoneCache.forPerson(alice).prefetch(load, explain).coming;
+  const again = () => begin(zoneCache, alice, load, explain);
   const failure = { failure: { message: 'The CDN is down.', reference: 'ref1' } };
-  expect(await Promise.all([begin(), begin()])).toEqual([failure, failure]);
+  expect(await Promise.all([again(), again()])).toEqual([failure, failure]);
   advance(9_999);
-  expect(await begin()).toEqual(failure);
+  expect(await again()).toEqual(failure);
   expect([loads, explained.length]).toEqual([1, 1]);
   advance(1);
-  await begin();
+  await again();
   expect([loads, explained.length]).toEqual([2, 2]);
 });
 
-test('dropping a key aborts its load in the background, which is neither cached nor a failure', async () => {
+test('what a load brings after its key was dropped is not cached, and the next one is another', async () => {
   const zoneCache = createZoneCache({ now: createClock().now });
-  const { explain, explained } = createExplain();
-  const { load, signals } = createEndlessLoad();
-  const aborted = zoneCache.forPerson(alice).prefetch(load, explain).coming;
-  const other = zoneCache.forPerson(bob).prefetch(load, explain).coming;
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof makeList>>();
+  const late = begin(zoneCache, alice, () => promise, rethrow);
   zoneCache.drop(alice);
-  expect(signals.map((signal) => signal.aborted)).toEqual([true, false]);
-  const next = zoneCache.forPerson(alice).prefetch(async () => makeList(2), explain).coming;
-  expect(await next).toMatchObject({ list: { skipped: 0 } });
-  expect(await aborted).toMatchObject({ failure: { message: expect.stringContaining('stopped') } });
-  expect(explained).toEqual([]);
-  await zoneCache.stop();
-  expect(await other).toMatchObject({ failure: { message: expect.stringContaining('stopped') } });
+  const next = begin(zoneCache, alice, async () => makeList(2), rethrow);
+  resolve(makeList(1));
+  expect(await late).toMatchObject({ list: { skipped: 0 } });
+  expect(await next).toEqual({ list: zoneCache.forPerson(alice).get() });
+  expect(zoneCache.forPerson(alice).get()?.zones).toHaveLength(2);
 });
 
 test('a failure is forgotten with the key', async () => {
   const zoneCache = createZoneCache({ now: createClock().now });
   const { explain } = createExplain();
-  await zoneCache.forPerson(alice).prefetch(() => Promise.reject(new Error('refused')), explain).coming;
+  await begin(zoneCache, alice, () => Promise.reject(new Error('refused')), explain);
   zoneCache.drop(alice);
-  const next = zoneCache.forPerson(alice).prefetch(async () => makeList(1), explain).coming;
+  const next = begin(zoneCache, alice, async () => makeList(1), explain);
   expect(await next).toMatchObject({ list: { skipped: 0 } });
 });
 
-test('stopping aborts every load, waits for it, and starts no other', async () => {
+test('stopping aborts every load', async () => {
   const zoneCache = createZoneCache({ now: createClock().now });
   const { explain, explained } = createExplain();
   const { load, signals } = createEndlessLoad();
-  const running = zoneCache.forPerson(alice).prefetch(load, explain).coming;
-  await zoneCache.stop();
+  const running = begin(zoneCache, alice, load, explain);
+  zoneCache.stop();
   expect(await running).toHaveProperty('failure');
-  expect(await zoneCache.forPerson(bob).prefetch(load, explain).coming).toHaveProperty('failure');
   expect(signals.map((signal) => signal.aborted)).toEqual([true]);
   expect(explained).toEqual([]);
 });

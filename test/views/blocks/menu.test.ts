@@ -24,12 +24,6 @@ test.each<[string, number, MenuNotes, string[]]>([
     { more: 49_900, none, id: '123' },
     ['… and 49,902 more: keep typing = note', 'Use the id 123 = 123'],
   ],
-  [
-    'some, while the rest is read',
-    100,
-    { more: 0, none, rest: 'coming' },
-    ['… and 2 more: keep typing = note', '… the rest is still being read: keep typing = note:2'],
-  ],
 ])('%s: a menu holds a hundred lines and the last ones say what is missing', (_, count, below, last) => {
   const options = menu(hits(count), below);
   expect(options).toHaveLength(100);

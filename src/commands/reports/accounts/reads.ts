@@ -10,7 +10,7 @@ import { toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history/history.ts';
-import type { ZoneList, ZoneLists } from '../../zones/zone-lists.ts';
+import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { countRequest, describeBudget } from './budget.ts';
 import { countDays, type ErrorCounts, findDays, findFailingZones, readErrorDays } from './error-days.ts';
 

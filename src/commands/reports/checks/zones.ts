@@ -4,7 +4,7 @@ import { UserError } from '../../../errors.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import { formatBytes, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
-import type { ZoneList } from '../../zones/zone-lists.ts';
+import type { ZoneList } from '../../zones/zone-cache.ts';
 import type { Condition, Evidence, LookInput, Observation } from '../alerts/conditions/condition.ts';
 import {
   createNoneThereError,

@@ -3,7 +3,7 @@ import { dayMs } from '../../../lib/time.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import { type RenderedDigest, renderSections } from '../../../views/reports/digests/post.ts';
-import type { ZoneList } from '../../zones/zone-lists.ts';
+import type { ZoneList } from '../../zones/zone-cache.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { OutOfTime, type ReadFailure, targetTypes } from '../checks/digest-kind.ts';

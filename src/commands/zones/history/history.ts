@@ -5,8 +5,8 @@ import { type Person, tenantId } from '../../../auth/identity.ts';
 import type { Sealer } from '../../../auth/keys/sealing.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import type { Db } from '../../../store/schema.ts';
-import { readBaseline, readKnownZones, storeLook } from './look.ts';
-import { readSettings, type SettingsReader } from './read.ts';
+import { readSettings, type SettingsReader, type WantedZone } from './read.ts';
+import { type Owner, type StoredLook, storeLook } from './store-look.ts';
 
 export interface StoredChange extends SettingChange {
   /** Rises with every change of a person: readers keep it as a cursor. */
@@ -18,40 +18,30 @@ export interface StoredChange extends SettingChange {
 }
 
 /** Which changes: behind a cursor, of a time, of some zones. */
-export interface ChangeQuery {
+interface ChangeQuery {
   readonly after?: number | undefined;
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
   /** Ids; undefined = all. */
   readonly zones?: readonly string[] | undefined;
-  /** Of so many only, the newest; 500 by default. */
+  /** The newest so many; 500 by default. */
   readonly most?: number;
 }
 
-export interface Look {
+export interface Look extends StoredLook {
   /** Zones that were compared. */
   readonly zones: number;
-  /** Those of them that were not known before: what they were set to earlier is not known. */
-  readonly first: number;
   /** Chosen zones that the key does not see. */
   readonly missing: readonly string[];
   /** From when on changes are recorded, of the first zone and of all; undefined where there is none. */
   readonly since: Date | undefined;
   readonly allSince: Date | undefined;
-  /** The person's newest change: to read what comes behind it. 0 = none yet. */
-  readonly cursor: number;
-}
-
-/** A zone to be looked at. */
-export interface LookedZone {
-  readonly id: string;
-  readonly name?: string | undefined;
 }
 
 /** The settings of one person's zones. */
 export interface SettingsReads {
   /** Compares these zones (undefined = all) with the last look, and records what changed. */
-  readonly look: (zones?: readonly LookedZone[]) => Promise<Look>;
+  readonly look: (zones?: readonly WantedZone[]) => Promise<Look>;
   /** What looks found, the newest first, and how many there are in all. */
   readonly list: (
     query: ChangeQuery,
@@ -73,58 +63,53 @@ export function createSettingsHistory({
   readonly sealer: Pick<Sealer, 'macs'>;
   readonly now: () => Date;
 }) {
-  /**
-   * Keys for digests of hidden values, of this person alone: one for each key of the keyring, so that a new primary key
-   * looks like no change.
-   */
-  const digestKeysOf = (person: Person) => ({
-    keys: sealer
-      .macs(['cdn-chatops setting digests v1', tenantId(person), person.userId])
-      .map((mac) => createSecretKey(Buffer.from(mac, 'hex'))),
-  });
+  /** For digests of hidden values, of this person alone. */
+  function deriveDigestKey(person: Person) {
+    const [mac = ''] = sealer.macs(['cdn-chatops setting digests v1', tenantId(person), person.userId]);
+    return { key: createSecretKey(Buffer.from(mac, 'hex')) };
+  }
 
   const history = {
     /**
-     * Reads the settings of these zones (undefined = all) and records what changed. The name narrows the answer of the CDN
-     * where there is one zone. @throws ApiError; UserError where all are more than `mostZones`.
+     * Reads the settings of these zones (undefined = all) and records what changed. @throws ApiError; UserError where all are
+     * more than `mostZones`.
      */
-    async look(person: Person, cdn: SettingsReader, zones?: readonly LookedZone[]): Promise<Look> {
-      const known = await readKnownZones(db, person);
-      const wanted = zones && new Set(zones.map(({ id }) => id));
-      const options = { digestKeys: digestKeysOf(person), known, wanted };
-      const [only] = zones?.length === 1 ? zones : [];
-      const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
-      const narrowed = name ? await readSettings(cdn, { ...options, search: name }) : undefined;
-      const found = narrowed?.seen.size === 1 ? narrowed : await readSettings(cdn, options);
-      const stored = await storeLook(db, person, { ...found, known, at: now() });
-      const missing = [...(wanted ?? [])].filter((id) => !found.seen.has(id));
-      const baseline = await readBaseline(db, person, only?.id);
-      return { zones: found.seen.size, missing, ...baseline, ...stored };
+    async look(person: Person, cdn: SettingsReader, zones?: readonly WantedZone[]): Promise<Look> {
+      const owner = ownerOf(person);
+      const stored = await db
+        .selectFrom('zone_settings')
+        .select(['zone_id', 'hash'])
+        .where((is) => is.and(owner))
+        .execute();
+      const known = new Map(stored.map(({ zone_id, hash }) => [zone_id, hash]));
+      const found = await readSettings(cdn, { digestKey: deriveDigestKey(person), known, zones });
+      const look = await storeLook(db, owner, { ...found, known, at: now() });
+      const missing = (zones ?? []).map(({ id }) => id).filter((id) => !found.seen.has(id));
+      const baseline = await readBaseline(db, owner, zones?.length === 1 ? zones[0]?.id : undefined);
+      return { zones: found.seen.size, missing, ...baseline, ...look };
     },
 
     /** What looks found, the newest first, and how many there are in all. */
     async list(
       person: Person,
-      query: ChangeQuery,
+      { after, from, until, zones, most = 500 }: ChangeQuery,
     ): Promise<{ readonly changes: StoredChange[]; readonly total: number }> {
-      const { after, from, until, zones, most = 500 } = query;
       if (zones?.length === 0) return { changes: [], total: 0 };
       let rows = db
         .selectFrom('zone_changes')
         .select(['id', 'at', 'zone_id', 'zone_name', 'path', 'before', 'after'])
         .select(sql<number>`count(*) over ()`.as('total'))
-        .where('tenant', '=', tenantId(person))
-        .where('user_id', '=', person.userId);
+        .where((is) => is.and(ownerOf(person)));
       if (after !== undefined) rows = rows.where('id', '>', after);
       if (from) rows = rows.where('at', '>=', from);
       if (until) rows = rows.where('at', '<', until);
       if (zones) rows = rows.where('zone_id', 'in', zones);
       const found = await rows.orderBy('id', 'desc').limit(most).execute();
-      const changes = found.map((row) => ({
+      const changes = found.map(({ zone_id: zoneId, zone_name: zoneName, ...row }) => ({
         id: row.id,
         at: row.at,
-        zoneId: row.zone_id,
-        zoneName: row.zone_name,
+        zoneId,
+        zoneName,
         path: row.path,
         before: JSON.parse(row.before) as Json,
         after: JSON.parse(row.after) as Json,
@@ -146,4 +131,19 @@ export function createSettingsHistory({
       list: (query) => history.list(person, query),
     }),
   };
+}
+
+/** From when on changes of a zone, or of all, are recorded: the oldest of the baselines, and the youngest. */
+async function readBaseline(db: Db, owner: Owner, zone: string | undefined) {
+  let rows = db
+    .selectFrom('zone_settings')
+    .select((is) => [is.fn.min('baseline_at').as('since'), is.fn.max('baseline_at').as('allSince')])
+    .where((is) => is.and(owner));
+  if (zone !== undefined) rows = rows.where('zone_id', '=', zone);
+  const { since, allSince } = await rows.executeTakeFirstOrThrow();
+  return { since: since ?? undefined, allSince: allSince ?? undefined };
+}
+
+function ownerOf(person: Person): Owner {
+  return { tenant: tenantId(person), user_id: person.userId };
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { CdnClient } from '../../../api/cdn.ts';
-import type { DigestKeys, ZoneSettings } from '../../../api/zones/settings.ts';
+import type { DigestKey, ZoneSettings } from '../../../api/zones/settings.ts';
 import { UserError } from '../../../errors.ts';
-import { canonicalJson, type Json } from '../../../lib/canonical-json.ts';
+import { canonicalJson, type Json, parseJson } from '../../../lib/canonical-json.ts';
 
 /** More zones are compared for chosen ones only: an answer is 6 kB a zone, and each is parsed whole. */
 export const mostZones = 5_000;
@@ -11,16 +10,23 @@ export const mostZones = 5_000;
 /** Zones by id, with the hash of what was stored of each. */
 export type KnownZones = ReadonlyMap<string, string>;
 
-/** A zone that is not as it was stored, packed: an unchanged one takes no room. */
-export interface PackedZone {
+/** A zone whose settings are read; its name narrows the answer of the CDN where it is alone. */
+export interface WantedZone {
+  readonly id: string;
+  readonly name?: string | undefined;
+}
+
+/** A zone that is not as it was stored. */
+export interface ChangedZone {
   readonly id: string;
   readonly name: string;
   readonly hash: string;
+  /** Its settings, as `unpackSettings` reads them: text takes less memory than objects. */
   readonly body: string;
 }
 
 export interface ReadSettings {
-  readonly changed: readonly PackedZone[];
+  readonly changed: readonly ChangedZone[];
   /** The zones that were compared. */
   readonly seen: ReadonlySet<string>;
   /** Known zones that the key does not see any more. */
@@ -34,82 +40,81 @@ export interface ReadSettings {
 /** The part of a client that reads settings. */
 export type SettingsReader = { readonly pullZones: Pick<CdnClient['pullZones'], 'settings'> };
 
+interface Wanted {
+  readonly digestKey: DigestKey;
+  /** Undefined = all. */
+  readonly zones: readonly WantedZone[] | undefined;
+  readonly known?: KnownZones;
+}
+
 /**
- * Reads the settings of the wanted zones (undefined = all) and keeps those that differ from what is known.
- *
- * @throws ApiError; UserError for all of more than `mostZones`.
+ * Reads the settings of zones and keeps those that differ from what is known. @throws ApiError; UserError for all of more
+ * than `mostZones`.
  */
-export async function readSettings(
+export async function readSettings(cdn: SettingsReader, wanted: Wanted): Promise<ReadSettings> {
+  const { zones, known = new Map() } = wanted;
+  const [only] = zones?.length === 1 ? zones : [];
+  const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
+  const narrowed = name ? await readList(cdn, wanted, name) : undefined;
+  // A renamed zone is found by its id alone.
+  return narrowed?.seen.size === 1 ? narrowed : readList(cdn, wanted);
+}
+
+async function readList(
   cdn: SettingsReader,
-  options: {
-    readonly digestKeys: DigestKeys;
-    readonly known: KnownZones;
-    readonly wanted: ReadonlySet<string> | undefined;
-    readonly search?: string | undefined;
-  },
+  { digestKey, zones, known = new Map() }: Wanted,
+  search?: string,
 ): Promise<ReadSettings> {
-  const { digestKeys, known, wanted, search } = options;
+  const ids = zones && new Set(zones.map(({ id }) => id));
   const seen = new Set<string>();
-  let zones = 0;
-  let knownZones = 0;
+  let listed = 0;
+  let listedKnown = 0;
   const { kept, skipped, isWhole } = await cdn.pullZones.settings({
     search,
-    digestKeys,
+    digestKey,
     wants(id) {
-      zones += 1;
-      if (known.has(id)) knownZones += 1;
-      return wanted?.has(id) ?? true;
+      listed += 1;
+      if (known.has(id)) listedKnown += 1;
+      return ids?.has(id) ?? true;
     },
     project(settings) {
-      seen.add(settings.id);
-      return packChanged(settings, known);
+      const { id, name } = settings;
+      seen.add(id);
+      const hash = createHash('sha256')
+        .update(canonicalJson([version, settings as unknown as Json]))
+        .digest('base64url');
+      return known.get(id) === hash ? undefined : { id, name, hash, body: packSettings(settings) };
     },
-    enough() {
-      if (!wanted) return seen.size > mostZones;
-      // Until a known zone is met the key may be of another account.
-      return seen.size >= wanted.size && (known.size === 0 || knownZones > 0);
-    },
+    // Until a known zone is met the key may be of another account.
+    enough: () =>
+      ids ? seen.size >= ids.size && (known.size === 0 || listedKnown > 0) : seen.size > mostZones,
   });
-  if (!wanted && seen.size > mostZones)
+  if (!ids && seen.size > mostZones)
     throw new UserError(
       `Your key sees more than ${mostZones.toLocaleString('en-US')} zones: settings are compared for chosen ones.`,
       'Choose zones: `/cdn changes shop` looks at one.',
     );
   const isComplete = isWhole && skipped === 0 && search === undefined;
-  const isOtherAccount = isComplete && known.size > 0 && zones > 0 && knownZones === 0;
+  const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
   const isGone = (id: string) => known.has(id) && !seen.has(id);
   return {
     changed: kept,
     seen,
-    gone: isComplete && !isOtherAccount ? [...(wanted ?? known.keys())].filter(isGone) : [],
-    isAll: isComplete && !wanted,
+    gone: isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [],
+    isAll: isComplete && !ids,
     isOtherAccount,
   };
 }
 
-/** Of another version than the stored one, settings are stored anew, and nothing is said to have changed. */
-const version = 2;
+/** Settings of another version than the stored one replace it, and nothing is said to have changed. */
+const version = 3;
 
-function packChanged(settings: ZoneSettings, known: KnownZones): PackedZone | undefined {
-  const { id, name } = settings;
-  const hash = hashSettings(settings);
-  return known.get(id) === hash ? undefined : { id, name, hash, body: packSettings(settings) };
-}
-
-function hashSettings(settings: ZoneSettings): string {
-  return createHash('sha256')
-    .update(canonicalJson([version, settings as unknown as Json]))
-    .digest('base64url');
-}
-
-/** Some 6 kB become one. */
 export function packSettings(settings: ZoneSettings): string {
-  return deflateRawSync(JSON.stringify({ version, settings })).toString('base64');
+  return JSON.stringify({ version, settings });
 }
 
 /** Undefined where they are of another version. */
 export function unpackSettings(body: string): ZoneSettings | undefined {
-  const text = inflateRawSync(Buffer.from(body, 'base64')).toString();
-  const stored = JSON.parse(text) as { readonly version: number; readonly settings: ZoneSettings };
-  return stored.version === version ? stored.settings : undefined;
+  const stored = parseJson(body) as { version: number; settings: ZoneSettings } | undefined;
+  return stored?.version === version ? stored.settings : undefined;
 }

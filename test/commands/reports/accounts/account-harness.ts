@@ -6,7 +6,7 @@ import { createKeyStore } from '../../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../../src/auth/keys/sealing.ts';
 import { createAccountReads } from '../../../../src/commands/reports/accounts/reads.ts';
 import { createSettingsHistory } from '../../../../src/commands/zones/history/history.ts';
-import { createZoneLists } from '../../../../src/commands/zones/zone-lists.ts';
+import { createZoneLists } from '../../../../src/commands/zones/zone-cache.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import type { Database } from '../../../../src/store/database.ts';
 import { createKeyring, generateKeys } from '../../../auth/keyring/keyrings.ts';

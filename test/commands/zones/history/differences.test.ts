@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  diffSettings,
+  mergeSettings,
   ruleOrder,
   type Setting,
   type SettingChange,
   type ZoneSettings,
 } from '../../../../src/api/zones/settings.ts';
-import { diffSettings, mergeSettings } from '../../../../src/commands/zones/history/differences.ts';
 import { packSettings, unpackSettings } from '../../../../src/commands/zones/history/read.ts';
 import type { Json } from '../../../../src/lib/canonical-json.ts';
 
@@ -27,19 +28,21 @@ const state: fc.Arbitrary<ZoneSettings> = fc
     members: fc.dictionary(fc.constantFrom(...names), value, { noNullPrototype: true }),
     groups: fc.record({ Hostnames: group, EdgeRules: group }, { requiredKeys: [], noNullPrototype: true }),
   })
-  .map((one) => ({ id: '1', name: 'shop', ...one }));
+  .map(({ members, groups }) => {
+    const things = Object.entries(groups).flatMap(([name, elements]): [string, Setting][] => [
+      [name, [null]],
+      ...Object.entries(elements).map(([key, one]): [string, Setting] => [`${name}/${key}`, one]),
+    ]);
+    return { id: '1', name: 'shop', settings: { ...members, ...Object.fromEntries(things) } };
+  });
 
 type Values = Record<string, Json>;
 
 /** The told values by path, without those that are none. */
-function valuesOf({ members, groups }: ZoneSettings): Values {
-  const all = [
-    ...Object.entries(members),
-    ...Object.entries(groups).flatMap(([name, things]) =>
-      Object.entries(things).map(([key, one]) => [`${name}/${key}`, one] as const),
-    ),
-  ];
-  return Object.fromEntries(all.flatMap(([path, [told]]) => (told === null ? [] : [[path, told]])));
+function valuesOf({ settings }: ZoneSettings): Values {
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([path, [told]]) => (told === null ? [] : [[path, told]])),
+  );
 }
 
 function isList(one: Json): one is readonly string[] {
@@ -79,9 +82,8 @@ test('the changes of any sequence of states, applied to the first one, give the 
   );
 });
 
-function isReported({ members, groups }: ZoneSettings, path: string): boolean {
-  const [name = ''] = path.split('/');
-  return Object.hasOwn(path.includes('/') ? groups : members, name);
+function isReported({ settings }: ZoneSettings, path: string): boolean {
+  return Object.hasOwn(settings, path.split('/', 1)[0] ?? '');
 }
 
 test('a state differs from itself in nothing, and only a hidden part may differ under equal values', () => {
@@ -107,6 +109,6 @@ function rules(...ids: string[]): ZoneSettings {
   return shopWith({ [ruleOrder]: [ids.map((guid) => ({ guid, name: guid }))] });
 }
 
-function shopWith(members: ZoneSettings['members']): ZoneSettings {
-  return { id: '1', name: 'shop', members, groups: {} };
+function shopWith(settings: ZoneSettings['settings']): ZoneSettings {
+  return { id: '1', name: 'shop', settings };
 }
