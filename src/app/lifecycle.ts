@@ -45,7 +45,8 @@ export function createLifecycle(
     // No new deliveries first, so that the number of those under way only falls.
     await receiver.stop();
     // A page that waits for the CDN keeps its connection, and is told to end like everything else.
-    await web.close(Promise.all([inFlight.drain(graceMs), zoneCache.stop()]));
+    zoneCache.stop();
+    await web.close(inFlight.drain(graceMs));
     await queue.stop();
     await keyring.stop();
     await database.close();

@@ -40,8 +40,9 @@ const mostZones = 60_000;
 export function createZoneLoads(most = mostZones) {
   let held = 0;
   let changed = Promise.withResolvers<void>();
+  const hasRoom = (zones: number) => held === 0 || held + zones <= most;
   const reserve: Reserve = async (zones, work) => {
-    while (held > 0 && held + zones > most) await changed.promise;
+    while (!hasRoom(zones)) await changed.promise;
     held += zones;
     try {
       return await work();

@@ -150,10 +150,11 @@ function describe(path: string, [before]: Setting, [after]: Setting): SettingCha
 
 /** Whether rules that are in both lists follow each other in another order. */
 function isReordered(before: Json, after: Json): boolean {
-  const [was, now] = [before, after].map((order) => (order as { guid: string }[]).map(({ guid }) => guid));
-  const inBoth = (ids: readonly string[] = [], others: readonly string[] = []) =>
-    ids.filter((id) => others.includes(id)).join(' ');
-  return inBoth(was, now) !== inBoth(now, was);
+  const [was = [], now = []] = [before, after].map((order) =>
+    (order as { guid: string }[]).map(({ guid }) => guid),
+  );
+  const left = was.filter((id) => now.includes(id));
+  return left.join(' ') !== now.filter((id) => was.includes(id)).join(' ');
 }
 
 /** Of changes, whose lists are sets of texts. */
@@ -194,12 +195,14 @@ function toElement(path: string, shown: JsonObject, raw: JsonObject | undefined,
   return hidden.length === 0 ? [told] : [told, digest(path, hidden)];
 }
 
+const redactedMembers =
+  'ExtraActions Triggers PatternMatches Parameter1 ActionParameter1 ActionParameter2 ActionParameter3'.split(
+    ' ',
+  );
+
 /** The members of an edge rule in which values may be redacted, of it and of its further actions and triggers. */
 function pickRedacted(rule: JsonObject): string {
-  return JSON.stringify(rule, [
-    ...['ExtraActions', 'Triggers', 'PatternMatches', 'Parameter1'],
-    ...['ActionParameter1', 'ActionParameter2', 'ActionParameter3'],
-  ]);
+  return JSON.stringify(rule, redactedMembers);
 }
 
 function listRuleOrder(rules: readonly EdgeRule[]): Json {

@@ -1,7 +1,7 @@
 import { describeAttention } from '../../views/steps.ts';
 import { everyZone } from '../../views/zones/query.ts';
 import type { With } from '../define.ts';
-import { loadAllZones } from '../zones/lookup.ts';
+import { readAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
 import { defineStep } from './step.ts';
 
@@ -18,9 +18,7 @@ export const zonesStep = defineStep({
     summary: { type: 'string', title: 'Summary', description: 'One sentence' },
   },
   async run(_, context: With<'zoneCache'>) {
-    // A workflow reads the current list.
-    context.zoneCache.forPerson(context.person).expire();
-    const { zones, skipped } = await loadAllZones(context);
+    const { zones, skipped } = await readAllZones(context);
     const found = selectZones(zones, { ...everyZone, only: 'attention' });
     return { outputs: describeAttention(found, { all: zones.length, skipped }) };
   },

@@ -41,16 +41,18 @@ const maxLength = 200_000;
  * Addresses of images and Slack's own hosts are left out.
  */
 export function findLinkedHosts(message: unknown): string[] {
-  const isImage = (member: string) => /image|thumb|icon/u.test(member);
-  const json = JSON.stringify(message, (member, value: unknown) => (isImage(member) ? undefined : value)) as
-    | string
-    | undefined;
+  const json = JSON.stringify(message, omitImages) as string | undefined;
   // In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself.
   const found = (json ?? '')
     .slice(0, maxLength)
     .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|"\\]*@)?([\p{L}\d](?:[\p{L}\p{M}\d.-]*[\p{L}\p{M}\d])?)/giu);
   const hosts = [...found].map(([, host = '']) => toAscii(host.toLowerCase()));
-  const isLinked = (host: string) =>
-    host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host);
-  return [...new Set(hosts.filter(isLinked))].slice(0, maxHosts);
+  const linked = hosts.filter(
+    (host) => host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host),
+  );
+  return [...new Set(linked)].slice(0, maxHosts);
+}
+
+function omitImages(member: string, value: unknown): unknown {
+  return /image|thumb|icon/u.test(member) ? undefined : value;
 }

@@ -44,8 +44,8 @@ export function renderComparison({
       : `*${pluralize(differing.length, 'setting')}* ${differing.length === 1 ? 'differs' : 'differ'} between ${first} and ${second}, ${formatInteger(same)} are the same`;
   const ids = zones.map(({ id }) => id).join(' ');
   // Settings that neither zone has are left out of the whole table.
-  const isSet = ({ isSame, values: [value] }: ComparedRow) => isSame && value !== 'none';
-  const shown = all ? [...differing, ...rows.filter(isSet)] : differing;
+  const alike = rows.filter(({ isSame, values: [value] }) => isSame && value !== 'none');
+  const shown = all ? [...differing, ...alike] : differing;
   return renderAnswer({
     text: unbold(line),
     lines: [line],
