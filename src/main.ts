@@ -1,6 +1,6 @@
 import type { Role } from './app/config.ts';
-import type { ChatApp } from './app/lifecycle.ts';
-import type { Word } from './cli/words.ts';
+import type { ChatApp } from './app/wire.ts';
+import type { Command, Word } from './cli/words.ts';
 import { UserError } from './errors.ts';
 
 // The only file that reads the environment, ends the process and listens to its signals. It imports on demand what a word needs,
@@ -71,70 +71,33 @@ function onSignals(app: ChatApp, onStop: () => void): void {
   process.on('SIGINT', stop);
 }
 
-type Terminal = Awaited<ReturnType<typeof openTerminal>>;
-
-/** What the commands of an operator get. They print their own lines, and warnings and errors of the log. */
-async function openTerminal() {
-  const { readCdnConfig, readConfig, readStoreConfig } = await import('./app/config.ts');
-  const { createLogger } = await import('./telemetry/log.ts');
-  return {
-    readAll: () => readConfig(process.env),
-    readStore: (options?: { needsKeyring: boolean }) => readStoreConfig(process.env, options),
-    readCdn: () => readCdnConfig(process.env),
-    createLogger,
-    options: { fetch, now: () => new Date(), log: createLogger('warn'), print: console.log },
-  };
-}
-
-/** True where all is well. */
-type Tool = (words: readonly string[], terminal: Terminal) => Promise<boolean>;
-
-const withoutKeyring = { needsKeyring: false };
-
-const tools: Readonly<Record<Exclude<Word, Role>, Tool>> = {
-  async migrate(_words, { readStore, createLogger }) {
-    const { migrateCommand } = await import('./cli/migrate.ts');
-    const config = readStore();
-    await migrateCommand(config, createLogger(config.logLevel));
-    return true;
-  },
-  async keys(words, { readStore, options }) {
-    const { keysCommand } = await import('./cli/keys.ts');
-    await keysCommand(words, { ...options, config: readStore });
-    return true;
-  },
-  async tenant(words, { readAll, readStore, options }) {
-    const { tenantCommand } = await import('./cli/tenant.ts');
-    await tenantCommand(words, { ...options, config: readStore(withoutKeyring), fullConfig: readAll });
-    return true;
-  },
-  async audit(words, { readStore, options }) {
-    const { auditCommand } = await import('./cli/audit.ts');
-    return (await auditCommand(words, { ...options, config: readStore(withoutKeyring) })) === 'intact';
-  },
-  async db(words, { readStore, options }) {
-    const { dbCommand } = await import('./cli/db.ts');
-    return (await dbCommand(words, { ...options, config: readStore(withoutKeyring) })) === 'done';
-  },
-  async smoke(words, { readCdn, options }) {
-    const { smokeCommand } = await import('./cli/smoke.ts');
-    return (await smokeCommand(words, { ...options, cdn: readCdn() })) === 'as specified';
-  },
-  async doctor(words, { readAll, createLogger, options }) {
-    const { doctorCommand } = await import('./cli/doctor.ts');
-    const config = readAll();
-    return (await doctorCommand(words, { ...options, config, log: createLogger('error') })) === 'healthy';
-  },
+const tools: Readonly<Record<Exclude<Word, Role>, () => Promise<Command>>> = {
+  migrate: async () => (await import('./cli/migrate.ts')).migrateCommand,
+  keys: async () => (await import('./cli/keys.ts')).keysCommand,
+  tenant: async () => (await import('./cli/tenant.ts')).tenantCommand,
+  audit: async () => (await import('./cli/audit.ts')).auditCommand,
+  db: async () => (await import('./cli/db.ts')).dbCommand,
+  smoke: async () => (await import('./cli/smoke.ts')).smokeCommand,
+  doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
 };
 
 /** Where 1 says that something was found, 2 says that it could not look. */
 const looks: readonly Word[] = ['audit', 'db', 'smoke', 'doctor'];
 
+/** Commands of an operator print their own lines, and warnings and errors of the log. */
 async function runTool(word: keyof typeof tools, words: readonly string[]): Promise<void> {
-  const terminal = await openTerminal();
-  const isWell = await tools[word](words, terminal).catch((error: unknown) =>
-    fail(error, looks.includes(word) ? 2 : 1),
-  );
+  const { createLogger } = await import('./telemetry/log.ts');
+  const { readStoreConfig } = await import('./app/config.ts');
+  const level = word === 'migrate' ? readStoreConfig(process.env).logLevel : 'warn';
+  const log = createLogger(word === 'doctor' ? 'error' : level);
+  const run = await tools[word]();
+  const isWell = await run(words, {
+    env: process.env,
+    fetch,
+    now: () => new Date(),
+    log,
+    print: console.log,
+  }).catch((error: unknown) => fail(error, looks.includes(word) ? 2 : 1));
   process.exitCode = isWell ? 0 : 1;
 }
 

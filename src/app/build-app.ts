@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import type { Config, Role } from './config.ts';
-import type { ChatApp } from './lifecycle.ts';
-import type { Base } from './stores.ts';
+import type { Base, ChatApp } from './wire.ts';
 
 export type AppOptions = Pick<Base, 'config' | 'log'> & Partial<Base> & { readonly role?: Role };
 

@@ -18,8 +18,14 @@ export type StoreConfig = ReturnType<typeof toStoreConfig>;
 /** The hosts of the CDN. */
 export type CdnConfig = ReturnType<typeof toCdn>;
 
-const toSecret = (value: string): Secret => new Secret(value);
-const splitList = (text: string): string[] => text.split(/[\s,]+/u).filter(Boolean);
+const secret = (shape = z.string()) => shape.transform((value) => new Secret(value)).optional();
+
+const list = (pattern: RegExp, problem: string) =>
+  z
+    .string()
+    .transform((text) => text.split(/[\s,]+/u).filter(Boolean))
+    .refine((ids) => ids.every((id) => pattern.test(id)), problem)
+    .default([]);
 
 const address = z
   .string()
@@ -42,13 +48,16 @@ const port = z.coerce
   .refine((number) => Number.isInteger(number) && number >= 0 && number <= 65_535, 'must be a port number');
 
 const storeVariables = z.object({
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// (leave it out to use the embedded database)')
-    .transform(toSecret)
-    .optional(),
+  DATABASE_URL: secret(
+    z
+      .string()
+      .regex(
+        /^postgres(ql)?:\/\//,
+        'must begin with postgres:// (leave it out to use the embedded database)',
+      ),
+  ),
   DATA_DIR: z.string().default('./data'),
-  ENCRYPTION_KEYS: z.string().transform(toSecret).optional(),
+  ENCRYPTION_KEYS: secret(),
   ENCRYPTION_KEYS_FILE: z.string().optional(),
   ENCRYPTION_KEYS_COMMAND: z.string().optional(),
   LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
@@ -64,56 +73,44 @@ const variables = storeVariables.extend({
   SLACK_API_URL: address
     .transform((url) => (url.endsWith('/') ? url : `${url}/`))
     .default('https://slack.com/api/'),
-  SLACK_APP_TOKEN: z
-    .string()
-    .startsWith('xapp-', 'must begin with xapp- (Basic Information → App-Level Tokens)')
-    .transform(toSecret)
-    .optional(),
-  SLACK_SIGNING_SECRET: z
-    .string()
-    .regex(
-      /^[0-9a-f]{32}$/i,
-      'must be 32 hexadecimal digits: copy “Signing Secret” from Basic Information → App Credentials',
-    )
-    .transform(toSecret)
-    .optional(),
-  SLACK_BOT_TOKEN: z
-    .string()
-    .regex(
-      /^(?:xoxe\.)?xoxb-/,
-      'must begin with xoxb-: copy “Bot User OAuth Token” from OAuth & Permissions, not an app, user or configuration token',
-    )
-    .transform(toSecret)
-    .optional(),
+  SLACK_APP_TOKEN: secret(
+    z.string().startsWith('xapp-', 'must begin with xapp- (Basic Information → App-Level Tokens)'),
+  ),
+  SLACK_SIGNING_SECRET: secret(
+    z
+      .string()
+      .regex(
+        /^[0-9a-f]{32}$/i,
+        'must be 32 hexadecimal digits: copy “Signing Secret” from Basic Information → App Credentials',
+      ),
+  ),
+  SLACK_BOT_TOKEN: secret(
+    z
+      .string()
+      .regex(
+        /^(?:xoxe\.)?xoxb-/,
+        'must begin with xoxb-: copy “Bot User OAuth Token” from OAuth & Permissions, not an app, user or configuration token',
+      ),
+  ),
   SLACK_CLIENT_ID: z.string().optional(),
-  SLACK_CLIENT_SECRET: z.string().transform(toSecret).optional(),
+  SLACK_CLIENT_SECRET: secret(),
   // A short one is guessed from one OAuth state that was seen.
-  SLACK_STATE_SECRET: z
-    .string()
-    .min(16, 'is too short: at least 16 characters (make one with: openssl rand -hex 32)')
-    .transform(toSecret)
-    .optional(),
-  ALLOWED_WORKSPACES: z
-    .string()
-    .transform(splitList)
-    .refine(
-      (ids) => ids.every((id) => /^[TE][A-Z0-9]+$/.test(id)),
-      'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
-    )
-    .default([]),
+  SLACK_STATE_SECRET: secret(
+    z.string().min(16, 'is too short: at least 16 characters (make one with: openssl rand -hex 32)'),
+  ),
+  ALLOWED_WORKSPACES: list(
+    /^[TE][A-Z0-9]+$/,
+    'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
+  ),
   // The panel's pages as public repositories link to them; the service documents none.
   PANEL_URL_ZONE: panelPage.prefault('https://dash.bunny.net/cdn/{id}'),
   PANEL_URL_APP: panelPage.prefault('https://dash.bunny.net/magic-containers/apps/{id}'),
   PANEL_URL_SCRIPT: panelPage.prefault('https://dash.bunny.net/scripts/{id}'),
   PANEL_URL_STORAGE: panelPage.prefault('https://dash.bunny.net/storage/{id}/file-manager'),
-  ADMIN_USER_IDS: z
-    .string()
-    .transform(splitList)
-    .refine(
-      (ids) => ids.every((id) => /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/.test(id)),
-      'must be user ids such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
-    )
-    .default([]),
+  ADMIN_USER_IDS: list(
+    /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/,
+    'must be user ids such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
+  ),
   PORT: port.default(3000),
   METRICS_PORT: port.optional(),
   PUBLIC_URL: address.optional(),
@@ -121,7 +118,7 @@ const variables = storeVariables.extend({
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .optional(),
-  OTEL_EXPORTER_OTLP_HEADERS: z.string().transform(toSecret).optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(),
 });
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -205,15 +202,9 @@ function readValues(env: Env): Env {
 }
 
 /** Secrets that `NAME_FILE` may hold in place of `NAME`. ENCRYPTION_KEYS_FILE is watched by the keyring itself. */
-const secretNames = [
-  'DATABASE_URL',
-  'SLACK_APP_TOKEN',
-  'SLACK_SIGNING_SECRET',
-  'SLACK_BOT_TOKEN',
-  'SLACK_CLIENT_SECRET',
-  'SLACK_STATE_SECRET',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-];
+const secretNames =
+  `DATABASE_URL SLACK_APP_TOKEN SLACK_SIGNING_SECRET SLACK_BOT_TOKEN SLACK_CLIENT_SECRET SLACK_STATE_SECRET
+  OTEL_EXPORTER_OTLP_HEADERS`.split(/\s+/u);
 
 function readFiles(env: Env) {
   const problems: string[] = [];
@@ -295,14 +286,9 @@ function toStoreConfig(read: z.output<typeof storeVariables>) {
 }
 
 function toInstalling(read: z.output<typeof variables>): Installing {
-  const { SLACK_BOT_TOKEN: botToken, SLACK_CLIENT_ID: clientId = '' } = read;
+  const { SLACK_BOT_TOKEN: botToken, SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = read;
+  const stateSecret = read.SLACK_STATE_SECRET;
   if (botToken) return { kind: 'single', botToken };
-  const missing = toSecret('');
-  return {
-    kind: 'oauth',
-    clientId,
-    clientSecret: read.SLACK_CLIENT_SECRET ?? missing,
-    stateSecret: read.SLACK_STATE_SECRET ?? missing,
-    allowed: read.ALLOWED_WORKSPACES,
-  };
+  if (!clientId || !clientSecret || !stateSecret) throw new Error('findSlackProblems found nothing missing');
+  return { kind: 'oauth', clientId, clientSecret, stateSecret, allowed: read.ALLOWED_WORKSPACES };
 }

@@ -1,21 +1,392 @@
+import { join } from 'node:path';
+import { createCdn } from '../api/cdn.ts';
+import { createAudit } from '../auth/audit/audit.ts';
+import { createDeliveryClaims } from '../auth/claims.ts';
+import { type Person, tenantId } from '../auth/identity.ts';
+import { createInstallations } from '../auth/installations.ts';
+import { createKeyStore } from '../auth/keys/key-store.ts';
+import { createKeyLinks } from '../auth/keys/links.ts';
+import { createSealer } from '../auth/keys/sealing.ts';
+import { createNames } from '../auth/names.ts';
+import { createEndStore, createOffboarding } from '../auth/offboarding.ts';
+import { createPolicies } from '../auth/policy/policies.ts';
+import type { Doctor } from '../commands/define.ts';
+import { createExportService } from '../commands/exports/service.ts';
+import { type ExportLimits, exportLimits } from '../commands/exports/worker/gather.ts';
+import { startExportThread } from '../commands/exports/worker/thread.ts';
+import { cancelUnbegun } from '../commands/operations/expiry.ts';
+import { indexKinds } from '../commands/operations/kinds/kind.ts';
+import { operationKinds } from '../commands/operations/kinds/list.ts';
+import type { Ledger } from '../commands/operations/transitions.ts';
+import { createAccountReads } from '../commands/reports/accounts/reads.ts';
+import { createReports } from '../commands/reports/life.ts';
+import { createPauseHook } from '../commands/reports/pauses.ts';
+import { createSettingsHistory } from '../commands/zones/history/history.ts';
+import { createZoneCache, createZoneLists } from '../commands/zones/zone-cache.ts';
+import { isReadOnly, UserError } from '../errors.ts';
+import { version } from '../lib/version.ts';
+import { createOutbox } from '../outbox/outbox.ts';
+import { createSlackClock } from '../slack/clock.ts';
+import { createInstallationAccess } from '../slack/installations.ts';
+import { createToolCalls } from '../slack/mcp/call.ts';
+import { createMcpEndpoint } from '../slack/mcp/endpoint.ts';
+import { createPeople } from '../slack/people.ts';
+import { createBolt, createBoltLog } from '../slack/receive/bolt.ts';
+import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
+import { createInFlight } from '../slack/receive/in-flight.ts';
+import type { SlackDeps } from '../slack/receive/perform.ts';
+import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
+import { createClients, postMessage } from '../slack/send/clients.ts';
+import { createEgress } from '../slack/send/egress.ts';
+import { createJobPorts } from '../slack/send/job-ports.ts';
+import { createNativeBlocks, createNativeSupport } from '../slack/send/native-blocks.ts';
+import { createResponseUrls } from '../slack/send/response-url.ts';
+import { tenantIdOfWorkspace, type Workspace, workspaceOf } from '../slack/sender.ts';
+import { createConnectPage } from '../slack/web/connect-page.ts';
+import { createInstallPages } from '../slack/web/install.ts';
+import { oncePerMinute } from '../slack/web/limits.ts';
+import { createWeb } from '../slack/web/server.ts';
+import { createBacklogReader } from '../store/backlog.ts';
 import type { Database } from '../store/database.ts';
-import type { Role } from './config.ts';
-import { createEdges } from './edges.ts';
-import { createFeatures } from './features.ts';
-import { type ChatApp, createLifecycle } from './lifecycle.ts';
-import { createServices } from './services.ts';
-import { type Base, openStores } from './stores.ts';
+import { createClaims, createReleases } from '../store/deliveries.ts';
+import { createQueue } from '../store/queue/queue.ts';
+import type { Log } from '../telemetry/log.ts';
+import { type Call, createMetrics } from '../telemetry/metrics.ts';
+import { addCallSpan } from '../telemetry/spans.ts';
+import type { Config, Role } from './config.ts';
+import { createReadiness, runChecks } from './doctor/checks.ts';
+import { findChannels } from './doctor/stores.ts';
+import type { Subject } from './doctor/subject.ts';
+import { createDriftWatch } from './drift.ts';
+import { jobs, repairSchedules } from './jobs.ts';
+import { openKeyringService } from './keyring-service.ts';
 
-/** Wires the app in stages, each made of the earlier ones: stores, services, features, edges. */
+/** What the app is made from. */
+export interface Base {
+  readonly config: Config;
+  readonly log: Log;
+  readonly fetch: typeof globalThis.fetch;
+  /** `fetch` unless given. */
+  readonly cdnFetch?: typeof globalThis.fetch;
+  readonly now: () => Date;
+  /** Those of Slack unless given. */
+  readonly exportLimits?: ExportLimits | undefined;
+}
+
+export interface ChatApp {
+  /** Resolves when the bot can serve. @throws UserError with the reason where it cannot. */
+  start(): Promise<void>;
+  /** Stops taking deliveries, waits for running work, closes the stores. May be called twice. */
+  stop(): Promise<void>;
+  /** Resolves when its embedded database has ended by itself. */
+  readonly ended?: Promise<Error> | undefined;
+  /** The port of its HTTP endpoints, once started. */
+  readonly port: () => number | undefined;
+}
+
+// Kubernetes and Heroku kill after thirty seconds; aborted work still has to answer.
+const graceMs = 15_000;
+
+/** Wires the app: stores, services, features, edges, each made of the ones before. Starts nothing but the migrations. */
 export async function wire(
   base: Base,
   role: Role,
   database: Database,
   release: () => Promise<void>,
 ): Promise<ChatApp> {
-  const stores = await openStores(base, database);
-  const services = createServices(base, stores);
-  const features = createFeatures(base, stores, services);
-  const edges = createEdges(base, role, stores, services, features);
-  return createLifecycle(base, role, { stores, services, features, edges }, release);
+  const { config, log, now } = base;
+  const { apiUrl, appToken, signingSecret, installing } = config.slack;
+  const { publicUrl } = config.web;
+  const { db, withLock } = database;
+  const manyTenants = installing.kind === 'oauth';
+
+  // Stores: everything that owns rows. The queue takes jobs from here on and runs them when it starts.
+  await database.migrate();
+  const queue = createQueue({ database, log, now, manyTenants });
+  const { enqueue } = queue;
+  const keyring = await openKeyringService(config, database, log);
+  const sealer = createSealer(keyring.keyring);
+  const audit = createAudit({ db, now });
+  const outbox = createOutbox({ enqueue, now });
+  const installations = createInstallations({
+    db,
+    sealer,
+    now,
+    withLock,
+    onStored: (tenant, options) => repairSchedules(enqueue, { tenant }, options),
+  });
+  const keyStore = createKeyStore({ db, sealer, now, audit });
+  const links = createKeyLinks({ db, sealer, now });
+  const names = createNames({ db, audit, now });
+  const nativeSupport = createNativeSupport({ now });
+
+  // Slack and the CDN. Every way out goes through one egress, which lets keys and tokens out to their own origins only.
+  const metrics = createMetrics();
+  const egress = createEgress({ log });
+  const clock = createSlackClock({ apiUrl, fetch: base.fetch, now });
+  const logger = createBoltLog(log);
+  const slackFetch = egress.fetch('slack', clock.fetch, {
+    origins: [new URL(apiUrl).origin],
+    header: 'authorization',
+    // The client secret.
+    body: ({ pathname }) => pathname.endsWith('/oauth.v2.access'),
+  });
+  const access = createInstallationAccess({
+    installing,
+    apiUrl,
+    logger,
+    installations,
+    exclusively: installations.withRefreshLock,
+    publicUrl,
+    fetch: slackFetch,
+    now,
+  });
+  const sendNativeBlocks = createNativeBlocks({
+    log,
+    support: nativeSupport,
+    onRefused: metrics.nativeBlocksRefused,
+  });
+  const onCall = (call: Call): void => {
+    metrics.slackCall(call);
+    addCallSpan('Slack', call);
+    log.debug({ method: call.name, ...describeCall(call) }, 'Slack call');
+  };
+  const onAttempt = (attempt: Call): void => {
+    metrics.cdnRequest(attempt);
+    addCallSpan('CDN', attempt);
+    log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
+  };
+  const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, onCall, fetch: clock.fetch });
+  const drift = createDriftWatch({ log, now, count: metrics.cdnDrift });
+  const cdn = createCdn({
+    ...config.cdn,
+    fetch: egress.fetch('cdn', base.cdnFetch ?? base.fetch, {
+      origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
+      header: 'accesskey',
+      // The value of a variable.
+      body: () => true,
+    }),
+    now: () => now().getTime(),
+    onAttempt,
+    onDrift: (found) => drift.report(found),
+  });
+  const people = createPeople({
+    adminIds: config.adminIds,
+    client: async (workspace) =>
+      clients.interactive(await access.token(workspace), tenantIdOfWorkspace(workspace)),
+    now,
+    log,
+  });
+  const zoneLists = createZoneLists({ now });
+  const zoneCache = createZoneCache({ now, lists: zoneLists });
+  const inFlight = createInFlight({ manyTenants });
+  const rows = { database, db, queue, enqueue, outbox, sealer, audit, installations, keyStore, links, names };
+  const ways = { apiUrl, egress, logger, slackFetch, access, clients, sendNativeBlocks, clock, cdn };
+  const readers = { metrics, onAttempt, drift, people, zoneLists, zoneCache, inFlight, nativeSupport };
+  const parts = {
+    ...base,
+    ...rows,
+    ...ways,
+    ...readers,
+    settingsHistory: createSettingsHistory({ db, sealer, now }),
+    policies: createPolicies({ db, audit, now }),
+    postToResponseUrl: createResponseUrls(egress, { apiUrl, onCall }),
+  };
+
+  // Features: the engines, and the ports that their jobs reach Slack and the CDN with.
+  const tempDirectory = join(config.store.dataDir, 'spool');
+  const accounts = createAccountReads(parts);
+  const ledger: Ledger = {
+    ...rows,
+    now,
+    kinds: indexKinds(operationKinds),
+    onTransition: metrics.operationMoved,
+    onRefused: metrics.refused,
+  };
+  const exportThread = () =>
+    startExportThread({
+      cdn: config.cdn,
+      limits: base.exportLimits ?? exportLimits,
+      directory: tempDirectory,
+      onAttempt,
+      now,
+    });
+  const ports = { ...createJobPorts({ ...parts, exportThread, ledger }), accounts, enqueue, outbox };
+  const exports = createExportService({ db, ports, log, now });
+  const features = {
+    tempDirectory,
+    accounts,
+    ledger,
+    exports,
+    reports: createReports({ ...ports, db, now }),
+    doctor: {
+      retryNativeBlocks: async (person) => nativeSupport.forget(tenantId(person)),
+      async examine(person) {
+        const token = await access.token(workspaceOf(person));
+        const channels = await findChannels(database, tenantId(person));
+        return runChecks('command', {
+          ...parts,
+          findWorkspaces: async () => ({ found: [], workspaces: [{ token, channels }] }),
+          support: nativeSupport,
+          probe: person.userId,
+          key: (await keyStore.reveal(person))?.key,
+        });
+      },
+    } satisfies Doctor,
+    ports: {
+      ...ports,
+      // A feature that works for people adds its own line.
+      endAccess: createOffboarding({
+        ...rows,
+        log,
+        hooks: [
+          async ({ person, tenant }) => (person ? zoneCache.drop(person) : zoneCache.dropTenant(tenant)),
+          accounts.drop,
+          (ended) => names.forget(ended),
+          (ended) => exports.endFor(ended),
+          createPauseHook({ ...ports, db, now }),
+          async (ended) => void (await cancelUnbegun(ledger, ended)),
+        ],
+      }),
+    },
+  };
+
+  // Edges: Slack's deliveries over a socket or HTTP, the connect page, health and metrics.
+  const socket = appToken
+    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
+    : undefined;
+  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
+  const receiver = socket ?? http;
+  if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
+  const answersSlack = role !== 'worker';
+  const slackConnections = () => (answersSlack ? socket?.connected() : undefined);
+  const connectPage =
+    publicUrl === undefined
+      ? undefined
+      : createConnectPage({
+          ...parts,
+          publicUrl,
+          async tell(person, message) {
+            const token = await access.token(workspaceOf(person));
+            await postMessage(clients.interactive(token, tenantId(person)), person.userId, message);
+          },
+          assertInstalled: async (person: Person) => void (await access.token(workspaceOf(person))),
+        });
+  const slack: SlackDeps = {
+    ...parts,
+    ...features,
+    keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
+    createFileScanner: () => egress.file(),
+    shouldRecordDenial: oncePerMinute(now),
+    claim: createDeliveryClaims({ db, keyStore, now }),
+    claimOnce: createClaims(db, now),
+    release: createReleases(db),
+    panel: config.panel,
+  };
+  const ends = {
+    store: createEndStore(db, enqueue, now),
+    changed: (workspace: Workspace, userId: string) => people(workspace).forget(userId),
+  };
+  const bolt = createBolt({ ...parts, ...slack, receiver, ends });
+  const tools =
+    signingSecret && publicUrl !== undefined
+      ? createMcpEndpoint({ signingSecret, call: createToolCalls({ ...slack, egress }), log, now })
+      : undefined;
+
+  const findStoreProblem = async (): Promise<string | undefined> => {
+    try {
+      await database.ping();
+      return await keyring.findProblem();
+    } catch (error) {
+      return isReadOnly(error) ? 'the database takes no writes' : 'the database does not answer';
+    }
+  };
+  let asking: Promise<string | undefined> | undefined;
+  const subject: Subject = {
+    ...parts,
+    running: {
+      verifyToken: () => access.verify(),
+      // A question that is still unanswered is not asked again: it would only make a slow database slower.
+      findStoreProblem: () =>
+        (asking ??= findStoreProblem().finally(() => {
+          asking = undefined;
+        })),
+      slackConnections,
+      findSlackProblem: () => socket?.problem(),
+      findSkew: async () => (answersSlack ? clock.refresh() : undefined),
+    },
+  };
+  const readBacklog = createBacklogReader(db, now);
+  const web = createWeb({
+    ...config.web,
+    // Slack reaches the port of signed HTTP from outside, with or without a public URL.
+    isPublic: publicUrl !== undefined || http !== undefined,
+    egress,
+    log,
+    metrics: {
+      contentType: metrics.contentType,
+      render: () =>
+        metrics.render({
+          inFlight: () => inFlight.count(),
+          slackConnections,
+          clockSkew: clock.skew,
+          pool: database.poolUse,
+          backlog: readBacklog,
+        }),
+    },
+    events: http?.handle,
+    tools,
+    install: access.installer && createInstallPages(access.installer, publicUrl, base),
+    connectPage,
+    unready: createReadiness(subject),
+  });
+
+  // The order in which the parts start and stop.
+  let port: number | undefined;
+  let stopping: Promise<void> | undefined;
+  const continueWithoutEndpoints = (error: unknown): undefined => {
+    // Over Socket Mode without pages they need not be reachable, so a second bot on one machine works.
+    if ((http ?? access.installer ?? connectPage) || !(error instanceof UserError)) throw error;
+    log.warn({ port: config.web.port }, 'no HTTP endpoints: the port is taken; set PORT to a free one');
+  };
+  const open = async (): Promise<void> => {
+    // Work that was due while nothing ran starts now, not with the next minute.
+    if (role !== 'web') await repairSchedules(enqueue);
+    if (answersSlack) {
+      port = await web.listen().catch(continueWithoutEndpoints);
+      await bolt.start();
+    } else await web.listenForOperator();
+    const transport = socket ? 'socket' : 'http';
+    log.info({ version, role, port, transport, store: database.engine }, 'ready');
+  };
+  const stopAll = async (): Promise<void> => {
+    // No new deliveries first, so that the number of those under way only falls.
+    await receiver.stop();
+    // A page that waits for the CDN keeps its connection, and is told to end like everything else.
+    zoneCache.stop();
+    await web.close(inFlight.drain(graceMs));
+    await queue.stop();
+    await keyring.stop();
+    await database.close();
+    await release();
+  };
+  return {
+    port: () => port,
+    ended: database.ended,
+    async start() {
+      keyring.start();
+      if (answersSlack) {
+        for (const { state, says, fix } of await runChecks('start', subject))
+          if (state === 'failed') throw new UserError(`The bot cannot start: ${says}.`, fix);
+        await bolt.init();
+      }
+      // People are answered before the first jobs are looked for, which are a query each and more.
+      await queue.start({ jobs, ports: features.ports, work: role !== 'web', onConnected: open });
+    },
+    stop: () => (stopping ??= stopAll()),
+  };
+}
+
+function describeCall({ outcome, status, seconds }: Call): object {
+  return { outcome, status, ms: Math.round(seconds * 1000) };
 }

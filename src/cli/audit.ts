@@ -3,33 +3,22 @@ import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { StoreConfig } from '../app/config.ts';
+import { readStoreConfig } from '../app/config.ts';
 import { type ChainVerdict, type LoggedHead, verifyChains } from '../auth/audit/chain.ts';
 import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
-import type { Log } from '../telemetry/log.ts';
 import { describeBroken } from '../views/audit/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
-import { describeUsage, parseWords } from './words.ts';
-
-interface Options {
-  readonly config: StoreConfig;
-  readonly log: Log;
-  /** Prints a line in the operator's terminal. */
-  readonly print: (line: string) => void;
-}
+import { type Command, describeUsage, parseWords } from './words.ts';
 
 /**
- * `npm run audit:verify`: reads every chain, and compares it with heads that the bot has logged. Changes nothing. `broken`:
- * a fault was found and printed.
+ * `npm run audit:verify`: reads every chain, and compares it with heads that the bot has logged. Changes nothing. False
+ * where a fault was found and printed.
  *
  * @throws UserError where it cannot be checked.
  */
-export async function auditCommand(
-  words: readonly string[],
-  { config, log, print }: Options,
-): Promise<'intact' | 'broken'> {
+export const auditCommand: Command = async (words, { env, log, print }) => {
   const options = { tenant: { type: 'string' }, heads: { type: 'string', multiple: true } } as const;
   const { values, positionals } = parseWords('audit', words, options, true);
   if (positionals.join(' ') !== 'verify')
@@ -37,7 +26,9 @@ export async function auditCommand(
   const { tenant } = values;
   const given = (await Promise.all((values.heads ?? []).map(readHeads))).flat();
   const heads = given.filter((head) => tenant === undefined || head.tenant === tenant);
-  const database = await openExisting(config, log, { taken: 'stop the bot, check, start it again' });
+  const database = await openExisting(readStoreConfig(env, { needsKeyring: false }), log, {
+    taken: 'stop the bot, check, start it again',
+  });
   try {
     const verdicts = await verifyChains(database.db, { tenant, heads });
     for (const [whose, verdict] of verdicts) print(describeVerdict(whose, verdict));
@@ -46,11 +37,11 @@ export async function auditCommand(
     if (verdicts.size === 0) print('There are no records yet.');
     else if (broken === 0) print('The audit is intact.');
     else print(`The audit is NOT intact: ${pluralize(broken, 'chain')} of ${verdicts.size}.`);
-    return broken === 0 ? 'intact' : 'broken';
+    return broken === 0;
   } finally {
     await database.close();
   }
-}
+};
 
 function describeVerdict(tenant: string, verdict: ChainVerdict): string {
   const whose = /^[\w-]{1,64}$/u.test(tenant) ? tenant : JSON.stringify(tenant);

@@ -1,4 +1,4 @@
-import type { StoreConfig } from '../app/config.ts';
+import { readStoreConfig, type StoreConfig } from '../app/config.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
 import { verifyChains } from '../auth/audit/chain.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
@@ -7,33 +7,27 @@ import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
-import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
-import { describeUsage, parseWords } from './words.ts';
-
-interface Options {
-  readonly config: StoreConfig;
-  readonly log: Log;
-  readonly print: (line: string) => void;
-}
+import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
 
 /**
- * `npm run db`: moves everything between databases by a file. `faults`: all of it was imported, but the audit is not whole or
- * rows do not open.
+ * `npm run db`: moves everything between databases by a file. False where all of it was imported, but the audit is not
+ * intact or rows do not open.
  *
  * @throws UserError where it is refused; then nothing was changed.
  */
-export async function dbCommand(words: readonly string[], options: Options): Promise<'done' | 'faults'> {
+export const dbCommand: Command = async (words, terminal) => {
   const [verb, file, ...more] = parseWords('db', words, {}, true).positionals;
   if (file === undefined || more.length > 0)
     throw new UserError('Say what to do, and with which file.', describeUsage('db'));
-  if (verb === 'export') return exportTo(file, options);
-  if (verb === 'import') return importFrom(file, options);
+  const config = readStoreConfig(terminal.env, { needsKeyring: false });
+  if (verb === 'export') return exportTo(file, config, terminal);
+  if (verb === 'import') return importFrom(file, config, terminal);
   throw new UserError(`There is no “${verb}”.`, describeUsage('db'));
-}
+};
 
-async function exportTo(file: string, { config, log, print }: Options): Promise<'done'> {
+async function exportTo(file: string, config: StoreConfig, { log, print }: Terminal): Promise<true> {
   const database = await openExisting(config, log, { taken: 'stop the bot, export, start it again' });
   try {
     const moved = await exportDatabase(database, file);
@@ -45,20 +39,20 @@ async function exportTo(file: string, { config, log, print }: Options): Promise<
       print(
         'Running processes go on writing to the old database. To move, stop them first and export again.',
       );
-    return 'done';
+    return true;
   } finally {
     await database.close();
   }
 }
 
-async function importFrom(file: string, { config, log, print }: Options): Promise<'done' | 'faults'> {
+async function importFrom(file: string, config: StoreConfig, { log, print }: Terminal): Promise<boolean> {
   const database = await openDatabase({ ...config.store, log });
   try {
     const moved = await importDatabase(database, file);
     print(`Imported ${describe(moved)}.`);
     const whole = await checkAudit(database, print);
     const opens = await checkSealed(database, config, print);
-    return whole && opens ? 'done' : 'faults';
+    return whole && opens;
   } finally {
     await database.close();
   }
@@ -69,7 +63,7 @@ function describe({ tables, rows, schema, made, engine, bot }: Moved): string {
   return `${formatInteger(rows)} rows of ${tables} tables (${source}, ${schema}, version ${bot}, as of ${made})`;
 }
 
-async function checkAudit({ db }: Database, print: Options['print']): Promise<boolean> {
+async function checkAudit({ db }: Database, print: Terminal['print']): Promise<boolean> {
   const verdicts = [...(await verifyChains(db, {}))];
   const broken = verdicts.filter(([, { ok }]) => !ok);
   if (broken.length === 0) {
@@ -81,7 +75,11 @@ async function checkAudit({ db }: Database, print: Options['print']): Promise<bo
   return false;
 }
 
-async function checkSealed({ db }: Database, config: StoreConfig, print: Options['print']): Promise<boolean> {
+async function checkSealed(
+  { db }: Database,
+  config: StoreConfig,
+  print: Terminal['print'],
+): Promise<boolean> {
   const sealed = await db.selectFrom('sealed_versions').select('kind').limit(1).execute();
   if (sealed.length === 0) return true;
   const read = await readKeyring({ ...keyringSource(config), inUse: true }).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../app/config.ts';
+import { type Config, readConfig } from '../app/config.ts';
 import { runChecks } from '../app/doctor/checks.ts';
 import { describeRefusal } from '../app/doctor/stores.ts';
 import type { Subject } from '../app/doctor/subject.ts';
@@ -14,15 +14,7 @@ import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
 import { readKeyFile } from './key-file.ts';
-import { parseWords } from './words.ts';
-
-interface Options {
-  readonly config: Config;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly print: (line: string) => void;
-}
+import { type Command, parseWords, type Terminal } from './words.ts';
 
 /**
  * `npm run doctor`: looks at everything that the bot needs and prints what it found with the fix for each fault. Changes
@@ -30,7 +22,7 @@ interface Options {
  *
  * @throws UserError for words or a key file that cannot be read.
  */
-export async function doctorCommand(words: readonly string[], options: Options): Promise<'healthy' | 'ill'> {
+export const doctorCommand: Command = async (words, terminal) => {
   const {
     json,
     probe,
@@ -42,14 +34,15 @@ export async function doctorCommand(words: readonly string[], options: Options):
     probe: { type: 'string' },
     team: { type: 'string' },
   }).values;
-  const { config, now, print } = options;
+  const { env, fetch, log, now, print } = terminal;
+  const config = readConfig(env);
   const isOAuth = config.slack.installing.kind === 'oauth';
   if (!isOAuth && team !== undefined)
     throw new UserError('--team is for a bot that serves many workspaces.', 'Leave it out.');
   if (isOAuth && probe !== undefined && team === undefined)
     throw new UserError('--probe needs the workspace of that person.', 'Add --team <workspace id>.');
   const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
-  const opened = await openStore(options);
+  const opened = await openStore(config, log);
   const { database } = opened;
   try {
     // Tables of another version are not read.
@@ -60,12 +53,14 @@ export async function doctorCommand(words: readonly string[], options: Options):
     const installations =
       current && isOAuth ? await openInstallations(current, config, now).catch(() => undefined) : undefined;
     const findings = await runChecks('terminal', {
-      ...options,
       ...opened,
-      slackFetch: options.fetch,
+      config,
+      fetch,
+      now,
+      slackFetch: fetch,
       findWorkspaces: () => findWorkspaces({ config, now, database: current, installations, team }),
       support: createNativeSupport({ now }),
-      ...(key ? { drift: createDriftWatch({ log: options.log, now, count: () => undefined }) } : {}),
+      ...(key ? { drift: createDriftWatch({ log, now, count: () => undefined }) } : {}),
       probe,
       key,
     });
@@ -75,24 +70,24 @@ export async function doctorCommand(words: readonly string[], options: Options):
       const failed = findings.filter(({ state }) => state === 'failed').length;
       print(`${pluralize(findings.length, 'check')}, ${failed} failed.`);
     }
-    return findings.some(({ state }) => state === 'failed') ? 'ill' : 'healthy';
+    return findings.every(({ state }) => state !== 'failed');
   } finally {
     await database?.close();
   }
-}
+};
 
 /** What mends the next one too, such as a pasted manifest, is printed there. */
 function printFinding(
   { check, state, says, fix }: Finding,
   nextFix: string | undefined,
-  print: Options['print'],
+  print: Terminal['print'],
 ): void {
   print(`${state.padEnd(8)} ${check}: ${says}`);
   if (fix !== undefined && fix !== nextFix && state !== 'ok') print(`         → ${fix}`);
 }
 
 /** The database, or why there is none. */
-async function openStore({ config, log }: Options): Promise<Pick<Subject, 'database' | 'closed'>> {
+async function openStore(config: Config, log: Log): Promise<Pick<Subject, 'database' | 'closed'>> {
   const { databaseUrl, dataDir } = config.store;
   const check = 'database';
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {

@@ -1,4 +1,4 @@
-import type { StoreConfig } from '../app/config.ts';
+import { readStoreConfig } from '../app/config.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
 import { createKeyEntry, isKeyId, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
@@ -13,45 +13,41 @@ import {
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import type { Db } from '../store/schema.ts';
-import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
-import { describeUsage, parseWords } from './words.ts';
-
-interface Options {
-  /** Called only where it is needed: a new key can be made anywhere. */
-  readonly config: () => StoreConfig;
-  readonly log: Log;
-  /** Prints a line in the operator's terminal. */
-  readonly print: (line: string) => void;
-}
+import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
 
 /**
  * `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, and no key but the one that `new` makes.
  *
  * @throws UserError where it is refused, with why and what to do first.
  */
-export async function keysCommand(words: readonly string[], options: Options): Promise<void> {
+export const keysCommand: Command = async (words, { env, log, print }) => {
   const { values, positionals } = parseWords('keys', words, { yes: { type: 'string' } }, true);
   const [word = 'status', id, ...more] = positionals;
   if (!['status', 'new', 'destroy'].includes(word)) throw misused(`There is no “keys ${word}”.`);
   if (more.length > 0 || (word === 'status' && id !== undefined)) throw misused('Too many words.');
   if (id !== undefined && !isKeyId(id)) throw misused('A key id has 1 to 32 letters, digits, - or _.');
-  if (word === 'new') return options.print(createKeyEntry(id).reveal());
+  if (word === 'new') {
+    // Anywhere, also where nothing is configured.
+    print(createKeyEntry(id).reveal());
+    return true;
+  }
   if (word === 'destroy' && (id === undefined || values.yes !== id))
     throw misused('Name the key twice: what is destroyed does not come back.');
 
-  const config = options.config();
-  const database = await openExisting(config, options.log, { taken: 'stop the bot, and type it again' });
+  const config = readStoreConfig(env);
+  const database = await openExisting(config, log, { taken: 'stop the bot, and type it again' });
   try {
     await database.migrate();
     const read = await readKeyring({ ...keyringSource(config), inUse: true });
-    const step = { db: database.db, read, print: options.print };
+    const step = { db: database.db, read, print };
     await (id === undefined ? printStatus(step) : destroyRows(id, step));
+    return true;
   } finally {
     await database.close();
   }
-}
+};
 
 function misused(problem: string): UserError {
   return new UserError(problem, describeUsage('keys'));
@@ -62,7 +58,7 @@ const now = (): Date => new Date();
 interface Step {
   readonly db: Db;
   readonly read: Pick<ReadKeyring, 'keyring' | 'source'>;
-  readonly print: Options['print'];
+  readonly print: Terminal['print'];
 }
 
 /** Prints which keys the rows need, and which of the list can be removed. */

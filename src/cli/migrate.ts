@@ -1,8 +1,8 @@
-import type { StoreConfig } from '../app/config.ts';
+import { readStoreConfig } from '../app/config.ts';
 import { jobs } from '../app/jobs.ts';
 import { openDatabase } from '../store/database.ts';
 import { createQueue } from '../store/queue/queue.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Command } from './words.ts';
 
 /**
  * `npm run migrate`: creates or changes everything that a start needs, the queue's tables too, so that the bot itself may run
@@ -10,7 +10,8 @@ import type { Log } from '../telemetry/log.ts';
  *
  * @throws UserError where the database cannot be used, with the GRANT to run where rights are missing.
  */
-export async function migrateCommand({ store }: Pick<StoreConfig, 'store'>, log: Log): Promise<void> {
+export const migrateCommand: Command = async (_words, { env, log }) => {
+  const { store } = readStoreConfig(env);
   const database = await openDatabase({ ...store, log });
   try {
     await database.migrate();
@@ -19,7 +20,8 @@ export async function migrateCommand({ store }: Pick<StoreConfig, 'store'>, log:
     await queue.start({ jobs, ports: {} as never, work: false });
     await queue.stop();
     log.info({ store: database.engine }, 'database is up to date');
+    return true;
   } finally {
     await database.close();
   }
-}
+};

@@ -1,30 +1,21 @@
 import { type CdnClient, createCdn } from '../api/cdn.ts';
 import { ApiError } from '../api/http/errors.ts';
 import type { Drift } from '../api/http/request.ts';
-import type { CdnConfig } from '../app/config.ts';
+import { readCdnConfig } from '../app/config.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, toUtcDay } from '../lib/time.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { readKeyFile } from './key-file.ts';
-import { describeUsage, parseWords } from './words.ts';
-
-interface Options {
-  readonly cdn: CdnConfig;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => Date;
-  readonly print: (line: string) => void;
-}
-
-/** `differs`: an operation failed, or something specified is missing or of another type. */
-export type SmokeVerdict = 'as specified' | 'differs';
+import { type Command, describeUsage, parseWords } from './words.ts';
 
 /**
  * `npm run smoke`: calls the six reading operations with a real key and prints what came, how long it took and what
  * differs from the specification: counts and member names, never a value. A request that writes is not sent.
+ * False where an operation failed, or something specified is missing or of another type.
  *
  * @throws UserError where it cannot begin.
  */
-export async function smokeCommand(words: readonly string[], options: Options): Promise<SmokeVerdict> {
+export const smokeCommand: Command = async (words, { env, fetch, now, print }) => {
   const text = { type: 'string' } as const;
   const given = parseWords('smoke', words, {
     'key-file': text,
@@ -39,31 +30,34 @@ export async function smokeCommand(words: readonly string[], options: Options): 
     );
   const key = await readKeyFile(given['key-file']);
   const drifts: Drift[] = [];
-  const fetch = readOnly(options.fetch);
-  const cdn = createCdn({ ...options.cdn, fetch, onDrift: (drift) => drifts.push(drift) }).withKey(key);
+  const cdn = createCdn({
+    ...readCdnConfig(env),
+    fetch: readOnly(fetch),
+    onDrift: (drift) => drifts.push(drift),
+  }).withKey(key);
   const found = { zone: given.zone, app: given.app };
   let failed = 0;
-  for (const { operation, missing, run } of operations(cdn, found, given['shield-zone'], options.now())) {
+  for (const { operation, missing, run } of operations(cdn, found, given['shield-zone'], now())) {
     const why = missing?.();
     if (why) {
-      options.print(`skipped  ${operation}: ${why}`);
+      print(`skipped  ${operation}: ${why}`);
       continue;
     }
     const start = performance.now();
     const result = await run().catch((error: unknown) => describeFailure(error));
     const ms = `${Math.round(performance.now() - start)} ms`;
-    if (typeof result === 'string') options.print(`ok       ${operation}: ${result}, ${ms}`);
+    if (typeof result === 'string') print(`ok       ${operation}: ${result}, ${ms}`);
     else {
       failed += 1;
-      options.print(`FAILED   ${operation}: ${result.failure}, ${ms}`);
+      print(`FAILED   ${operation}: ${result.failure}, ${ms}`);
     }
   }
   const differing = drifts.flatMap(describeDifferences);
-  for (const line of new Set(differing)) options.print(`differs  ${line}`);
+  for (const line of new Set(differing)) print(`differs  ${line}`);
   // Members come monthly, and are ignored.
-  for (const line of new Set(drifts.flatMap(describeNews))) options.print(`note     ${line}`);
-  return failed === 0 && differing.length === 0 ? 'as specified' : 'differs';
-}
+  for (const line of new Set(drifts.flatMap(describeNews))) print(`note     ${line}`);
+  return failed === 0 && differing.length === 0;
+};
 
 interface Operation {
   /** The specification's name. */

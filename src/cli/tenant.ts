@@ -1,4 +1,4 @@
-import type { Config, StoreConfig } from '../app/config.ts';
+import { readConfig, readStoreConfig } from '../app/config.ts';
 import { uninstall } from '../app/uninstall.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
 import { findRecentAudit } from '../auth/audit/chain.ts';
@@ -6,27 +6,17 @@ import { UserError } from '../errors.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
-import type { Log } from '../telemetry/log.ts';
 import { formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
-import { describeUsage, parseWords } from './words.ts';
-
-interface Options {
-  readonly config: StoreConfig;
-  /** The whole configuration: called only where Slack is told. */
-  readonly fullConfig: () => Config;
-  readonly fetch: typeof globalThis.fetch;
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly print: (line: string) => void;
-}
+import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
 
 /**
  * `npm run tenant`: lists the workspaces and organisations that the database holds, and exports or erases one of them.
  *
  * @throws UserError where it is refused, with what is erased already.
  */
-export async function tenantCommand(words: readonly string[], options: Options): Promise<void> {
+export const tenantCommand: Command = async (words, terminal) => {
+  const { env, log, print } = terminal;
   const { positionals, values } = parseWords(
     'tenant',
     words,
@@ -40,7 +30,7 @@ export async function tenantCommand(words: readonly string[], options: Options):
   const arity = { list: 1, export: 3, erase: 2 }[verb ?? ''];
   if (arity !== positionals.length || more.length > 0)
     throw new UserError('Say what to do, and with what.', describeUsage('tenant'));
-  const database = await openExisting(options.config, options.log, {
+  const database = await openExisting(readStoreConfig(env, { needsKeyring: false }), log, {
     taken: 'stop the bot, type the same again, start it',
   });
   try {
@@ -50,16 +40,19 @@ export async function tenantCommand(words: readonly string[], options: Options):
         'Use the command of that version, or bring the database to this one: npm run migrate',
       );
     }
-    if (tenant === undefined) return await list(database.db, options.print);
-    const counts = await findRows(database.db, tenant);
-    if (file !== undefined) return await exportTo(database, tenant, file, options.print);
-    await erase(database, tenant, counts, { ...options, ...values });
+    if (tenant === undefined) await list(database.db, print);
+    else {
+      const counts = await findRows(database.db, tenant);
+      if (file !== undefined) await exportTo(database, tenant, file, print);
+      else await erase(database, tenant, counts, { ...terminal, ...values });
+    }
+    return true;
   } finally {
     await database.close();
   }
-}
+};
 
-async function list(db: Db, print: Options['print']): Promise<void> {
+async function list(db: Db, print: Terminal['print']): Promise<void> {
   const tenants = await findTenants(db);
   const installed = await db.selectFrom('installations').select(['tenant', 'installed_at']).execute();
   const since = new Map(installed.map((row) => [row.tenant, row.installed_at.toISOString()]));
@@ -100,7 +93,7 @@ async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, num
   );
 }
 
-async function exportTo(database: Database, tenant: string, file: string, print: Options['print']) {
+async function exportTo(database: Database, tenant: string, file: string, print: Terminal['print']) {
   const counts = await exportTenant(database, tenant, file);
   print(`Exported ${describe(counts)}.`);
   print(`${file} holds personal data, and no key or token; of those it says that they are stored.`);
@@ -119,7 +112,7 @@ async function erase(
   database: Database,
   tenant: string,
   counts: ReadonlyMap<string, number>,
-  options: Options & { readonly yes?: string | undefined; readonly uninstall: boolean },
+  options: Terminal & { readonly yes?: string | undefined; readonly uninstall: boolean },
 ): Promise<void> {
   const { db } = database;
   const { print, now, yes } = options;
@@ -136,7 +129,7 @@ async function erase(
         'Have an admin remove it there (Manage apps), or add --uninstall, which removes it in Slack.',
       );
     }
-    const removed = await uninstall(database, options.fullConfig(), tenant, options);
+    const removed = await uninstall(database, readConfig(options.env), tenant, options);
     print(removed ? `Removed the app from ${tenant} in Slack.` : `The app was gone from ${tenant} in Slack.`);
   }
   const audit = createAudit({ db, now });

@@ -1,5 +1,19 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { UserError } from '../errors.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** What a command of the terminal works with. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+  readonly log: Log;
+  /** Prints a line. */
+  readonly print: (line: string) => void;
+}
+
+/** A command of the terminal: resolves with true where all is well. */
+export type Command = (words: readonly string[], terminal: Terminal) => Promise<boolean>;
 
 /** What each word of the terminal takes. `npm run doctor -- --help` prints its lines. */
 export const usages = {

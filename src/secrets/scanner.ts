@@ -129,70 +129,64 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   const bytes = isText && plain.length > data.length ? Buffer.from(data.toLowerCase()) : plain;
   const [found, isShown] = [new Set<NotedSecret>(), createShownCheck()];
   for (const list of filled)
-    scan(indexOf(list, isText), bytes, (secret, form) => {
+    scan(indexOf(list), bytes, (secret, form) => {
       if (!found.has(secret) && !(isDoubtful(secret) && [form, secret.value.toLowerCase()].some(isShown)))
         found.add(secret);
     });
   return [...found].filter(({ kind }) => !carried.has(kind));
 }
 
-/** Four characters of a form, and how far into it they begin. */
-interface Run {
+/** A form of a secret, to be found by one of its first runs of four characters. */
+interface Form {
   readonly secret: NotedSecret;
   /** Its bytes as characters (Latin 1), small. */
-  readonly form: string;
+  readonly text: string;
+  /** How far into it the run begins. */
   readonly offset: number;
   /** Another one with the same hash. */
-  readonly next: Run | undefined;
+  readonly next: Form | undefined;
 }
 
-/** All forms of a list of secrets, to be found by any of their first runs of four characters. */
+/** All forms of a list of secrets. */
 interface Index {
   /** How many secrets of the list are in. */
   done: number;
-  forms: number;
   /** One bit a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint32Array;
-  readonly runs: Map<number, Run>;
-  /** Characters from one look at a text to the next. As many of each form's first runs are in. It never grows. */
-  stride: number;
+  readonly forms: Map<number, Form>;
 }
 
 const [hashBits, runLength] = [16, 4];
-// Keys and tokens have forms of 24 characters and more: files of hundreds of megabytes are looked through for them.
-const longestStride = 16;
-/** Of the shortest form there is, six long. With many forms the runs would fill the table. */
-const shortestStride = 3;
-const manyForms = 200;
+// As many of each form's first runs are in an index: the shortest form is six characters long.
+const stride = 3;
 
 // Most of their content is no secret; the secrets in them are registered one by one.
 const documents = new Set(['installation', 'installation-user']);
 
-// A list of one delivery is looked for in a few short texts: a long stride would cost more to prepare, in time and memory.
-const [ofTexts, ofFiles] = [new WeakMap<NotedSecrets, Index>(), new WeakMap<NotedSecrets, Index>()];
+const indexes = new WeakMap<NotedSecrets, Index>();
 
 /**
  * Lists only grow, so an index is made once and goes on. One pass over the text whatever the number of secrets:
  * looking for each form by itself takes 3 µs a form in a message of 10 kB, and twenty secrets have over a hundred.
  */
-function indexOf(list: NotedSecrets, isText: boolean): Index {
-  const known = isText ? ofTexts : ofFiles;
-  const index = known.get(list) ?? {
-    done: 0,
-    forms: 0,
-    may: new Uint32Array(2 ** hashBits / 32),
-    runs: new Map<number, Run>(),
-    stride: isText ? shortestStride : longestStride,
-  };
-  known.set(list, index);
+function indexOf(list: NotedSecrets): Index {
+  const index = indexes.get(list) ?? { done: 0, may: new Uint32Array(2 ** hashBits / 32), forms: new Map() };
+  indexes.set(list, index);
+  const { may, forms } = index;
   for (const secret of list.slice(index.done)) {
     const { kind, value } = secret;
     index.done += 1;
     if (documents.has(kind) || !isDistinctive(value)) continue;
     // Signs beyond ASCII are several bytes. A text is made small before it becomes bytes, a file is not.
     const bytes = inBytes(value);
-    const forms = [...encodingsOf(value).map(inBytes), ...(bytes === value ? [] : encodingsOf(bytes))];
-    for (const form of new Set(forms.map((text) => text.toLowerCase()))) add(index, secret, form);
+    const spelled = [...encodingsOf(value).map(inBytes), ...(bytes === value ? [] : encodingsOf(bytes))];
+    for (const text of new Set(spelled.map((form) => form.toLowerCase()))) {
+      for (let offset = 0; offset < stride; offset += 1) {
+        const hash = hashOf(Buffer.from(text, 'latin1').readInt32LE(offset));
+        may[hash >>> 5] = (may[hash >>> 5] as number) | (1 << (hash & 31));
+        forms.set(hash, { secret, text, offset, next: forms.get(hash) });
+      }
+    }
   }
   return index;
 }
@@ -201,22 +195,9 @@ function inBytes(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-function add(index: Index, secret: NotedSecret, form: string): void {
-  const { may, runs } = index;
-  const bytes = Buffer.from(form, 'latin1');
-  const most = index.forms < manyForms ? form.length - runLength + 1 : shortestStride;
-  index.forms += 1;
-  index.stride = Math.min(index.stride, most);
-  for (let offset = 0; offset < index.stride; offset += 1) {
-    const hash = hashOf(bytes.readInt32LE(offset));
-    may[hash >>> 5] = (may[hash >>> 5] as number) | (1 << (hash & 31));
-    runs.set(hash, { secret, form, offset, next: runs.get(hash) });
-  }
-}
-
 /** Looks for the forms as if every byte were a character (Latin 1) and small. */
 function scan(
-  { may, runs, stride }: Index,
+  { may, forms }: Index,
   bytes: Uint8Array,
   take: (secret: NotedSecret, form: string) => void,
 ): void {
@@ -224,8 +205,8 @@ function scan(
   for (let at = 0; at + runLength <= bytes.length; at += stride) {
     const hash = hashOf(view.getInt32(at, true));
     if ((((may[hash >>> 5] as number) >>> (hash & 31)) & 1) === 0) continue;
-    for (let run = runs.get(hash); run; run = run.next)
-      if (standsAt(bytes, at - run.offset, run.form)) take(run.secret, run.form);
+    for (let form = forms.get(hash); form; form = form.next)
+      if (standsAt(bytes, at - form.offset, form.text)) take(form.secret, form.text);
   }
 }
 

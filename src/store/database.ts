@@ -1,36 +1,25 @@
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
+import type { Pool } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { openPostgres } from './postgres.ts';
 import { checkRights, withCreateRights } from './rights.ts';
-import { type Db, definedTables, migrationProvider, type Schema, type Trx } from './schema.ts';
-
-/** The engine itself, for the job queue, which does not use Kysely. */
-export type Engine =
-  | {
-      readonly kind: 'embedded';
-      readonly pool: import('pg').Pool;
-      /** Writes a copy of the whole database, compressed, to this path. */
-      readonly dump: (path: string) => Promise<void>;
-      /** Resolves when the engine has ended without being asked to: nothing can be read or stored any more. */
-      readonly ended: Promise<Error>;
-    }
-  | {
-      readonly kind: 'postgres';
-      readonly pool: import('pg').Pool;
-      /** A connection that only listens, not yet open. */
-      readonly listener: () => import('pg').Client;
-    };
+import { type Db, definedTables, migrationProvider, type Trx } from './schema.ts';
 
 export type WithLock = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
 export interface Database {
   readonly engine: 'embedded' | 'postgres';
-  readonly native: Engine;
   readonly db: Db;
+  /** Connections of the job queue, which does not use Kysely. */
+  readonly pool: Pool;
+  /** Resolves when the embedded engine has ended without being asked to: nothing can be read or stored any more. */
+  readonly ended?: Promise<Error> | undefined;
+  /** Writes a copy of the whole embedded database, compressed, to this path. */
+  readonly dump?: (path: string) => Promise<void>;
   /**
    * Creates the tables that this version needs. Any number of processes may do so at once.
    *
@@ -61,19 +50,18 @@ export async function openDatabase(options: {
   log: Log;
 }): Promise<Database> {
   const { databaseUrl, dataDir, log } = options;
-  const opened = databaseUrl ? await openPostgres(databaseUrl, log) : await openEmbedded(dataDir, log);
-  const { db, native, poolUse, unlimited } = opened;
+  const { unlimited, ...opened } = databaseUrl
+    ? await openPostgres(databaseUrl, log)
+    : await openEmbedded(dataDir, log);
+  const { db } = opened;
   let closing: Promise<void> | undefined;
   return {
-    engine: native.kind,
-    native,
-    db,
+    ...opened,
     async migrate() {
-      if (native.kind === 'postgres') await checkRights(db);
+      if (opened.engine === 'postgres') await checkRights(db);
       if ((await findSchemaState(db)) !== 'current')
         await withCreateRights(db, () => migrate(unlimited ?? db, log));
     },
-    poolUse,
     async ping() {
       await sql`do $$ begin
         if current_setting('transaction_read_only') = 'on' then
@@ -126,15 +114,6 @@ const undefinedTable = '42P01';
 // The queue makes its other tables anew, and they hold nothing that a job depends on.
 const movedTables = [...definedTables.keys(), 'pgboss.queue', 'pgboss.schedule', 'pgboss.job'];
 
-/** Whether a database that may be of an older version has this table. */
-export async function hasTable(
-  db: Db,
-  name: keyof Schema | 'kysely_migration' | 'pgboss.version',
-): Promise<boolean> {
-  const found = await sql<{ found: boolean }>`select to_regclass(${name}) is not null as found`.execute(db);
-  return found.rows[0]?.found === true;
-}
-
 /** The tables of the bot and those of its queue that hold work, as far as this database has them, parents before children. */
 export async function findExistingTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ table: string }>`
@@ -151,26 +130,23 @@ export async function takeLock(trx: Trx, name: string): Promise<void> {
 /** `pool` is of connections that only locks wait on; without one this process is the only one. */
 function createLocks(pool: Db | undefined): WithLock {
   const last = new Map<string, Promise<unknown>>();
-  const lock: WithLock = async (name, run) => {
-    if (!pool) return run();
-    return pool.transaction().execute(async (trx) => {
-      // Another process may hold it for a while, but not forever.
-      await sql`set local statement_timeout = '60s'`.execute(trx);
-      await takeLock(trx, name);
-      return run();
-    });
-  };
   // In this process one after the other, so that each name takes one connection.
-  return async (name, run) => {
-    const earlier = last.get(name);
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    last.set(name, ended);
-    await earlier;
-    try {
-      return await lock(name, run);
-    } finally {
-      if (last.get(name) === ended) last.delete(name);
-      end();
-    }
+  return (name, run) => {
+    const lock = async () => {
+      if (!pool) return run();
+      return pool.transaction().execute(async (trx) => {
+        // Another process may hold it for a while, but not forever.
+        await sql`set local statement_timeout = '60s'`.execute(trx);
+        await takeLock(trx, name);
+        return run();
+      });
+    };
+    const result = (last.get(name) ?? Promise.resolve()).then(lock, lock);
+    last.set(name, result);
+    const forget = (): void => {
+      if (last.get(name) === result) last.delete(name);
+    };
+    result.then(forget, forget);
+    return result;
   };
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { version } from '../lib/version.ts';
-import { type Database, findExistingTables, findSchemaState, hasTable } from './database.ts';
+import { type Database, findExistingTables, findSchemaState } from './database.ts';
 import { type Db, migrationProvider, type Trx } from './schema.ts';
 import { appendLines, prepareSession, writeSnapshot } from './snapshot.ts';
 
@@ -32,23 +32,33 @@ const tableHead = z.object({ table: z.string(), rows: z.int() });
 
 export type Moved = z.output<typeof header> & { readonly tables: number; readonly rows: number };
 
+const refusals = {
+  empty: [
+    'The database is empty: there is nothing to export.',
+    'Set DATABASE_URL or DATA_DIR as the bot has them.',
+  ],
+  older: [
+    'The database is of an older version of the bot.',
+    'Export with that version, or bring it to this one first: npm run migrate',
+  ],
+  newer: [
+    'The database was written by a newer version of the bot.',
+    'Export with that version or a later one.',
+  ],
+} as const;
+
 /**
  * Writes everything that the database holds into a file, as it is at one moment: rows as they are sealed, jobs, the audit.
  *
- * @throws UserError where the database is empty or of a later version, and as `writeSnapshot`.
+ * @throws UserError where the database is empty or of another version, and as `writeSnapshot`.
  */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Moved> {
-  const schema = await findSchemaVersion(db);
-  if (schema === undefined)
-    throw new UserError(
-      'The database is empty: there is nothing to export.',
-      'Set DATABASE_URL or DATA_DIR as the bot has them.',
-    );
-  if ((await findSchemaState(db)) === 'newer')
-    throw new UserError(
-      `The database was written by a newer version of the bot (${schema}).`,
-      'Export with that version or a later one.',
-    );
+  const state = await findSchemaState(db);
+  if (state !== 'current') {
+    const [problem, nextStep] = refusals[state];
+    throw new UserError(problem, nextStep);
+  }
+  const schema = await findNewest();
   return writeSnapshot(db, path, async (trx, append) => {
     const hash = createHash('sha256');
     const write = async (text: string): Promise<void> => {
@@ -82,7 +92,7 @@ export async function importDatabase({ db }: Database, path: string): Promise<Mo
   const head = await checkFile(path);
   const importing = db.transaction().execute(async (trx) => {
     await prepareSession(trx);
-    await refuseFilled(trx, head.schema);
+    await refuseFilled(trx);
     await migrate(trx);
     await createQueueTables(trx, head);
     const total = await fillTables(trx, path);
@@ -145,12 +155,7 @@ async function checkFile(path: string) {
       `The file ${path} is damaged: it was cut off or altered.`,
       'Nothing was imported. Copy the file again, or export again.',
     );
-  if (
-    head.schema !==
-    Object.keys(await migrationProvider.getMigrations())
-      .sort()
-      .at(-1)
-  )
+  if (head.schema !== (await findNewest()))
     throw new UserError(
       `The file was written by version ${head.bot} of the bot, and its tables (${head.schema}) are not those of this version.`,
       'Import it with that version. Nothing was changed.',
@@ -158,21 +163,16 @@ async function checkFile(path: string) {
   return head;
 }
 
-async function refuseFilled(trx: Trx, schema: string): Promise<void> {
+async function refuseFilled(trx: Trx): Promise<void> {
   const filled: string[] = [];
   for (const table of await findExistingTables(trx)) {
     const rows = await countRows(trx, table);
     if (rows > 0) filled.push(`  ${table}: ${rows.toLocaleString('en-US')}`);
   }
-  const nextStep =
-    'Give an empty one: create a new database, or set DATA_DIR to a new directory. Nothing was changed.';
   if (filled.length > 0)
-    throw new UserError(`The database is not empty. Rows in it:\n${filled.join('\n')}`, nextStep);
-  const made = await findSchemaVersion(trx);
-  if (made !== undefined && made !== schema)
     throw new UserError(
-      `The database holds no rows, but its tables are of ${made}, and those of the file of ${schema}.`,
-      nextStep,
+      `The database is not empty. Rows in it:\n${filled.join('\n')}`,
+      'Give an empty one: create a new database, or set DATA_DIR to a new directory. Nothing was changed.',
     );
 }
 
@@ -252,16 +252,17 @@ async function countRows(db: Db, table: string): Promise<number> {
   return rows[0]?.rows ?? 0;
 }
 
-/** The newest migration in this database; undefined = it has no tables. */
-async function findSchemaVersion(db: Db): Promise<string | undefined> {
-  if (!(await hasTable(db, 'kysely_migration'))) return undefined;
-  const { rows } = await sql<{ name: string }>`select max(name) as name from kysely_migration`.execute(db);
-  return rows[0]?.name;
+/** The newest migration of this version. */
+async function findNewest(): Promise<string> {
+  const names = Object.keys(await migrationProvider.getMigrations());
+  return names.sort().at(-1) ?? '';
 }
 
 /** The version of the queue's tables; null = it has none. */
 async function findQueueVersion(db: Db): Promise<number | null> {
-  if (!(await hasTable(db, 'pgboss.version'))) return null;
+  const { rows: tables } = await sql<{ found: string | null }>`
+    select to_regclass('pgboss.version') as found`.execute(db);
+  if (!tables[0]?.found) return null;
   const { rows } = await sql<{ version: number }>`select version from pgboss.version`.execute(db);
   return rows[0]?.version ?? null;
 }

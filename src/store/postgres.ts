@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect } from 'kysely';
-import pg, { type Pool, type PoolConfig } from 'pg';
+import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -48,12 +48,9 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
     await checkServer(pool, address);
     const unlimited = create(maxUnlimited, { connectionTimeoutMillis: 60_000 });
     return {
-      native: {
-        kind: 'postgres' as const,
-        // The queue has its own connections: people do not wait for jobs.
-        pool: create(maxQueue),
-        listener: () => new pg.Client({ ...common, application_name: 'cdn-chatops jobs' }),
-      },
+      engine: 'postgres' as const,
+      // The queue has its own connections: people do not wait for jobs.
+      pool: create(maxQueue),
       db: createKysely(pool),
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.

@@ -61,112 +61,131 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const slow = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+// Each metric after `chatops_`: its labels, then its help.
+
+const counters = {
+  deliveries_total: 'kind feature outcome | Deliveries from Slack by kind, feature and outcome',
+  refusals_total: 'reason | What the policy refused to people and to jobs, by reason',
+  native_blocks_refused_total:
+    'way | Messages whose charts or tables Slack refused, by the way they were sent',
+  alerts_untold_total: '| Messages about an incident that no place took; the next check posts them again',
+  operation_transitions_total: 'state | What became of changes at the CDN, each step',
+  cdn_requests_total: 'operation outcome status | Requests to the CDN, each try: how they ended',
+  slack_calls_total: 'method outcome status | Calls of Slack’s Web API with their retries: how they ended',
+};
+
+const histograms = {
+  work_seconds: 'kind feature | From acknowledgement to the last answer',
+  acknowledgement_seconds: 'transport | From the arrival of a delivery to its acknowledgement',
+  acknowledgement_since_sent_seconds:
+    'transport | From Slack’s own timestamp of a delivery, which may be in whole seconds, to its acknowledgement',
+  cdn_request_seconds: 'operation | Requests to the CDN, each try: how long they took',
+  slack_call_seconds: 'method | Calls of Slack’s Web API with their retries: how long they took',
+};
+
+const gauges = {
+  cdn_drift_members:
+    'operation kind | Members in which answers of the CDN differ from the specification, since the start',
+  info: 'version | The version that runs',
+  in_flight: '| Deliveries acknowledged and not yet answered',
+  slack_connections: '| Socket Mode connections with a recent frame',
+  clock_skew_seconds: '| How far this clock is ahead of Slack’s',
+  database_connections_in_use: '| Connections of the pool in use',
+  database_waiting: '| Queries that wait for a connection',
+  database_up: '| Whether the database answered for the metrics below',
+  database_takes_writes: '| Whether the database is a primary that takes writes',
+  queue_depth: 'queue | Jobs that could start now',
+  queue_oldest_seconds: 'queue | How long the oldest of them waits',
+  queue_active: 'queue | Jobs that run, in all processes',
+  outbox_depth: '| Messages to Slack that are due and not sent',
+  outbox_oldest_seconds: '| How long the oldest of them is due',
+  late: 'kind | Scheduled work that should have begun, by kind',
+  operations: 'state | Changes at the CDN that have not ended, by state',
+};
+
 /**
  * Prometheus metrics. Every label has a bounded number of values: names from the code, states, HTTP statuses, and Slack's
  * words for errors up to a limit. Nothing typed, no id of a person, channel or zone gets into one.
  */
 export function createMetrics() {
   const registry = new Registry();
-  const registers = [registry];
-  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const histogram = <Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    buckets: number[],
-  ) => new Histogram({ name, help, labelNames, buckets, registers });
-  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Gauge({ name, help, labelNames, registers });
+  const createAll = <Name extends string, One>(
+    table: Readonly<Record<Name, string>>,
+    create: (metric: { name: string; help: string; labelNames: string[]; registers: Registry[] }) => One,
+  ): Record<Name, One> => {
+    const created = Object.entries<string>(table).map(([name, text]) => {
+      const [labels = '', help = ''] = text.split('| ');
+      const labelNames = labels.split(' ').filter(Boolean);
+      return [name, create({ name: `chatops_${name}`, help, labelNames, registers: [registry] })] as const;
+    });
+    return Object.fromEntries(created) as Record<Name, One>;
+  };
+  const counter = createAll(counters, (metric) => new Counter(metric));
+  const gauge = createAll(gauges, (metric) => new Gauge(metric));
+  const histogram = createAll(histograms, (metric) => {
+    const buckets = metric.labelNames.includes('transport') ? quick : slow;
+    return new Histogram({ ...metric, buckets });
+  });
+  gauge.info.set({ version }, 1);
 
-  const deliveries = counter(
-    'chatops_deliveries_total',
-    'Deliveries from Slack by kind, feature and outcome',
-    ['kind', 'feature', 'outcome'],
-  );
-  const work = histogram(
-    'chatops_work_seconds',
-    'From acknowledgement to the last answer',
-    ['kind', 'feature'],
-    slow,
-  );
-  const acknowledged = histogram(
-    'chatops_acknowledgement_seconds',
-    'From the arrival of a delivery to its acknowledgement',
-    ['transport'],
-    quick,
-  );
-  const acknowledgedSince = histogram(
-    'chatops_acknowledgement_since_sent_seconds',
-    'From Slack’s own timestamp of a delivery, which may be in whole seconds, to its acknowledgement',
-    ['transport'],
-    quick,
-  );
-  const cdn = createCallMetrics('cdn_request', 'Requests to the CDN, each try', 'operation');
-  const slack = createCallMetrics('slack_call', 'Calls of Slack’s Web API with their retries', 'method');
-  const drift = gauge(
-    'chatops_cdn_drift_members',
-    'Members in which answers of the CDN differ from the specification, since the start',
-    ['operation', 'kind'],
-  );
-  const refusals = counter(
-    'chatops_refusals_total',
-    'What the policy refused to people and to jobs, by reason',
-    ['reason'],
-  );
-  const nativeBlocks = counter(
-    'chatops_native_blocks_refused_total',
-    'Messages whose charts or tables Slack refused, by the way they were sent',
-    ['way'],
-  );
-  const untold = counter(
-    'chatops_alerts_untold_total',
-    'Messages about an incident that no place took; the next check posts them again',
-    [],
-  );
-  const transitions = counter(
-    'chatops_operation_transitions_total',
-    'What became of changes at the CDN, each step',
-    ['state'],
-  );
-  gauge('chatops_info', 'The version that runs', ['version']).set({ version }, 1);
-
-  function createCallMetrics(name: string, help: string, by: 'operation' | 'method') {
-    const seconds = histogram(`chatops_${name}_seconds`, `${help}: how long they took`, [by], slow);
-    const total = counter(`chatops_${name}s_total`, `${help}: how they ended`, [by, 'outcome', 'status']);
-    const outcomes = createLimit();
-    return (call: Call): void => {
-      seconds.observe({ [by]: call.name }, call.seconds);
-      total.inc({ [by]: call.name, outcome: outcomes(call.outcome), status: String(call.status ?? 'none') });
+  const setGauges = async (sources: GaugeSources): Promise<void> => {
+    const backlog = await sources.backlog();
+    const pool = sources.pool();
+    const values: Partial<Record<keyof typeof gauges, number | undefined>> = {
+      in_flight: sources.inFlight(),
+      slack_connections: sources.slackConnections(),
+      clock_skew_seconds: sources.clockSkew(),
+      database_connections_in_use: pool.inUse,
+      database_waiting: pool.waiting,
+      database_up: backlog ? 1 : 0,
+      database_takes_writes: backlog?.takesWrites ? 1 : 0,
+      outbox_depth: backlog?.outbox.depth,
+      outbox_oldest_seconds: backlog?.outbox.oldestSeconds,
     };
-  }
+    for (const [name, value] of Object.entries(values)) {
+      const one = gauge[name as keyof typeof gauges];
+      if (value === undefined) one.remove();
+      else one.set(value);
+    }
+    // A number from before would look like one of now.
+    for (const name of ['queue_depth', 'queue_oldest_seconds', 'queue_active', 'late', 'operations'] as const)
+      gauge[name].reset();
+    for (const { queue, depth, oldestSeconds, active } of backlog?.queues ?? []) {
+      gauge.queue_depth.set({ queue }, depth);
+      gauge.queue_oldest_seconds.set({ queue }, oldestSeconds);
+      gauge.queue_active.set({ queue }, active);
+    }
+    for (const [kind, count] of Object.entries(backlog?.late ?? {})) gauge.late.set({ kind }, count);
+    for (const [state, count] of Object.entries(backlog?.operations ?? {}))
+      gauge.operations.set({ state }, count);
+  };
 
-  const setGauges = createGauges(gauge);
   let withProcess = false;
   return {
     contentType: registry.contentType,
     delivered(kind: Kind, feature: string, outcome: Outcome, seconds: number): void {
-      deliveries.inc({ kind, feature, outcome });
-      work.observe({ kind, feature }, seconds);
+      counter.deliveries_total.inc({ kind, feature, outcome });
+      histogram.work_seconds.observe({ kind, feature }, seconds);
     },
     /** `sinceSent`: seconds since Slack’s own timestamp, where the delivery has one. */
     acknowledged(transport: 'http' | 'socket', seconds: number, sinceSent: number | undefined): void {
-      acknowledged.observe({ transport }, seconds);
+      histogram.acknowledgement_seconds.observe({ transport }, seconds);
       // Clocks differ by a little.
-      if (sinceSent !== undefined) acknowledgedSince.observe({ transport }, Math.max(0, sinceSent));
+      if (sinceSent !== undefined)
+        histogram.acknowledgement_since_sent_seconds.observe({ transport }, Math.max(0, sinceSent));
     },
-    cdnRequest: cdn,
-    slackCall: slack,
+    cdnRequest: createCallCounter(counter.cdn_requests_total, histogram.cdn_request_seconds, 'operation'),
+    slackCall: createCallCounter(counter.slack_calls_total, histogram.slack_call_seconds, 'method'),
     /** `kind`: `wrong`, `missing` or `unknown`. */
     cdnDrift: (operation: string, kind: string, members: number): void =>
-      drift.set({ operation, kind }, members),
+      gauge.cdn_drift_members.set({ operation, kind }, members),
     /** `reason`: one of the policy's. */
-    refused: (reason: string): void => refusals.inc({ reason }),
-    alertUntold: (): void => untold.inc(),
+    refused: (reason: string): void => counter.refusals_total.inc({ reason }),
+    alertUntold: (): void => counter.alerts_untold_total.inc(),
     /** `state`: one of the ledger's, or `approval`. */
-    operationMoved: (state: string): void => transitions.inc({ state }),
+    operationMoved: (state: string): void => counter.operation_transitions_total.inc({ state }),
     /** `way`: a Web API method, or `response_url`. */
-    nativeBlocksRefused: (way: string): void => nativeBlocks.inc({ way }),
+    nativeBlocksRefused: (way: string): void => counter.native_blocks_refused_total.inc({ way }),
     async render(sources: GaugeSources): Promise<string> {
       // The process metrics observe the garbage collector and the event loop: only once they are read.
       if (!withProcess) collectDefaultMetrics({ register: registry });
@@ -177,62 +196,12 @@ export function createMetrics() {
   };
 }
 
-type CreateGauge = <Label extends string>(
-  name: string,
-  help: string,
-  labelNames?: readonly Label[],
-) => Gauge<Label>;
-
-/** The gauges; the returned function sets them to what holds now. */
-function createGauges(gauge: CreateGauge) {
-  const inFlight = gauge('chatops_in_flight', 'Deliveries acknowledged and not yet answered');
-  const connections = gauge('chatops_slack_connections', 'Socket Mode connections with a recent frame');
-  const clockSkew = gauge('chatops_clock_skew_seconds', 'How far this clock is ahead of Slack’s');
-  const inUse = gauge('chatops_database_connections_in_use', 'Connections of the pool in use');
-  const waiting = gauge('chatops_database_waiting', 'Queries that wait for a connection');
-  const up = gauge('chatops_database_up', 'Whether the database answered for the metrics below');
-  const takesWrites = gauge(
-    'chatops_database_takes_writes',
-    'Whether the database is a primary that takes writes',
-  );
-  const queueDepth = gauge('chatops_queue_depth', 'Jobs that could start now', ['queue']);
-  const queueAge = gauge('chatops_queue_oldest_seconds', 'How long the oldest of them waits', ['queue']);
-  const queueActive = gauge('chatops_queue_active', 'Jobs that run, in all processes', ['queue']);
-  const outboxDepth = gauge('chatops_outbox_depth', 'Messages to Slack that are due and not sent');
-  const outboxAge = gauge('chatops_outbox_oldest_seconds', 'How long the oldest of them is due');
-  const late = gauge('chatops_late', 'Scheduled work that should have begun, by kind', ['kind']);
-  const operations = gauge('chatops_operations', 'Changes at the CDN that have not ended, by state', [
-    'state',
-  ]);
-  const byLabel = [queueDepth, queueAge, queueActive, late, operations];
-
-  return async (sources: GaugeSources): Promise<void> => {
-    const backlog = await sources.backlog();
-    inFlight.set(sources.inFlight());
-    setOrRemove(connections, sources.slackConnections());
-    setOrRemove(clockSkew, sources.clockSkew());
-    const pool = sources.pool();
-    inUse.set(pool.inUse);
-    waiting.set(pool.waiting);
-    up.set(backlog ? 1 : 0);
-    takesWrites.set(backlog?.takesWrites ? 1 : 0);
-    // A number from before would look like one of now.
-    for (const one of byLabel) one.reset();
-    for (const { queue, depth, oldestSeconds, active } of backlog?.queues ?? []) {
-      queueDepth.set({ queue }, depth);
-      queueAge.set({ queue }, oldestSeconds);
-      queueActive.set({ queue }, active);
-    }
-    setOrRemove(outboxDepth, backlog?.outbox.depth);
-    setOrRemove(outboxAge, backlog?.outbox.oldestSeconds);
-    for (const [kind, count] of Object.entries(backlog?.late ?? {})) late.set({ kind }, count);
-    for (const [state, count] of Object.entries(backlog?.operations ?? {})) operations.set({ state }, count);
+function createCallCounter(total: Counter, seconds: Histogram, by: 'operation' | 'method') {
+  const outcomes = createLimit();
+  return (call: Call): void => {
+    seconds.observe({ [by]: call.name }, call.seconds);
+    total.inc({ [by]: call.name, outcome: outcomes(call.outcome), status: String(call.status ?? 'none') });
   };
-}
-
-function setOrRemove(gauge: Gauge, value: number | undefined): void {
-  if (value === undefined) gauge.remove();
-  else gauge.set(value);
 }
 
 // More words than Slack has for the methods in use.

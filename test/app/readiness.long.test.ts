@@ -6,7 +6,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
-import type { ChatApp } from '../../src/app/lifecycle.ts';
+import type { ChatApp } from '../../src/app/wire.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { connect, environment } from '../support/bot.ts';

@@ -50,15 +50,6 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await ofBob?.reveal()).toBeUndefined();
     });
 
-    test('the statement of a claim is planned once, not for each delivery', async () => {
-      const database = await emptyDatabase();
-      const { claim } = await claimsOn(database);
-      for (let nth = 0; nth < 20; nth += 1) await claim(`Ev${nth}`, alice);
-      const plans = sql<{ generic: number }>`
-        select generic_plans::int as generic from pg_prepared_statements where statement like ${'%into deliveries%'}`;
-      expect((await plans.execute(database.db)).rows).toEqual([{ generic: expect.toSatisfy((n) => n > 0) }]);
-    });
-
     test('the next claim sees a key that was destroyed and settings that were saved', async () => {
       const { claim, keyStore, policies } = await claimsOn(await emptyDatabase());
       await keyStore.link(alice, new Secret('key-of-alice'));

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readStoreConfig } from '../../src/app/config.ts';
 import { findHeads } from '../../src/auth/audit/chain.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import { UserError } from '../../src/errors.ts';
@@ -16,6 +15,7 @@ import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { startBotProcess } from '../support/process.ts';
+import { createTerminal } from '../support/terminal.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -35,15 +35,10 @@ const readStableOutput = (said: string): string =>
 
 /** `npm run audit:verify -- …`, in this process: starting one each time takes a second. */
 async function verify(env: Env, ...words: string[]): Promise<Printed> {
-  const lines: string[] = [];
-  const options = {
-    config: readStoreConfig(env, { needsKeyring: false }),
-    log: createMemoryLog(),
-    print: (line: string) => void lines.push(line),
-  };
+  const { terminal, lines } = createTerminal(env);
   try {
-    const verdict = await auditCommand(['verify', ...words], options);
-    return { said: `${readStableOutput(lines.join('\n'))}\n`, code: verdict === 'intact' ? 0 : 1 };
+    const isIntact = await auditCommand(['verify', ...words], terminal);
+    return { said: `${readStableOutput(lines.join('\n'))}\n`, code: isIntact ? 0 : 1 };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { said: readStableOutput([error.message, error.hint].filter(Boolean).join('\n')), code: 2 };

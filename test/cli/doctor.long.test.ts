@@ -2,13 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { startCdn } from '../../simulator/cdn/server.ts';
-import { readConfig } from '../../src/app/config.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { Finding } from '../../src/views/doctor.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { type Bot, createPublicUrl, install, startBot } from '../support/bot.ts';
-import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres } from '../support/postgres.ts';
+import { createTerminal } from '../support/terminal.ts';
 
 let bot: Bot;
 beforeEach(async () => {
@@ -20,14 +19,8 @@ const doctor = async (
   { env = {}, now = new Date() }: { env?: Record<string, string>; now?: Date } = {},
   ...words: string[]
 ) => {
-  const lines: string[] = [];
-  const verdict = await doctorCommand(words, {
-    config: readConfig({ ...bot.env, ...env }),
-    fetch,
-    now: () => now,
-    log: createMemoryLog(),
-    print: (line) => void lines.push(line),
-  });
+  const { terminal, lines } = createTerminal({ ...bot.env, ...env }, () => now);
+  const verdict = await doctorCommand(words, terminal);
   return { verdict, said: lines.join('\n') };
 };
 
@@ -50,7 +43,7 @@ test('a healthy bot that is stopped: every check is ok or says why it is skipped
   await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
   const { verdict, said } = await doctor({}, '--key-file', keyFile, '--probe', 'U0ALICE00');
   expect(stabilize(said)).toMatchSnapshot('all');
-  expect(verdict).toBe('healthy');
+  expect(verdict).toBe(true);
   expect(said).not.toContain(bot.cdn.key);
   expect(bot.slack.calls.filter(({ method }) => method === 'chat.delete')).toHaveLength(2);
   expect(bot.slack.problems).toEqual([]);
@@ -142,7 +135,7 @@ test('a wrong token, a clock that is wrong, and a CDN that is down make it ill',
   await bot.cdn.close();
   const now = new Date(Date.now() + 600_000);
   const env = { SLACK_BOT_TOKEN: 'xoxb-0000-another' };
-  expect((await doctor({ env, now })).verdict).toBe('ill');
+  expect((await doctor({ env, now })).verdict).toBe(false);
   const states = (await doctorFindings({ env, now })).filter(({ state }) => state === 'failed');
   expect(states.map(({ check }) => check.replace(/ 127.*/u, ''))).toEqual([
     'clock',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readConfig, readStoreConfig } from '../../src/app/config.ts';
+import { readStoreConfig } from '../../src/app/config.ts';
 import { tenantCommand } from '../../src/cli/tenant.ts';
 import { UserError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -11,6 +11,7 @@ import { type Bot, connect, createPublicUrl, install, startBot } from '../suppor
 import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { createTempDirectory } from '../support/temp-directory.ts';
+import { createTerminal } from '../support/terminal.ts';
 import { readStable } from '../support/words.ts';
 
 const found = await findPostgres();
@@ -39,22 +40,16 @@ async function startInstallableBot(): Promise<Bot> {
 
 /** What `npm run tenant -- …` prints while the bot runs, without what differs from run to run or with every table. */
 async function type(bot: Bot, words: string, hidden: Record<string, string> = {}): Promise<string> {
+  const { terminal, lines: printed } = createTerminal(bot.env);
   const lines: string[] = [];
   try {
-    await tenantCommand(words.split(' '), {
-      config: readStoreConfig(bot.env),
-      fullConfig: () => readConfig(bot.env),
-      fetch,
-      now: () => new Date(),
-      log: createMemoryLog(),
-      print: (line) => void lines.push(line),
-    });
+    await tenantCommand(words.split(' '), terminal);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     lines.push(error.message, error.hint ?? '');
   }
   return (
-    readStable(lines.filter((line) => !line.startsWith('  ')).join('\n'), hidden)
+    readStable([...printed, ...lines].filter((line) => !line.startsWith('  ')).join('\n'), hidden)
       .replaceAll(/\d+ rows? in \d+ tables?/g, '<n> rows in <n> tables')
       // The running bot hears of the removal at any moment of the erasure: it destroys the key first, holds the same rows
       // for a moment, or writes its records of the removal after the rest is erased.

@@ -9,7 +9,7 @@ import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { findFreePort } from '../../simulator/free-port.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
-import type { ChatApp } from '../../src/app/lifecycle.ts';
+import type { ChatApp } from '../../src/app/wire.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 
 // A Slack Web API that was not written here, with its own trigger ids, view hashes and OAuth: a second opinion on

@@ -1,13 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/app/config.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { findProxy, readProxySettings, useProxy } from '../../src/lib/proxy.ts';
 import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/exports/bot.ts';
 import { says } from '../commands/exports/words.ts';
 import { ask, type Bot, connect, startBot } from '../support/bot.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
-import { createMemoryLog } from '../support/engines.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
+import { createTerminal } from '../support/terminal.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -163,14 +162,8 @@ describe('a bot that a proxy alone lets out', () => {
 
 /** What doctor says of hosts. */
 async function tellHosts({ env }: Bot, proxy: Proxy): Promise<string[]> {
-  const lines: string[] = [];
-  await doctorCommand([], {
-    config: readConfig(env),
-    fetch,
-    now: () => new Date(),
-    log: createMemoryLog(),
-    print: (line) => void lines.push(line),
-  });
+  const { terminal, lines } = createTerminal(env);
+  await doctorCommand([], terminal);
   return lines
     .join('\n')
     .replaceAll(new URL(proxy.url).host, '<proxy>')

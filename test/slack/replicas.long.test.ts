@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
-import type { ChatApp } from '../../src/app/lifecycle.ts';
+import type { ChatApp } from '../../src/app/wire.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { type Bot, connect, startBot } from '../support/bot.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';

@@ -9,10 +9,12 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { defineJob } from '../../src/store/queue/define-job.ts';
 import { createQueue } from '../../src/store/queue/queue.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { findPgBouncer } from '../support/pgbouncer.ts';
 import { findClusters, findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { startRelay } from '../support/relay.ts';
+import { createTerminal } from '../support/terminal.ts';
 
 // PostgreSQL as people are given it, with the real parts.
 
@@ -44,8 +46,11 @@ async function refusal(work: Promise<unknown>, url: Secret): Promise<string> {
     .replaceAll(/and \d+ more/gu, 'and <n> more');
 }
 
-const migrate = (databaseUrl: Secret): Promise<void> =>
-  migrateCommand({ store: { databaseUrl, dataDir: '' } }, createMemoryLog());
+const migrate = (databaseUrl: Secret): Promise<boolean> =>
+  migrateCommand(
+    [],
+    createTerminal({ DATABASE_URL: databaseUrl.reveal(), ENCRYPTION_KEYS: generateKeys('k1') }).terminal,
+  );
 
 function withQuery(url: Secret, query: string): Secret {
   const address = new URL(url.reveal());
@@ -170,27 +175,6 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
       expect(await refusal(open(transaction.url), transaction.url)).toMatchSnapshot();
     },
   );
-
-  test('a prepared statement has a name that no other statement of any process has', async () => {
-    const url = await server.createDatabase();
-    const readNames = async (...texts: string[]): Promise<unknown[]> => {
-      const { db } = await open(url);
-      return db.connection().execute(async (one) => {
-        // From its second use on a statement with values is prepared.
-        for (const text of [...texts, ...texts]) await sql`${sql.raw(text)} where ${1} = 1`.execute(one);
-        const { rows } = await sql`select statement, name from pg_prepared_statements order by 1`.execute(
-          one,
-        );
-        return rows;
-      });
-    };
-    const [first, second] = [
-      await readNames('select 1', 'select 2'),
-      await readNames('select 2', 'select 1'),
-    ];
-    expect(first).toHaveLength(2);
-    expect(second).toEqual(first);
-  });
 });
 
 test.skipIf(skipsClusters)(

@@ -8,7 +8,7 @@ import { readManifest } from '../../simulator/slack/manifest.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { type Role, readConfig } from '../../src/app/config.ts';
-import type { ChatApp } from '../../src/app/lifecycle.ts';
+import type { ChatApp } from '../../src/app/wire.ts';
 import type { ExportLimits } from '../../src/commands/exports/worker/gather.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { copyEmbeddedDatabase } from './database-templates.ts';

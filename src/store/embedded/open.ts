@@ -41,7 +41,10 @@ export async function openEmbedded(dataDir: string, log: Log) {
     };
     const stopMaintenance = startMaintenance({ pool, dump, directory: join(dataDir, 'backups'), log });
     return {
-      native: { kind: 'embedded' as const, pool, dump, ended },
+      engine: 'embedded' as const,
+      pool,
+      dump,
+      ended,
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // No query has a time limit.
       unlimited: undefined,

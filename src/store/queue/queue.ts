@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { Pool } from 'pg';
 import { fromKysely, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { tenantScope } from '../../lib/fair-queue.ts';
@@ -10,10 +11,7 @@ import type { Database } from '../database.ts';
 import { withCreateRights } from '../rights.ts';
 import type { Db, Trx } from '../schema.ts';
 import type { Job, JobRef } from './define-job.ts';
-import { wakeQueues } from './due.ts';
-import { connectQueue } from './session.ts';
-import { settleQueues, settleSchedules } from './settle.ts';
-import { type StoredJob, startWorkers } from './workers.ts';
+import { type StoredJob, settleQueues, settleSchedules, startWorkers, wakeQueues } from './workers.ts';
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
 export interface Queue {
@@ -51,6 +49,8 @@ interface StartOptions<Ports> {
   readonly onConnected?: () => Promise<void>;
 }
 
+const carried = z.object({ reference: z.string().optional() }).catch({});
+
 // Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
 
@@ -63,6 +63,8 @@ export function createQueue(options: {
 }): Queue {
   const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
+  /** By the queue's name. */
+  const wake = new Map<string, () => void>();
   let endPolling: (() => void) | undefined;
   let started: PgBoss | undefined;
   let beginning: Promise<void> | undefined;
@@ -91,30 +93,33 @@ export function createQueue(options: {
 
   const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
     if (database.engine === 'embedded') await giveBackActiveJobs(boss, database.db);
-    const wake = new Map<string, () => void>();
     for (const job of jobs) {
       const { atOnce = 2 } = job;
       const share = manyTenants && atOnce > 1 ? atOnce - 1 : undefined;
       const runStored = (stored: StoredJob) => {
         const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
-        return withReference(inSpan, readReference(stored.data));
+        // The reference of the work that enqueued it.
+        return withReference(inSpan, carried.parse(stored.data).reference);
       };
-      wake.set(job.name, await startWorkers(boss, { job, share, run: runStored }));
+      wake.set(job.name, await startWorkers(boss, job, share, runStored));
     }
     const failLost = () =>
       boss.supervise().catch((error: unknown) => log.error({ error }, 'lost jobs cannot be begun again'));
-    endPolling = wakeQueues({ db: database.db, wake, failLost });
+    endPolling = wakeQueues(database.db, wake, failLost);
     await settleSchedules(boss, jobs);
   };
+
+  /** Here at once, in other processes with their next look. A transaction has to be committed first. */
+  const wakeSoon = (name: string): void => void setTimeout(() => wake.get(name)?.(), commitMs).unref();
 
   return {
     async start(options) {
       const { jobs, work: worksHere = true, onConnected } = options;
       const boss = new PgBoss({
-        db: connectQueue(database.native),
+        db: { executeSql: (text, values = []) => execute(database.pool, text, values) },
         // The embedded engine has no background workers to look after; `store/embedded/maintenance.ts` vacuums there.
         ...(database.engine === 'embedded' && { backend: 'pglite', monitorVacuum: false, reindex: false }),
-        useListenNotify: worksHere,
+        useListenNotify: false,
         supervise: worksHere,
         schedule: worksHere,
         cronMonitorIntervalSeconds: 5,
@@ -151,24 +156,30 @@ export function createQueue(options: {
       if (!started) throw new Error('The job queue is not started');
       const boss = started;
       const encoded = job.encode(data);
+      const isScheduled = job.onePerKey === 'waiting';
       // A job that waits for its key belongs to nobody who asked: it runs on a schedule, for years.
-      const reference = job.onePerKey === 'waiting' ? undefined : findReference();
+      const reference = isScheduled ? undefined : findReference();
       const stored = reference === undefined ? encoded : { ...encoded, reference };
       const options = {
         ...(trx && { db: fromKysely(trx) }),
         ...(key !== undefined && { singletonKey: key }),
         ...(tenant !== undefined && { group: { id: tenant } }),
       };
-      if (job.onePerKey === 'waiting' && key !== undefined) {
+      if (isScheduled && key !== undefined) {
         const { jobs } = await boss.upsert(job.name, stored, { ...options, startAfter: startAfter(at) });
+        wakeSoon(job.name);
         return jobs[0] ?? '';
       }
       const id = await boss.send(job.name, stored, { ...options, ...(at && { startAfter: startAfter(at) }) });
       if (id === null) throw new Error(`The job ${job.name} was not stored`);
+      wakeSoon(job.name);
       return id;
     },
   };
 }
+
+// Most transactions that enqueue a job end within this time.
+const commitMs = 25;
 
 // The clock of the database decides what is due; a moment ago is due there, too.
 const clockSkewMs = 60_000;
@@ -181,11 +192,20 @@ function startAfter(at = new Date(0)): Date {
   return new Date(Math.max(at.getTime(), Date.now() - clockSkewMs));
 }
 
-const carried = z.object({ reference: z.string().optional() }).catch({});
-
-/** The reference of the work that enqueued a job. */
-function readReference(data: unknown): string | undefined {
-  return carried.parse(data).reference;
+/** Over a pool whose connections end where the database takes no writes any more. */
+async function execute(pool: Pool, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
+  const client = await pool.connect();
+  try {
+    // Several statements at once have no values, and a result each.
+    const results = [await (values.length > 0 ? client.query(text, values) : client.query(text))].flat();
+    return { rows: results.flatMap(({ rows }) => rows) };
+  } catch (error) {
+    // Of several statements the first may have begun a transaction: others must not get into it.
+    if (client.getTransactionStatus() !== 'I') await client.query('rollback');
+    throw error;
+  } finally {
+    client.release();
+  }
 }
 
 /** The directory lock proves that no other process works here: whatever is active was left by one that died. */
@@ -196,8 +216,8 @@ async function giveBackActiveJobs(boss: PgBoss, db: Db): Promise<void> {
 }
 
 /**
- * pg-boss moves the job that waits for a key by its id alone, which no index of its own begins with: each digest or watch
- * that is planned would read all jobs.
+ * pg-boss moves the job that waits for a key by its id alone, which no index of its own begins with: each report that is planned
+ * would read all jobs.
  */
 async function indexJobIds({ db, withLock }: Database): Promise<void> {
   const { rows } = await sql<{ there: boolean }>`

@@ -15,6 +15,7 @@ import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { createTempDirectory } from '../../support/temp-directory.ts';
+import { createTerminal } from '../../support/terminal.ts';
 import { generateKeys } from './keyrings.ts';
 
 const engines = await prepareEngines();
@@ -265,20 +266,12 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   });
 });
 
-const noConfig = (): never => {
-  throw new Error('this needs no configuration');
-};
-
 /** What the command prints, or its refusal. */
 async function type(...words: string[]): Promise<string> {
-  const lines: string[] = [];
-  const options = {
-    config: noConfig,
-    log: createMemoryLog(),
-    print: (line: string) => void lines.push(line),
-  };
+  // Nothing is configured.
+  const { terminal, lines } = createTerminal({ DATA_DIR: '/nowhere' });
   try {
-    await keysCommand(words, options);
+    await keysCommand(words, terminal);
     return lines.join('\n');
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

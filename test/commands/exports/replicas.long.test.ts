@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
 import { buildApp } from '../../../src/app/build-app.ts';
 import { readConfig } from '../../../src/app/config.ts';
-import type { ChatApp } from '../../../src/app/lifecycle.ts';
+import type { ChatApp } from '../../../src/app/wire.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { exportRetentionJob } from '../../../src/commands/exports/retention.ts';
 import { openDatabase } from '../../../src/store/database.ts';

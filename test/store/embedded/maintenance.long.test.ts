@@ -3,7 +3,6 @@ import { basename, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Database, Engine } from '../../../src/store/database.ts';
 import { createClaims } from '../../../src/store/deliveries.ts';
 import { runMaintenance } from '../../../src/store/embedded/maintenance.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
@@ -13,18 +12,11 @@ const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const hours = (count: number): Date => new Date(at.getTime() + count * 3_600_000);
 
-async function openParts(): Promise<{
-  database: Database;
-  engine: Extract<Engine, { kind: 'embedded' }>;
-  directory: string;
-}> {
+async function openParts() {
   const database = await embedded.emptyDatabase();
-  if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
-  return {
-    database,
-    engine: database.native,
-    directory: join(await createTempDirectory(), 'backups'),
-  };
+  const { pool, dump } = database;
+  if (!dump) throw new Error('not the embedded engine');
+  return { database, engine: { pool, dump }, directory: join(await createTempDirectory(), 'backups') };
 }
 
 test('a round gives back the room of deleted rows, so a busy table stays small', async () => {

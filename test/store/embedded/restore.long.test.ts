@@ -56,8 +56,9 @@ test('the daily copy is restored as docs/operating.md says, with keys, jobs and 
   const queue = await queueOf(database, false);
   await queue.enqueue(job, { n: 7 });
   await queue.stop();
-  if (database.native.kind !== 'embedded') throw new Error('not the embedded engine');
-  await runMaintenance({ ...database.native, directory: join(dataDir, 'backups'), log, now });
+  const { pool, dump } = database;
+  if (!dump) throw new Error('not the embedded engine');
+  await runMaintenance({ pool, dump, directory: join(dataDir, 'backups'), log, now });
   // What came after the copy is not in it.
   await insertRecords(database, 5);
   await database.close();

@@ -10,7 +10,7 @@ import { readManifest } from '../../../simulator/slack/manifest.ts';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { buildApp } from '../../../src/app/build-app.ts';
 import { readConfig } from '../../../src/app/config.ts';
-import type { ChatApp } from '../../../src/app/lifecycle.ts';
+import type { ChatApp } from '../../../src/app/wire.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createLogger, type Log, type LogLevel } from '../../../src/telemetry/log.ts';
 import { environment } from '../bot.ts';

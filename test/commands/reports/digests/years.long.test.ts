@@ -66,8 +66,7 @@ const long = { chance: 0.015, most: 700 * day };
 const short = { chance: 0.025, most: 9 * hour };
 
 test('ten years in more than forty zones, two processes that keep dying: no run is lost, none is posted twice', async () => {
-  const { db, native } = await embedded.emptyDatabase();
-  if (native.kind !== 'embedded') throw new Error('this needs the embedded engine');
+  const { db, pool } = await embedded.emptyDatabase();
   // Nobody cuts the power here.
   await sql`set synchronous_commit = off`.execute(db);
   const world = new DigestSimulation(db, from);
@@ -82,7 +81,7 @@ test('ten years in more than forty zones, two processes that keep dying: no run 
   const process = (which: number) => {
     let throwDice = dice();
     const begin = () => {
-      const life = startKillableProcess(native.pool, (point) => {
+      const life = startKillableProcess(pool, (point) => {
         if (throwDice() >= deadly) return false;
         deaths[point] += 1;
         return true;
