@@ -1,4 +1,4 @@
-import { type Decision, decide, type Right, rights } from '../auth/policy/policy.ts';
+import { decide } from '../auth/policy/policy.ts';
 import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
@@ -83,43 +83,23 @@ async function searchHelp(search: string, context: With<'features'>): Promise<Me
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;
   const wanted = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
-  // Few rights decide about many commands.
-  const decisions = Object.fromEntries(
-    rights.map((needs) => [needs, decide(policy, actor, channelId, needs)]),
-  ) as Decisions;
-  const all = judge(listCommands(features), decisions);
-  if (wanted === '') {
-    const [mine, others] = divide(all);
-    return views.renderMenu(mine, linked, others.length);
-  }
-  if (wanted === 'all') return views.renderAllCommands(all);
-  const matching = features.flatMap(({ name, commands }) =>
-    commands.filter((command) => matches(command, name, wanted)),
+  const all = features.flatMap(({ name: feature, commands }) =>
+    commands.map((command) => ({
+      feature,
+      command,
+      decision: decide(policy, actor, channelId, command.needs),
+    })),
   );
-  const found = judge(matching, decisions);
+  if (wanted === 'all') return views.renderAllCommands(all);
+  const found = all.filter(({ feature, command }) => matches(command, feature, wanted));
   // A command asked for by name is shown alone, even if the person may not run it.
   const named = found.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
-  const [mine, others] = divide(named.length > 0 ? named : found);
-  const shown = mine.length > 0 ? mine : others;
-  if (shown.length > 0) return views.renderFound(wanted, shown, linked);
+  const shown = named.length > 0 ? named : found;
+  const mine = shown.filter(({ decision }) => views.isUsable(decision));
+  if (wanted === '') return views.renderMenu(mine, linked, all.length - mine.length);
+  if (shown.length > 0) return views.renderFound(wanted, mine.length > 0 ? mine : shown, linked);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
   return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
-}
-
-type Decisions = Readonly<Record<Right, Decision>>;
-
-function listCommands(features: readonly views.HelpGroup[]): views.CommandSummary[] {
-  return features.flatMap(({ commands }) => commands);
-}
-
-function judge(commands: readonly views.CommandSummary[], decisions: Decisions): views.JudgedCommand[] {
-  return commands.map((command) => ({ command, decision: decisions[command.needs] }));
-}
-
-/** What the reader may run, and the rest. Commands that only lack a key are shown: connecting one takes a minute. */
-function divide(judged: readonly views.JudgedCommand[]) {
-  const mine = judged.filter(({ decision }) => decision.allowed || decision.reason === 'no-key');
-  return [mine, judged.filter((one) => !mine.includes(one))] as const;
 }
 
 /** Whether every word of the search is in the texts of a command. */
@@ -133,9 +113,10 @@ function matches(command: views.CommandSummary, feature: string, search: string)
 
 /** Names of the commands nearest to a word; an alias stands for its command. */
 function findNearest(typed: string, features: readonly views.HelpGroup[]): string[] {
-  const commands = listCommands(features);
   const names = new Map(
-    commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name])),
+    features.flatMap(({ commands }) =>
+      commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name] as const)),
+    ),
   );
   return [...new Set(findClosest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
 }

@@ -40,8 +40,8 @@ export type Task = (typeof tasks)[number];
 
 /** What people want to do with a command. */
 function taskOf({ task, needs }: CommandSummary): Task {
-  if (task !== undefined || needs === 'read') return task ?? 'Look';
-  return needs === 'none' || needs === 'admin' ? 'This bot' : 'Act';
+  if (needs === 'none' || needs === 'admin') return task ?? 'This bot';
+  return task ?? (needs === 'read' ? 'Look' : 'Act');
 }
 
 /** A command, and whether the reader may run it. */
@@ -73,23 +73,20 @@ export function commandRow(commands: readonly CommandSummary[], hasPrimary = fal
 
 /** Everything that the reader may run, by task. `others`: the number of commands that they may not run. */
 export function renderMenu(found: readonly JudgedCommand[], linked: boolean, others: number): Message {
-  const commands = found.map(({ command }) => command).filter(({ name }) => name !== 'help');
+  const usable = found
+    .map(({ command }) => command)
+    .filter((one) => one.name !== 'help' && !isLocked(one, linked));
   const text = linked
     ? '*What do you want to do?* Answers are private to you.'
     : ':key: *Connect your CDN key first*: it takes a minute. Your zones appear here once connected.';
   return message(unbold(text), [
     section(text),
     !linked && actions(connectButton()),
-    commandRow(
-      commands.filter((command) => !isLocked(command, linked)),
-      linked,
-    ),
-    ...tasks.map((task) =>
-      renderLines(
-        found.filter(({ command }) => taskOf(command) === task),
-        task,
-      ),
-    ),
+    commandRow(usable, linked),
+    ...tasks.map((task) => {
+      const ofTask = found.filter(({ command }) => taskOf(command) === task);
+      return renderLines(ofTask, task);
+    }),
     context([
       '`/cdn help bandwidth` finds commands by what they do',
       others > 0 && `\`/cdn help all\` shows ${pluralize(others, 'more command')}`,
@@ -101,10 +98,8 @@ export function renderMenu(found: readonly JudgedCommand[], linked: boolean, oth
 /** Every command, each with whether the reader may run it. */
 export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   const refused = all.filter(({ decision }) => !decision.allowed);
-  const text =
-    refused.length === 0
-      ? `You can run all ${all.length} commands.`
-      : `You can run *${all.length - refused.length} of ${all.length} commands*.`;
+  const counted = `*${all.length - refused.length} of ${all.length} commands*`;
+  const text = `You can run ${refused.length === 0 ? `all ${all.length} commands` : counted}.`;
   return message(unbold(text), [
     section(text),
     renderLines(all),
@@ -140,28 +135,24 @@ const mostDescribed = 4;
 
 /** The commands that a search found: with their grammar where they are few. */
 export function renderFound(search: string, found: readonly JudgedCommand[], linked: boolean): Message {
-  const isRefused = found.every(({ decision }) => !decision.allowed && decision.reason !== 'no-key');
+  const isRefused = found.every(({ decision }) => !isUsable(decision));
+  const needsKey = !linked && !isRefused;
   const count = capitalize(pluralize(found.length, 'command'));
   const text = isRefused ? `${count} you cannot run yet` : `${count} for ${formatCode(search, 60)}`;
-  const isShort = found.length <= mostDescribed;
   const few = found.slice(0, mostDescribed).map(({ command }) => command);
+  const runnable = few.filter((command) => !isLocked(command, linked) && command.name !== 'help');
+  const buttons = isRefused
+    ? few.map(({ name }, nth) => commandButton(`Why not ${name}?`, `why ${name}`, nth))
+    : runnable.map((command, nth) => runButton(command, nth));
   return message(`${text}: ${found.map(({ command }) => `/cdn ${command.name}`).join(', ')}`, [
     section(
-      [`*${text}*`, !linked && !isRefused && ':key: Some need your CDN key: connect it first.'],
-      !linked && !isRefused && connectButton(),
+      [`*${text}*`, needsKey && ':key: Some need your CDN key: connect it first.'],
+      needsKey && connectButton(),
     ),
-    isShort ? section(truncateLines(found.map(describe), 2800, '\n\n')) : renderLines(found),
-    isRefused
-      ? actions(
-          ...few.map(({ name }, nth) => commandButton(`Why not ${name}?`, `why ${name}`, nth)),
-          commandButton('My permissions', 'whoami', 8),
-        )
-      : actions(
-          ...few
-            .filter((command) => !isLocked(command, linked) && command.name !== 'help')
-            .map((command, nth) => runButton(command, nth)),
-          allCommands,
-        ),
+    found.length <= mostDescribed
+      ? section(truncateLines(found.map(describe), 2800, '\n\n'))
+      : renderLines(found),
+    actions(...buttons, isRefused ? commandButton('My permissions', 'whoami', 8) : allCommands),
   ]);
 }
 
@@ -209,16 +200,18 @@ function describe({ command, decision }: JudgedCommand): string {
   const { aliases = [], examples, summary, usage } = command;
   const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
   const others = aliases.map((alias) => formatCode(alias)).join(', ');
-  const usable = decision.allowed || decision.reason === 'no-key';
-  return join(
-    [
-      `\`/cdn ${escapeMarkup(usage)}\`${describeRight(decision)}`,
-      escapeMrkdwn(summary, 200),
-      usable && `For example ${typed}`,
-      usable && others && `Also: ${others}`,
-    ],
-    '\n',
-  );
+  const lines = [
+    `\`/cdn ${escapeMarkup(usage)}\`${describeRight(decision)}`,
+    escapeMrkdwn(summary, 200),
+    isUsable(decision) && `For example ${typed}`,
+    isUsable(decision) && others && `Also: ${others}`,
+  ];
+  return join(lines, '\n');
+}
+
+/** Allowed, or once a key is connected: that takes a minute. */
+export function isUsable({ allowed, reason }: Decision): boolean {
+  return allowed || reason === 'no-key';
 }
 
 /** Whether a command needs a key that is not connected. */

@@ -1,4 +1,4 @@
-import type { ActionsBlock, ActionsBlockElement, Button, ConfirmationDialog, KnownBlock } from '@slack/types';
+import type { ActionsBlockElement, Button, ConfirmationDialog, KnownBlock } from '@slack/types';
 import {
   actions,
   context,
@@ -30,10 +30,8 @@ export function shareFileButton(words: string, as: SharedFile): Button {
 
 /** The words that show the same as this answer; undefined = it is for one person alone. */
 export function findSharedWords({ blocks = [] }: Message): string | undefined {
-  const shared = blocks.flatMap((block) =>
-    block.type === 'actions' ? block.elements.filter(isShareButton) : [],
-  )[0];
-  return shared?.value?.replace(/ here(?: shown:\w+)?$/u, '');
+  const elements = blocks.flatMap((block) => (block.type === 'actions' ? block.elements : []));
+  return elements.find(isShareButton)?.value?.replace(/ here(?: shown:\w+)?$/u, '');
 }
 
 /** The channel and thread where an answer stands; no channel in the Home tab. */
@@ -75,7 +73,7 @@ export function offerShare(answer: Message, { channelId, threadTs }: AnswerPlace
       confirm,
     };
   };
-  return mapActions(answer, (row) => ({ ...row, elements: row.elements.map(offer) }));
+  return mapElements(answer, (elements) => elements.map(offer));
 }
 
 /** The typed command of a choice in the menu of channels; of a repeated one it is the value itself. */
@@ -105,14 +103,9 @@ export function renderSharedCopy(answer: Message, by: string): Message {
 
 /** The private answer after it was shown to all. */
 export function renderShown(answer: Message, channel: string, lacksFile: boolean): Message {
-  const rest = mapActions(answer, (row) => ({
-    ...row,
-    elements: row.elements.filter((element) => !isShareButton(element)),
-  }));
-  return addNote(
-    rest,
-    `Shared in <#${channel}>${lacksFile ? ', without the file: Slack did not take it' : ''}`,
-  );
+  const rest = mapElements(answer, (elements) => elements.filter((element) => !isShareButton(element)));
+  const lacking = lacksFile ? ', without the file: Slack did not take it' : '';
+  return addNote(rest, `Shared in <#${channel}>${lacking}`);
 }
 
 /** An answer that cannot be shown to all, such as a choice of zones. */
@@ -144,9 +137,13 @@ function isShareButton(element: ActionsBlockElement): element is Button {
   return element.type === 'button' && element.action_id === 'share:post';
 }
 
-function mapActions(answer: Message, map: (row: ActionsBlock) => ActionsBlock): Message {
-  const blocks = answer.blocks?.map((block) => (block.type === 'actions' ? map(block) : block));
-  return { ...answer, ...message(answer.text, blocks ?? []) };
+function mapElements(
+  answer: Message,
+  map: (elements: ActionsBlockElement[]) => ActionsBlockElement[],
+): Message {
+  const { text, blocks = [] } = answer;
+  const mapped = blocks.map((block) => (block.type === 'actions' ? actions(...map(block.elements)) : block));
+  return { ...answer, ...message(text, mapped) };
 }
 
 function addKey(value: string, key: string, most: number): string {

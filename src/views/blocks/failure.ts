@@ -72,64 +72,53 @@ export function addFailure(form: ModalView, failed: Failure): FormResult {
   return { modal: { ...form, blocks: [...(failure.blocks ?? []), ...blocks] }, message: failure };
 }
 
-interface Refusal {
-  readonly message: string;
-  readonly hint: string;
-  readonly offer?: 'connect' | 'why';
-}
+type Refusal = readonly [message: string, hint: string, offer?: 'connect' | 'why'];
 
 /** Why a decision refuses, and what helps, in mrkdwn. */
-export function renderRefusal({ trace, reason }: Decision, missing: readonly MissingScope[]): Refusal {
+export function renderRefusal({ trace, reason }: Decision, missing: readonly MissingScope[]) {
   const says = trace.find(({ ok }) => !ok)?.says;
-  const refusal = explainReason(reason, says) ?? {
-    message: `Not allowed yet: this ${says ?? 'is not for you'}.`,
-    hint: 'An admin can change that in `/cdn settings`.',
-    offer: 'why',
+  const refusals: Readonly<Partial<Record<Reason, Refusal>>> = {
+    deactivated: [
+      'Your Slack account is deactivated.',
+      'An admin of the workspace can change that in Slack.',
+    ],
+    foreign: [
+      'This bot answers people of its own organisation only.',
+      'Ask somebody of the organisation that installed it.',
+    ],
+    'no-key': ['You have not connected a CDN key yet.', 'Connect yours: it takes a minute.', 'connect'],
+    'not-admin': [
+      'Not allowed yet: only admins can do this.',
+      'Admins are the workspace’s admins and the people whom the bot’s configuration names.',
+      'why',
+    ],
+    'channel-cap': [
+      `Not allowed here: ${says ?? 'this channel is restricted'}.`,
+      'Use another channel, or the buttons of the bot’s Home tab.',
+      'why',
+    ],
+    'other-channel': [
+      `Not allowed there: ${says ?? 'only some channels are named for it'}.`,
+      'Choose another channel. An admin can change that in `/cdn settings`.',
+    ],
   };
+  const other: Refusal = [
+    `Not allowed yet: this ${says ?? 'is not for you'}.`,
+    'An admin can change that in `/cdn settings`.',
+    'why',
+  ];
+  const [message, hint, offer] = refusals[reason] ?? other;
   // If the look-up behind a refusal failed, the refusal may be wrong.
   const unread = missing.find(({ lookup }) => lookup === lookups[reason]);
-  if (!unread) return refusal;
-  const hint = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
-  return { message: refusal.message, hint, offer: 'why' };
+  if (!unread) return { message, hint, offer };
+  const doubt = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
+  return { message, hint: doubt, offer: 'why' as const };
 }
 
 const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
   'not-admin': 'admins',
   'not-operator': 'groups',
 };
-
-function explainReason(reason: Reason, says: string | undefined): Refusal | undefined {
-  const explanations: Readonly<Partial<Record<Reason, Refusal>>> = {
-    deactivated: {
-      message: 'Your Slack account is deactivated.',
-      hint: 'An admin of the workspace can change that in Slack.',
-    },
-    foreign: {
-      message: 'This bot answers people of its own organisation only.',
-      hint: 'Ask somebody of the organisation that installed it.',
-    },
-    'no-key': {
-      message: 'You have not connected a CDN key yet.',
-      hint: 'Connect yours: it takes a minute.',
-      offer: 'connect',
-    },
-    'not-admin': {
-      message: 'Not allowed yet: only admins can do this.',
-      hint: 'Admins are the workspace’s admins and the people whom the bot’s configuration names.',
-      offer: 'why',
-    },
-    'channel-cap': {
-      message: `Not allowed here: ${says ?? 'this channel is restricted'}.`,
-      hint: 'Use another channel, or the buttons of the bot’s Home tab.',
-      offer: 'why',
-    },
-    'other-channel': {
-      message: `Not allowed there: ${says ?? 'only some channels are named for it'}.`,
-      hint: 'Choose another channel. An admin can change that in `/cdn settings`.',
-    },
-  };
-  return explanations[reason];
-}
 
 /** The look-ups that Slack does not answer, with their consequences. */
 export function missingScopeLines(missing: readonly MissingScope[]): KnownBlock[] {
