@@ -183,8 +183,7 @@ const unusedAudit: Audit = {
 /** Digests live in a database, which this harness does not have. */
 const none = {
   list: async () => [],
-  listOpenIncidents: async () => [],
-  listUntold: async () => new Set<string>(),
+  listRecentIncidents: async () => [],
   listLastRuns: async () => new Map<string, never>(),
 };
 const refusing = {

@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
 import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { Person } from '../../auth/identity.ts';
+import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Schema } from '../../store/schema.ts';
 import { findNextCheck } from './alerts/hours.ts';
@@ -9,7 +10,7 @@ import { adaptIncidents } from './alerts/write.ts';
 import { cancelPosts } from './digests/run-digest.ts';
 import { deletePlannedRuns } from './digests/runs.ts';
 import { createDigestWork } from './digests/service.ts';
-import { isAlert, type Order, type Report, type ReportOptions } from './model.ts';
+import { isAlert, type Order, type Report, type ReportKind, type ReportOptions } from './model.ts';
 import { enqueueNext } from './queue.ts';
 import { findNextRun } from './schedule.ts';
 import { findFreeId, findReport, listReports, orderColumns, ownerColumns, readReport } from './table.ts';
@@ -21,8 +22,9 @@ export type ReportService = ReturnType<typeof createReports>;
 
 /**
  * Digests and alerts as commands work with them: who owns them, and whether they run. Permissions are the commands'
- * matter; every change is audited in its transaction, and returns undefined where another change of the same one came
- * first.
+ * matter; every change is audited in its transaction.
+ *
+ * @throws UserError where another change of the same one came first.
  */
 export function createReports(options: ReportOptions) {
   const { db, audit, enqueue, now, outbox } = options;
@@ -34,11 +36,11 @@ export function createReports(options: ReportOptions) {
     event: 'changed' | 'paused' | 'taken-over' | 'deleted',
     changesFor: (planned: readonly Date[]) => Updateable<Schema['reports']>,
     detail: Readonly<Record<string, string>> = {},
-  ): Promise<R | undefined> =>
+  ): Promise<R> =>
     db.transaction().execute(async (trx) => {
       const { id, kind, revision } = before;
       const current = trx.selectFrom('reports').where((row) => row.and({ id, revision }));
-      if (!(await current.select('id').forUpdate().executeTakeFirst())) return undefined;
+      if (!(await current.select('id').forUpdate().executeTakeFirst())) throw createChangedError(kind);
       const planned = await deletePlannedRuns(trx, [id]);
       const row = await trx
         .updateTable('reports')
@@ -130,7 +132,7 @@ export function createReports(options: ReportOptions) {
     },
     delete: <R extends Report>(report: R, by: Person) =>
       change(report, by, 'deleted', () => ({ deleted_at: now(), next_due: null })),
-    /** Undoes a deletion, as long as it can be. */
+    /** Undoes a deletion; undefined where it is too late. */
     async restore<R extends Report>(report: R, by: Person): Promise<R | undefined> {
       const { deletedAt, paused } = report;
       if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
@@ -138,6 +140,13 @@ export function createReports(options: ReportOptions) {
       return change(report, by, 'changed', () => changes, { restored: 'yes' });
     },
   };
+}
+
+export function createChangedError(kind: ReportKind): UserError {
+  return new UserError(
+    `Somebody changed this ${kind} a moment ago, so nothing was changed.`,
+    `See \`/cdn ${kind} list\` and try again.`,
+  );
 }
 
 function findNextDue(order: Order, after: Date): Date {

@@ -51,15 +51,6 @@ async function requireManager({ kind, owner }: Report, { person, decide }: Conte
   );
 }
 
-/** @throws UserError where another change came first. */
-export function requireChanged<R extends Report>(kind: ReportKind, report: R | undefined): R {
-  if (report) return report;
-  throw new UserError(
-    `Somebody changed this ${kind} a moment ago, so nothing was changed.`,
-    `See \`/cdn ${kind} list\` and try again.`,
-  );
-}
-
 /** It runs with its owner's key, also if an admin resumes it. */
 export async function requireOwnersKey(
   { owner }: Report,
@@ -79,7 +70,7 @@ export function createVerbs(kind: ReportKind) {
   async function pause(id: string, context: ManageContext): Promise<Message> {
     const report = await findManaged(kind, id, context);
     const paused = report.paused ? report : await context.reports.pause(report, context.person);
-    return views.renderPausedByHand(requireChanged(kind, paused));
+    return views.renderPausedByHand(paused);
   }
 
   async function resume(id: string, context: ManageContext): Promise<Message> {
@@ -93,14 +84,12 @@ export function createVerbs(kind: ReportKind) {
         `I can't post in ${formatPlace(report.channel)}, so the ${kind} ${formatCode(report.id)} stays paused.`,
         `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${report.id}\``,
       );
-    const resumed = requireChanged(kind, await context.reports.resume(report, context.person));
-    return views.renderResumed(resumed, context.now());
+    return views.renderResumed(await context.reports.resume(report, context.person), context.now());
   }
 
   async function remove(id: string, context: ManageContext): Promise<Message> {
     const report = await findManaged(kind, id, context);
-    const deleted = await context.reports.delete(report, context.person);
-    return views.renderDeleted(requireChanged(kind, deleted), undoMinutes);
+    return views.renderDeleted(await context.reports.delete(report, context.person), undoMinutes);
   }
 
   async function restore(id: string, context: ManageContext): Promise<Message> {
@@ -132,12 +121,8 @@ export function createVerbs(kind: ReportKind) {
       );
     await requireOwnersKey(first, context);
     const resumed: Report[] = [];
-    // One that was changed at this moment stays as it is.
-    for (const report of stopped) resumed.push((await reports.resume(report, person)) ?? report);
-    return views.renderResumedAll(
-      kind,
-      resumed.filter(({ paused }) => !paused),
-    );
+    for (const report of stopped) resumed.push(await reports.resume(report, person));
+    return views.renderResumedAll(resumed);
   }
 
   async function takeOver(id: string, context: ManageContext): Promise<Message> {
@@ -154,7 +139,7 @@ export function createVerbs(kind: ReportKind) {
     }
     const refused = await findChannelRefusal(kind, report.channel, context);
     if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
-    const taken = requireChanged(kind, await reports.takeOver(report, person));
+    const taken = await reports.takeOver(report, person);
     const notice = views.renderTakenOver(taken, person.userId, context.now());
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
     const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));

@@ -90,6 +90,14 @@ export interface ReportOptions extends Pick<ReportPorts, 'audit' | 'outbox' | 'p
   readonly now: () => Date;
 }
 
+/** The content of every form. */
+interface Subject {
+  /** Names of its targets by id, as they were when it was saved. */
+  readonly called?: Readonly<Record<string, string>> | undefined;
+  /** IANA: days and times in its messages are those there. */
+  readonly timeZone: string;
+}
+
 /**
  * When a digest posts: `always` (nothing changed is one line), `changed`, `new` (the same, with nothing but what is new
  * since the last post), or above a count: of origin errors, blocked uploads, failing apps and zones that need attention,
@@ -97,18 +105,13 @@ export interface ReportOptions extends Pick<ReportPorts, 'audit' | 'outbox' | 'p
  */
 export type Threshold = 'always' | 'changed' | 'new' | { readonly above: number };
 
-export interface DigestSubject {
+export interface DigestSubject extends Subject {
   readonly kinds: readonly DigestKindName[];
   /** Ids. No zones = all of the account; no apps = those the zones are linked to. */
   readonly targets: Targets;
-  /** Names of its targets by id, as they were when it was saved. */
-  readonly called?: Readonly<Record<string, string>> | undefined;
   readonly only: Threshold;
-  /** IANA: days in its text are days there. */
-  readonly timeZone: string;
 }
 
-/** The content of the form: subjects, schedule, place. */
 export interface DigestOrder {
   readonly subject: DigestSubject;
   readonly schedule: Schedule;
@@ -159,24 +162,18 @@ export interface WeekHours {
   readonly until: string;
 }
 
-/** What an alert checks, and how often. */
-export interface AlertSubject extends ConditionSettings {
+export interface AlertSubject extends Subject, ConditionSettings {
   readonly condition: ConditionName;
-  /** Names of its targets by id, as they were when it was saved. */
-  readonly called?: Readonly<Record<string, string>> | undefined;
-  /** Minutes between two looks. */
+  /** Minutes between two checks. */
   readonly every: number;
   /** Undefined = at any hour. */
   readonly hours?: WeekHours | undefined;
-  /** IANA: times in its messages are times there. */
-  readonly timeZone: string;
-  /** User ids and user-group ids that a new incident names. */
+  /** User ids and user-group ids that a new incident mentions. */
   readonly names: readonly string[];
-  /** Says every day at nine that it looks. */
+  /** Whether it posts a heartbeat every day at nine. */
   readonly lifeSign: boolean;
 }
 
-/** The content of the form. */
 export interface AlertOrder {
   readonly subject: AlertSubject;
   readonly channel: string;
@@ -191,19 +188,18 @@ export type Alert = AlertOrder &
     readonly state: AlertState;
   };
 
-/** What an alert knows from look to look. */
+/** What an alert remembers from check to check. */
 export interface AlertState {
-  /** Whether something was wrong at the newest looks, the newest last. */
+  /** Whether the newest checks fired, the newest last. */
   readonly recent: readonly boolean[];
-  /** Consecutive looks that failed, and the moment of the first. */
+  /** Consecutive checks that failed, and the moment of the first. */
   readonly blind?: { readonly since: string; readonly looks: number } | undefined;
   /** The condition's own memory. */
   readonly memory?: unknown;
-  /** The figures of the newest look, for *Why*. */
+  /** The figures of the newest check, for *Why*. */
   readonly evidence?: readonly Evidence[] | undefined;
 }
 
-/** An incident as it is shown. */
 export interface Incident {
   readonly id: string;
   readonly alertId: string;
@@ -221,24 +217,25 @@ export interface Incident {
 
 /** Plain data, stored as JSON. Moments are ISO text. */
 export interface IncidentFigures {
-  /** What is wrong, the worst first; at most fifty. Of a closed incident: what was wrong at last. */
+  /** What fires, the worst first; at most fifty. Of a closed incident: what fired last. */
   readonly parts: readonly IncidentPart[];
-  /** Names of everything that was wrong in it, at most fifty. */
+  /** Names of everything that fired in it, at most fifty. */
   readonly everything: readonly string[];
-  /** The look with the highest value, or with most parts where there is no value. */
+  /** The check with the highest value, or with most parts where there is no value. */
   readonly worst: { readonly at: string; readonly value?: number | undefined; readonly parts: number };
   /** The sum of what the condition counted, where it counts. */
   readonly total?: number | undefined;
-  /** Value by look, for the chart: the newest 288. */
+  /** Value by check, for the chart: the newest 288. */
   readonly series: readonly (readonly [at: string, value: number])[];
+  /** The last check. */
   readonly lookedAt: string;
-  /** Of one that did not end, since its alert was deleted or looks for something else: what it looked for. */
+  /** The former subject, where its alert was deleted or changed while it was open. */
   readonly left?: AlertSubject | undefined;
-  /** Of a blind one: why the last look failed, and the reference that is in the log. */
+  /** Why the last check failed, with the reference that is in the log. */
   readonly failure?: { readonly message: string; readonly reference?: string | undefined } | undefined;
 }
 
 export interface IncidentPart extends Part {
-  /** Consecutive looks in which it was not wrong any more. */
+  /** Consecutive checks without it. */
   readonly calm: number;
 }

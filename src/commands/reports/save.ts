@@ -4,7 +4,8 @@ import { renderAnnouncement, renderSaved } from '../../views/reports/card.ts';
 import type { FormNotes } from '../../views/reports/form.ts';
 import type { Context, Fields, With } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
-import { findChannelRefusal, findManaged, requireChanged } from './manage.ts';
+import { createChangedError } from './life.ts';
+import { findChannelRefusal, findManaged } from './manage.ts';
 import type { Order, Report, ReportKind, ReportOf } from './model.ts';
 
 /** How the form of digests or alerts opens, changes and is saved. */
@@ -40,7 +41,7 @@ export function createSaving<Kind extends ReportKind>(
     const refused = isOwn ? undefined : await findChannelRefusal(kind, channel, context);
     if (refused !== undefined) return showAgain(refused, context);
     const edited = await findEdited(context);
-    if (edited && writeNote(edited) !== modal?.metadata) requireChanged(kind, undefined);
+    if (edited && writeNote(edited) !== modal?.metadata) throw createChangedError(kind);
     const isNews = !edited || edited.channel !== channel || edited.paused?.reason === 'bot-removed';
     const id = edited?.id ?? (await reports.newId());
     if (!isOwn && isNews && !(await post(channel, renderAnnouncement(id, order, person.userId))))
@@ -49,7 +50,7 @@ export function createSaving<Kind extends ReportKind>(
         context,
       );
     const saved = edited
-      ? requireChanged(kind, await reports.change(edited, order, person))
+      ? await reports.change(edited, order, person)
       : await reports.create(person, order, id);
     return renderSaved(saved, now());
   }

@@ -183,7 +183,8 @@ export function renderReinstalled(
   ]);
 }
 
-export function renderResumedAll(kind: Report['kind'], reports: readonly Report[]): Message {
+export function renderResumedAll(reports: readonly Report[]): Message {
+  const { kind } = reports[0] as Report;
   const verb = reports.length === 1 ? 'runs' : 'run';
   const text = `${pluralize(reports.length, kind)} of yours ${verb} again.`;
   return message(text, [section(`*${text}*`), ...renderRows(reports), actions(allButton(kind))]);

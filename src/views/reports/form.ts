@@ -43,8 +43,10 @@ export interface FormNotes {
 /** The form's fields by name, as far as they are filled in. */
 type Values = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-const readAll = (values: Values, name: string): string[] => [values[name] ?? []].flat();
-const readOne = (values: Values, name: string): string | undefined => readAll(values, name)[0];
+function createReader(values: Values) {
+  const all = (name: string): string[] => [values[name] ?? []].flat();
+  return { all, one: (name: string): string | undefined => all(name)[0] };
+}
 
 /** Opens at once; its content follows. */
 export function reportSkeleton(kind: 'digest' | 'alert', title = capitalize(kind)): ModalView {
@@ -96,10 +98,9 @@ export const weekdayChoices: Readonly<Record<string, { label: string; days: read
 
 /** `next`: when it will run, in words. */
 export function renderDigestForm(values: Values, notes: FormNotes, next: string): ModalView {
-  const kinds = digestKinds.filter(({ name }) => readAll(values, 'kind').includes(name));
-  const [timezone = 'UTC', only = 'always', above = '10'] = ['timezone', 'only', 'above'].map((name) =>
-    readOne(values, name),
-  );
+  const { all, one } = createReader(values);
+  const kinds = digestKinds.filter(({ name }) => all('kind').includes(name));
+  const [timezone = 'UTC', only = 'always', above = '10'] = ['timezone', 'only', 'above'].map(one);
   const thresholds = [
     option('Always', 'always'),
     option('Only if something changed', 'changed'),
@@ -117,21 +118,16 @@ export function renderDigestForm(values: Values, notes: FormNotes, next: string)
       optional: true,
       hint: 'Type a zone’s name, or the ID of a shield zone or app. Empty = every zone and its apps.',
       placeholder: 'Zones, shield zones, apps',
-      chosen: readAll(values, 'target').map((one) => targetOption(one)),
+      chosen: all('target').map((one) => targetOption(one)),
     }),
     channelSelect('channel', 'Where', {
-      chosen: readOne(values, 'channel'),
+      chosen: one('channel'),
       hint: 'Everyone in this channel sees what your key can read. Invite the bot first.',
     }),
-    multiSelect('days', 'Days', dayOptions(), { chosen: readAll(values, 'days'), dispatch: true }),
-    input(
-      'time',
-      'Time',
-      { type: 'timepicker', initial_time: readOne(values, 'time') ?? '09:00' },
-      { dispatch: true },
-    ),
+    multiSelect('days', 'Days', dayOptions(), { chosen: all('days'), dispatch: true }),
+    input('time', 'Time', { type: 'timepicker', initial_time: one('time') ?? '09:00' }, { dispatch: true }),
     select('repeat', 'Also post at', repeats, {
-      chosen: readOne(values, 'repeat') ?? '',
+      chosen: one('repeat') ?? '',
       dispatch: true,
       optional: true,
     }),
@@ -204,7 +200,8 @@ export function renderAlertForm(
   notes: FormNotes,
 ): ModalView {
   const { condition: name } = values;
-  const timezone = readOne(values, 'timezone') ?? 'UTC';
+  const { all, one } = createReader(values);
+  const timezone = one('timezone') ?? 'UTC';
   const { target, threshold, window, leastEvery = 5, missingTarget, withoutTarget } = findCondition(name);
   // An input that must show another value gets another block id, since Slack keeps the input of an unchanged one.
   return renderForm('alert', notes, [
@@ -220,7 +217,7 @@ export function renderAlertForm(
         hint: withoutTarget ?? targetHints[target][1],
         placeholder: targetHints[target][0],
         // Those of another condition mean something else.
-        chosen: readAll(values, `target:${target}`).map((id) => option(id, id)),
+        chosen: all(`target:${target}`).map((id) => option(id, id)),
       }),
     threshold &&
       numberInput(
@@ -229,7 +226,7 @@ export function renderAlertForm(
         [threshold.least, threshold.most],
         {
           hint: threshold.hint,
-          initial: readOne(values, `threshold:${name}`) ?? String(threshold.initial),
+          initial: one(`threshold:${name}`) ?? String(threshold.initial),
         },
       ),
     window &&
@@ -237,7 +234,7 @@ export function renderAlertForm(
         `window:${name}`,
         'Time window',
         asOptions(windowChoices, (minutes) => formatDuration(minutes * minuteMs)),
-        { chosen: readOne(values, `window:${name}`) ?? String(window.initial) },
+        { chosen: one(`window:${name}`) ?? String(window.initial) },
       ),
     select(
       `every:${name}`,
@@ -246,10 +243,10 @@ export function renderAlertForm(
         everyChoices.filter((one) => one >= leastEvery),
         describeEvery,
       ),
-      { chosen: readOne(values, `every:${name}`) ?? '' },
+      { chosen: one(`every:${name}`) ?? '' },
     ),
     channelSelect('channel', 'Where', {
-      chosen: readOne(values, 'channel'),
+      chosen: one('channel'),
       optional: true,
       hint: 'Everyone in this channel sees what your key can read. Empty = direct message to you.',
     }),
@@ -259,24 +256,24 @@ export function renderAlertForm(
       {
         type: 'multi_users_select',
         max_selected_items: mostNamed,
-        initial_users: readAll(values, 'people'),
+        initial_users: all('people'),
       },
       { optional: true, hint: 'Mentioned when it fires.' },
     ),
     multiSearchSelect('groups', 'Mention groups', mostNamed, {
       optional: true,
       placeholder: 'User groups',
-      chosen: readAll(values, 'groups').map((id) => option(`Group ${id}`, id)),
+      chosen: all('groups').map((id) => option(`Group ${id}`, id)),
     }),
     textInput('hours', 'Only at these hours', {
       optional: true,
-      initial: readOne(values, 'hours') ?? '',
+      initial: one('hours') ?? '',
       placeholder: 'Mon-Fri 08:00-18:00',
       hint: 'Empty = always.',
     }),
     searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone) }),
     checkbox('lifeSign', 'Daily heartbeat', option('Post “still watching” at 09:00', 'on'), {
-      checked: readAll(values, 'lifeSign').length > 0,
+      checked: all('lifeSign').length > 0,
     }),
     actions(button('Try it now', 'alerts:try', 'try')),
   ]);

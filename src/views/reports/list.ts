@@ -139,25 +139,21 @@ const ends: Readonly<Record<string, string>> = {
   unknown: 'unknown whether it arrived',
 };
 
-/**
- * `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK`. `isUntold`: no place took the
- * newest message about it.
- */
+/** `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK` */
 export function describeAlert(
   { paused, snoozed, subject, checkedAt }: Alert,
-  open: readonly Incident[],
-  isUntold: boolean,
+  recent: readonly (Incident & { readonly isUntold: boolean })[],
 ): State {
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const [unreadable, firing] = (['unreadable', 'firing'] as const).map((kind) =>
-    open.find((one) => one.kind === kind),
+    recent.find((one) => one.kind === kind && !one.closedAt),
   );
   const flags: readonly (Flag | false)[] = [
     firing !== undefined && 'firing',
     unreadable !== undefined && "can't check",
     paused !== undefined && 'paused',
   ];
-  const untold = isUntold && ':warning: *could not be posted*';
+  const untold = recent.some(({ isUntold }) => isUntold) && ':warning: *could not be posted*';
   const state = join(
     [
       unreadable && `:see_no_evil: can't check since ${at(unreadable.openedAt)}`,

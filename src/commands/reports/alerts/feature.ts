@@ -9,14 +9,7 @@ import { describeAlert } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';
 import type { With } from '../../define.ts';
 import { defineReportFeature } from '../command.ts';
-import {
-  findManaged,
-  findReport,
-  type Manages,
-  ownMessage,
-  requireChanged,
-  requireOwnersKey,
-} from '../manage.ts';
+import { findManaged, findReport, type Manages, ownMessage, requireOwnersKey } from '../manage.ts';
 import type { Alert } from '../model.ts';
 import { conditions } from './conditions/list.ts';
 import {
@@ -44,10 +37,9 @@ export const alert = defineReportFeature<'alert', 'names' | 'zoneCache'>('alert'
   newForm,
   editForm,
   async readStates({ reports, person }) {
-    const tenant = tenantId(person);
-    const [open, untold] = await Promise.all([reports.listOpenIncidents(tenant), reports.listUntold(tenant)]);
-    const byAlert = Map.groupBy(open, ({ alertId }) => alertId);
-    return (alert) => describeAlert(alert, byAlert.get(alert.id) ?? [], untold.has(alert.id));
+    const recent = await reports.listRecentIncidents(tenantId(person));
+    const byAlert = Map.groupBy(recent, ({ alertId }) => alertId);
+    return (alert) => describeAlert(alert, byAlert.get(alert.id) ?? []);
   },
   // `/cdn alert errors` means a new one.
   guess: (verb) => (conditions.some(({ words }) => words.test(verb)) ? `new ${verb}` : undefined),
@@ -106,8 +98,7 @@ async function snooze(id: string, context: AlertsContext, typed = '1h'): Promise
       `Up to seven days: \`/cdn alert snooze ${alert.id} 2h\`, \`30m\`, \`1d\``,
     );
   const until = minutes === 0 ? undefined : new Date(context.now().getTime() + minutes * minuteMs);
-  const snoozed = await context.reports.snooze(alert, until, context.person);
-  return views.renderSnoozed(requireChanged('alert', snoozed));
+  return views.renderSnoozed(await context.reports.snooze(alert, until, context.person));
 }
 
 /** `2h`, `30m`, `1d`, or minutes. */

@@ -29,6 +29,11 @@ export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string,
 
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const every = [1, 2, 3, 4, 5, 6, 7];
+const groups: Readonly<Record<string, readonly number[]>> = {
+  workdays: every.slice(0, 5),
+  weekdays: every.slice(0, 5),
+  weekend: [6, 7],
+};
 
 /**
  * Reads `Mon-Fri 08:00-18:00`, `Sat, Sun`, `22:00–06:00`: days, hours, or both. Undefined where it says something else, or
@@ -40,36 +45,25 @@ export function parseHours(text: string): WeekHours | undefined {
     .toLowerCase()
     .replaceAll(/[–—]/gu, '-')
     .replaceAll(/\s*([-,])\s*/gu, '$1');
-  const found = /^(?<names>[a-z][a-z,-]*)?\s*(?<from>\d{1,2}:\d\d)?(?:-(?<until>\d{1,2}:\d\d))?$/u.exec(
-    plain,
-  );
+  const found = /^(?<names>[a-z][a-z,-]*)?\s*(?:(?<from>\d{1,2}:\d\d)-(?<until>\d{1,2}:\d\d))?$/u.exec(plain);
   const { names, from, until } = found?.groups ?? {};
-  if (!found || (from === undefined) !== (until === undefined) || (names === undefined && from === undefined))
-    return undefined;
+  if (names === undefined && from === undefined) return undefined;
   const weekdays = names === undefined ? every : parseDays(names);
   const [start, end] = [readTime(from ?? '0:00'), readTime(until ?? '24:00')];
-  if (!weekdays || start === undefined || end === undefined || (start === end && from !== undefined))
-    return undefined;
+  if (!weekdays || !start || !end || start === end) return undefined;
   // Until midnight is until the beginning of the next day.
   return { weekdays, from: start, until: end === '24:00' ? '00:00' : end };
 }
 
 function parseDays(names: string): number[] | undefined {
-  const chosen = new Set<number>();
-  for (const part of names.split(',')) {
-    if (part === 'workdays' || part === 'weekdays') for (const day of every.slice(0, 5)) chosen.add(day);
-    else if (part === 'weekend') for (const day of [6, 7]) chosen.add(day);
-    else {
-      const ends = part.split('-').map((name) => days.indexOf(name.slice(0, 3)) + 1);
-      const [first = 0, last = first] = ends;
-      if (first === 0 || last === 0 || ends.length > 2) return undefined;
-      for (let day = first; ; day = (day % 7) + 1) {
-        chosen.add(day);
-        if (day === last) break;
-      }
-    }
-  }
-  return [...chosen].toSorted((a, b) => a - b);
+  const chosen = names.split(',').map((part) => {
+    const ends = part.split('-').map((name) => days.indexOf(name.slice(0, 3)) + 1);
+    const [first = 0, last = first] = ends;
+    if (groups[part]) return groups[part];
+    if (first === 0 || last === 0 || ends.length > 2) return [];
+    return every.filter((day) => (first <= last ? day >= first && day <= last : day >= first || day <= last));
+  });
+  return chosen.some(({ length }) => length === 0) ? undefined : [...new Set(chosen.flat())].toSorted();
 }
 
 function readTime(text: string): string | undefined {

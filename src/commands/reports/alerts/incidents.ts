@@ -1,13 +1,11 @@
 import type { AlertState, IncidentFigures, IncidentPart } from '../model.ts';
 import type { Condition, Observation, Part } from './conditions/condition.ts';
 
-type Damping = Condition<string>['damping'];
-
 /** Points of a chart's series and parts by name that are stored of an incident. */
 const mostPoints = 288;
 const mostParts = 50;
 
-/** What follows from a look, beside the state that is stored. */
+/** What follows from a check, beside the state that is stored. */
 export interface Step {
   readonly recent: readonly boolean[];
   readonly move: 'nothing' | 'open' | 'update' | 'close';
@@ -20,7 +18,7 @@ export interface Step {
 
 /**
  * One step of an alert: damps flapping, and opens, changes or closes its incident. Pure. `known`: the figures of its open
- * incident. After a gap in the looks (`isGap`) earlier ones say nothing about now.
+ * incident. After a gap between checks (`isGap`) earlier ones say nothing about now.
  */
 export function advance(
   { recent: before }: Pick<AlertState, 'recent'>,
@@ -28,103 +26,83 @@ export function advance(
   seen: Observation<unknown>,
   about: {
     readonly now: Date;
-    readonly damping: Damping;
+    readonly damping: Condition<string>['damping'];
     readonly isGap?: boolean;
     readonly isEvent?: boolean | undefined;
   },
 ): Step {
   const { now, damping, isGap = false, isEvent = false } = about;
-  const open = known && isGap ? { ...known, parts: known.parts.map(resetCalm) } : known;
+  const open = known && isGap ? { ...known, parts: known.parts.map(fire) } : known;
   const unread = new Set(seen.unread);
-  const found = open ? keepUnread(open, seen, unread) : seen;
-  const isWrong = found.parts.length > 0;
-  const length = Math.max(damping.open[1], damping.close);
-  const recent = [...(isGap ? [] : before), isWrong].slice(-length);
+  const ids = new Set(seen.parts.map(({ id }) => id));
+  // A part of which nothing is known now fires as it did last.
+  const kept = open?.parts.filter(({ id, calm }) => calm === 0 && unread.has(id) && !ids.has(id)) ?? [];
+  const firing = [...seen.parts, ...kept];
+  const recent = [...(isGap ? [] : before), firing.length > 0].slice(
+    -Math.max(damping.open[1], damping.close),
+  );
   const none = { recent, joined: [], left: [] };
   if (!open) {
-    const wrong = recent.slice(-damping.open[1]).filter(Boolean).length;
-    if (!isWrong || wrong < damping.open[0]) return { ...none, move: 'nothing' };
-    return { ...none, move: 'open', figures: begin(found, now) };
+    const times = recent.slice(-damping.open[1]).filter(Boolean).length;
+    if (firing.length === 0 || times < damping.open[0]) return { ...none, move: 'nothing' };
+    return { ...none, move: 'open', figures: addCheck(undefined, firing, firing.map(fire), seen, now) };
   }
-  const merged = mergeParts(open.parts, found.parts, {
-    unread,
-    // An event has happened, and stays so.
-    close: isEvent ? Number.POSITIVE_INFINITY : damping.close,
-  });
+  // An event has happened, and stays so.
+  const close = isEvent ? Number.POSITIVE_INFINITY : damping.close;
+  const { parts, joined, left } = mergeParts(open.parts, firing, unread, close);
   const calm = recent.length - 1 - recent.lastIndexOf(true);
-  if (isEvent ? calm >= damping.close : merged.parts.length === 0)
-    return { ...none, move: 'close', figures: grow(open, found, now, open.parts) };
-  const { parts, joined, left } = merged;
-  return { recent, move: 'update', figures: grow(open, found, now, parts), joined, left };
+  if (isEvent ? calm >= damping.close : parts.length === 0)
+    return { ...none, move: 'close', figures: addCheck(open, firing, open.parts, seen, now) };
+  return { recent, move: 'update', figures: addCheck(open, firing, parts, seen, now), joined, left };
 }
 
-/** A part of which nothing is known now is as wrong as it was last. */
-function keepUnread<T extends Observation<unknown>>(
-  { parts }: IncidentFigures,
-  found: T,
-  unread: ReadonlySet<string>,
-): T {
-  const known = new Set(found.parts.map(({ id }) => id));
-  const kept = parts.filter(({ id, calm }) => calm === 0 && unread.has(id) && !known.has(id));
-  return kept.length === 0 ? found : { ...found, parts: [...found.parts, ...kept] };
-}
-
-function resetCalm(part: IncidentPart): IncidentPart {
+function fire(part: Part): IncidentPart {
   return { ...part, calm: 0 };
 }
 
-function begin({ parts, value, count }: Observation<unknown>, now: Date): IncidentFigures {
-  const at = now.toISOString();
-  return {
-    parts: parts.slice(0, mostParts).map((part) => ({ ...part, calm: 0 })),
-    everything: parts.slice(0, mostParts).map(({ name }) => name),
-    worst: { at, value, parts: parts.length },
-    total: count,
-    series: value === undefined ? [] : [[at, value]],
-    lookedAt: at,
-  };
-}
-
-function grow(
-  open: IncidentFigures,
-  { parts: found, value, count }: Observation<unknown>,
-  now: Date,
+/** The figures of an incident with those of a check. `parts`: what it shows now. */
+function addCheck(
+  open: IncidentFigures | undefined,
+  firing: readonly Part[],
   parts: readonly IncidentPart[],
+  { value, count }: Observation<unknown>,
+  now: Date,
 ): IncidentFigures {
   const at = now.toISOString();
+  const { everything = [], worst, total, series = [] } = open ?? {};
   const isWorse =
-    value === undefined
-      ? open.worst.value === undefined && found.length > open.worst.parts
-      : value > (open.worst.value ?? Number.NEGATIVE_INFINITY);
+    !worst ||
+    (value === undefined
+      ? worst.value === undefined && firing.length > worst.parts
+      : value > (worst.value ?? Number.NEGATIVE_INFINITY));
   return {
-    parts,
-    everything: [...new Set([...open.everything, ...found.map(({ name }) => name)])].slice(0, mostParts),
-    worst: isWorse ? { at, value, parts: found.length } : open.worst,
-    total: count === undefined ? open.total : (open.total ?? 0) + count,
-    series: value === undefined ? open.series : [...open.series, [at, value] as const].slice(-mostPoints),
+    parts: parts.slice(0, mostParts),
+    everything: [...new Set([...everything, ...firing.map(({ name }) => name)])].slice(0, mostParts),
+    worst: isWorse ? { at, value, parts: firing.length } : worst,
+    total: count === undefined ? total : (total ?? 0) + count,
+    series: value === undefined ? series : [...series, [at, value] as const].slice(-mostPoints),
     lookedAt: at,
   };
 }
 
-/** Parts that came, and those that were calm for `close` looks; the others stay, so that a flapping one is told once. */
+/** Parts that came, and those that were calm for `close` checks; the others stay, so that a flapping one is told once. */
 function mergeParts(
   before: readonly IncidentPart[],
-  found: readonly Part[],
-  { unread, close }: { readonly unread: ReadonlySet<string>; readonly close: number },
+  firing: readonly Part[],
+  unread: ReadonlySet<string>,
+  close: number,
 ) {
-  const wrong = new Map(found.map((part) => [part.id, part]));
+  const ids = new Set(firing.map(({ id }) => id));
   const known = new Set(before.map(({ id }) => id));
-  // One that is not kept would join again at each look.
-  const kept = found.slice(0, mostParts);
-  const joined = kept.filter(({ id }) => !known.has(id));
-  const left: Part[] = [];
-  const calmed = before.flatMap((part): IncidentPart[] => {
-    if (wrong.has(part.id)) return [];
-    if (unread.has(part.id)) return [part];
-    if (part.calm + 1 < close) return [{ ...part, calm: part.calm + 1 }];
-    left.push(part);
-    return [];
-  });
-  const current = kept.map((part): IncidentPart => ({ ...part, calm: 0 }));
-  return { parts: [...current, ...calmed].slice(0, mostParts), joined, left };
+  // One that is not kept would join again at each check.
+  const kept = firing.slice(0, mostParts);
+  const others = before
+    .filter(({ id }) => !ids.has(id))
+    .map((part) => (unread.has(part.id) ? part : { ...part, calm: part.calm + 1 }));
+  const left = others.filter(({ id, calm }) => calm >= close && !unread.has(id));
+  return {
+    parts: [...kept.map(fire), ...others.filter((part) => !left.includes(part))],
+    joined: kept.filter(({ id }) => !known.has(id)),
+    left,
+  };
 }

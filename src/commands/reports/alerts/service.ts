@@ -1,7 +1,5 @@
-import type { Selectable } from 'kysely';
 import type { Person } from '../../../auth/identity.ts';
 import { dayMs } from '../../../lib/time.ts';
-import type { Schema } from '../../../store/schema.ts';
 import type { Alert, Incident, ReportOptions } from '../model.ts';
 import { enqueueDue } from '../queue.ts';
 import { findIncident, readIncident, readReport } from '../table.ts';
@@ -9,43 +7,38 @@ import { editIncident, editOpenIncidents } from './write.ts';
 
 /** What commands do with alerts and their incidents, beside their life. */
 export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
-  const incidents = db.selectFrom('report_incidents').innerJoin('reports', 'reports.id', 'report_id');
   return {
-    /** Of a tenant's alerts, oldest first. */
-    listOpenIncidents: async (tenant: string): Promise<Incident[]> =>
-      readAll(
-        await incidents
-          .selectAll('report_incidents')
-          .where('tenant', '=', tenant)
-          .where('reports.deleted_at', 'is', null)
-          .where('closed_at', 'is', null)
-          .orderBy('opened_at')
-          .execute(),
-      ),
-    /** Alerts whose newest message about something that is not over, or ended today, no place took. */
-    async listUntold(tenant: string): Promise<ReadonlySet<string>> {
-      const rows = await incidents
-        .innerJoin('outbox', 'outbox.id', 'report_incidents.message')
-        .select('report_id')
+    /** Of a tenant's alerts what is open, or ended today, oldest first. `isUntold`: no place took its newest message. */
+    async listRecentIncidents(tenant: string): Promise<(Incident & { readonly isUntold: boolean })[]> {
+      const rows = await db
+        .selectFrom('report_incidents')
+        .innerJoin('reports', 'reports.id', 'report_id')
+        .leftJoin('outbox', 'outbox.id', 'report_incidents.message')
+        .selectAll('report_incidents')
+        .select('outbox.state as message_state')
         .where('reports.tenant', '=', tenant)
-        .where('outbox.state', 'in', ['dead', 'unknown'])
+        .where('reports.deleted_at', 'is', null)
         .where((is) =>
           is.or([is('closed_at', 'is', null), is('closed_at', '>', new Date(now().getTime() - dayMs))]),
         )
+        .orderBy('opened_at')
         .execute();
-      return new Set(rows.map((row) => row.report_id));
+      return rows.map(({ message_state: state, ...row }) => ({
+        ...readIncident(row),
+        isUntold: state === 'dead' || state === 'unknown',
+      }));
     },
     /** The newest of an alert, the newest first. */
-    listIncidents: async (alertId: string): Promise<Incident[]> =>
-      readAll(
-        await db
-          .selectFrom('report_incidents')
-          .selectAll()
-          .where('report_id', '=', alertId)
-          .orderBy('opened_at', 'desc')
-          .limit(20)
-          .execute(),
-      ),
+    async listIncidents(alertId: string): Promise<Incident[]> {
+      const rows = await db
+        .selectFrom('report_incidents')
+        .selectAll()
+        .where('report_id', '=', alertId)
+        .orderBy('opened_at', 'desc')
+        .limit(20)
+        .execute();
+      return rows.map(readIncident);
+    },
     findIncident: (id: string): Promise<Incident | undefined> => findIncident(db, id),
     /** Undefined where somebody was faster: the incident tells who. */
     acknowledge: (incident: Incident, { id, tenant }: Alert, by: Person): Promise<Incident | undefined> =>
@@ -64,16 +57,14 @@ export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptio
         return readIncident(row);
       }),
     /** It goes on checking and posts afterwards what still fires. `until` undefined = ends the snooze. */
-    snooze: ({ id, tenant }: Alert, until: Date | undefined, by: Person): Promise<Alert | undefined> =>
+    snooze: ({ id, tenant }: Alert, until: Date | undefined, by: Person): Promise<Alert> =>
       db.transaction().execute(async (trx) => {
         const row = await trx
           .updateTable('reports')
           .set({ snoozed_until: until ?? null, snoozed_by: until ? by.userId : null })
           .where('id', '=', id)
-          .where('deleted_at', 'is', null)
           .returningAll()
-          .executeTakeFirst();
-        if (!row) return undefined;
+          .executeTakeFirstOrThrow();
         const record = { tenant, actor: by.userId, event: 'alert-snoozed', subject: id } as const;
         await audit.record({ ...record, detail: { until: until?.toISOString() ?? 'now' } }, trx);
         await editOpenIncidents(trx, id, outbox);
@@ -92,8 +83,4 @@ export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptio
         if (numUpdatedRows === 1n) await enqueueDue(enqueue, alert, { in: trx, at: now(), isFresh: true });
       }),
   };
-}
-
-function readAll(rows: readonly Selectable<Schema['report_incidents']>[]): Incident[] {
-  return rows.map(readIncident);
 }

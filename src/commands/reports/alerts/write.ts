@@ -2,10 +2,11 @@ import { sql, type Updateable } from 'kysely';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
 import { isPlaceCode } from '../../../outbox/classify-failure.ts';
 import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
-import type { Schema, Trx } from '../../../store/schema.ts';
+import type { Db, Schema, Trx } from '../../../store/schema.ts';
 import { say } from '../../../views/blocks/blocks.ts';
 import {
   type Change,
+  type Heartbeat,
   renderChange,
   renderHeartbeat,
   renderIncident,
@@ -28,9 +29,6 @@ import type { Observation } from './conditions/condition.ts';
 import { findCondition } from './conditions/list.ts';
 import { findNextCheck } from './hours.ts';
 import { advance, type Step } from './incidents.ts';
-
-/** Why a check failed, in words, with the reference that is in the log. */
-type Failed = NonNullable<IncidentFigures['failure']>;
 
 /** Failed checks after which people are told; one where the next is an hour away. */
 const checksUntilUnreadable = 2;
@@ -61,8 +59,11 @@ export function writeObservation(
     const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
     if (unreadable)
       await closeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() });
-    const { damping, isEvent } = findCondition(alert.subject.condition);
-    const about = { now: at, damping, isEvent, isGap: isGap(alert, at) };
+    const { checkedAt = at, subject } = alert;
+    const { damping, isEvent } = findCondition(subject.condition);
+    // So much time has passed since the last check that it says nothing about now.
+    const isGap = at.getTime() - checkedAt.getTime() > 2.5 * subject.every * minuteMs;
+    const about = { now: at, damping, isEvent, isGap };
     const step = advance(alert.state, firing?.figures, observation, about);
     if (step.move === 'open' && step.figures) await openIncident(commit, 'firing', step.figures);
     else if (firing) await changeIncident(commit, firing, step, { isNoticed: unreadable === undefined });
@@ -75,7 +76,7 @@ export function writeObservation(
 /** Stores that a check failed, and tells it once it is no accident. */
 export function writeUnreadable(
   seen: Alert,
-  { at, failure }: { readonly at: Date; readonly failure: Failed },
+  { at, failure }: { readonly at: Date } & Required<Pick<IncidentFigures, 'failure'>>,
   context: ReportContext,
 ): Promise<void> {
   return withLockedAlert(seen, at, context, async (commit) => {
@@ -92,7 +93,7 @@ export function writeUnreadable(
       failure,
     };
     if (unreadable) {
-      const isSame = unreadable.figures.failure?.message === failure.message;
+      const isSame = unreadable.figures.failure?.message === failure?.message;
       await showIncident(commit, isSame ? unreadable : { ...unreadable, figures }, { onlyUntold: isSame });
     } else if (blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs) {
       await openIncident(commit, 'unreadable', figures, new Date(blind.since));
@@ -136,11 +137,6 @@ async function withLockedAlert(
       .where('id', '=', id)
       .execute();
   });
-}
-
-/** Whether so much time has passed since the last check that it says nothing about now. */
-function isGap({ checkedAt, subject }: Alert, at: Date): boolean {
-  return checkedAt !== undefined && at.getTime() - checkedAt.getTime() > 2.5 * subject.every * minuteMs;
 }
 
 async function openIncident(
@@ -347,11 +343,20 @@ const incidentMessage = defineMessage({
     if (state === 'sent' || reason === 'withdrawn') return;
     ports.untold();
     log.error({ message: id, incident: about.incidentId, state, code }, 'alert could not be posted');
-    if (found && countPosts(id) <= mostHastyPosts) await checkSoon(trx, found.alert, ports, now());
+    if (!found || countPosts(id) > mostHastyPosts) return;
+    // The next check posts it: a daily one comes in five minutes for that, three times.
+    const soon = new Date(now().getTime() + soonMs);
+    await trx
+      .updateTable('reports')
+      .set({ next_due: sql`least(next_due, ${soon}::timestamptz)` })
+      .where('id', '=', found.alert.id)
+      .where('next_due', 'is not', null)
+      .execute();
+    await enqueueNext(ports.enqueue, found.alert, trx);
   },
 });
 
-async function findWithAlert(db: ReportContext['db'], incidentId: string) {
+async function findWithAlert(db: Db, incidentId: string) {
   const incident = await findIncident(db, incidentId);
   const alert = incident && (await findAlert(db, incident.alertId));
   return alert && { incident, alert };
@@ -365,22 +370,6 @@ async function renderMessage({ incidentId }: AboutIncident, { db, now }: ReportC
   return renderIncident(incident, alert, { now: now(), unreadableSince: unreadable?.openedAt });
 }
 
-/** The next check posts what was not told: a daily one comes in five minutes for that, three times. */
-async function checkSoon(
-  trx: Trx,
-  alert: Alert,
-  { enqueue }: ReportContext['ports'],
-  now: Date,
-): Promise<void> {
-  await trx
-    .updateTable('reports')
-    .set({ next_due: sql`least(next_due, ${new Date(now.getTime() + soonMs)}::timestamptz)` })
-    .where('id', '=', alert.id)
-    .where('next_due', 'is not', null)
-    .execute();
-  await enqueueNext(enqueue, alert, trx);
-}
-
 /** A change of an incident in its thread: the change is the data, since the thread tells what was at that moment. */
 const changeMessage = defineMessage({
   kind: 'alert-change',
@@ -389,32 +378,16 @@ const changeMessage = defineMessage({
     { db }: ReportContext,
   ) {
     const found = await findWithAlert(db, about.incidentId);
-    if (!found) return undefined;
-    const { incident, alert } = found;
-    return about.change
-      ? renderChange(about.change, new Date(about.at), alert)
-      : renderResolved(incident, alert);
+    if (found && about.change) return renderChange(about.change, about.at, found.alert);
+    return found && renderResolved(found.incident, found.alert);
   },
 });
 
 const heartbeat = defineMessage({
   kind: 'alert-heartbeat',
-  async render(
-    {
-      alertId,
-      since,
-      at,
-      incidents,
-    }: {
-      readonly alertId: string;
-      readonly since: string;
-      readonly at: string;
-      readonly incidents: number;
-    },
-    { db }: ReportContext,
-  ) {
-    const alert = await findAlert(db, alertId);
-    return alert && renderHeartbeat(alert, { since: new Date(since), at: new Date(at), incidents });
+  async render(about: Heartbeat & { readonly alertId: string }, { db }: ReportContext) {
+    const alert = await findAlert(db, about.alertId);
+    return alert && renderHeartbeat(alert, about);
   },
 });
 

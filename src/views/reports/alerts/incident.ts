@@ -239,9 +239,9 @@ export interface Change {
 }
 
 /** What came and what went, in the thread of an incident. */
-export function renderChange({ joined, left, remaining }: Change, at: Date, { subject }: Alert): Message {
+export function renderChange({ joined, left, remaining }: Change, at: string, { subject }: Alert): Message {
   const { isEvent = false } = findCondition(subject.condition);
-  const time = timeOf(at.toISOString(), subject);
+  const time = timeOf(at, subject);
   const also = joined.length > 0 && `:heavy_plus_sign: ${time}${isEvent ? '' : ' also firing'}:`;
   const over =
     left.length > 0 &&
@@ -262,11 +262,17 @@ export function renderResolved(incident: Incident, { subject }: Alert): Message 
   return say(`:white_check_mark: ${text}`);
 }
 
+export interface Heartbeat {
+  /** ISO text. */
+  readonly since: string;
+  readonly at: string;
+  /** Opened since then. */
+  readonly incidents: number;
+}
+
 /** Says that an alert is checked, so that its silence can be trusted. */
-export function renderHeartbeat(
-  alert: Alert,
-  { since, at, incidents }: { readonly since: Date; readonly at: Date; readonly incidents: number },
-): Message {
-  const text = `:green_heart: Still watching: ${pluralize(incidents, 'incident')} in ${formatTime(since, at)}.`;
+export function renderHeartbeat(alert: Alert, { since, at, incidents }: Heartbeat): Message {
+  const time = formatTime(new Date(since), new Date(at));
+  const text = `:green_heart: Still watching: ${pluralize(incidents, 'incident')} in ${time}.`;
   return say(text, actions(button('Why', 'alerts:why', alert.id)), footer(alert, []));
 }

@@ -106,7 +106,7 @@ test('whatever looks find becomes messages that Slack takes', () => {
         const messages = [
           renderIncident(wrong, alert, { now: at, unreadableSince: at }),
           renderIncident(blind, alert, { now: at }),
-          renderChange(change, at, alert),
+          renderChange(change, at.toISOString(), alert),
           renderResolved(wrong, alert),
           renderWhy(alert, [wrong, blind], at),
         ];

@@ -2,7 +2,7 @@ import type { AccountReads } from '../../accounts/reads.ts';
 
 /** The part of an alert that its condition reads. */
 export interface ConditionSettings {
-  /** Zone ids, an app id, a shield zone id or origin hosts, as the condition takes them. Empty = the whole account. */
+  /** Ids of zones, apps or shield zones, or origin hosts, as the condition takes them. Empty = the whole account. */
   readonly targets: readonly string[];
   /** In the condition's unit, where it has one. */
   readonly threshold?: number | undefined;
@@ -40,18 +40,18 @@ export interface Condition<Name extends string, Memory = undefined> {
   };
   /** Minutes that are counted together, where it counts in a window. */
   readonly window?: { readonly initial: number };
-  /** The least minutes between two looks, where that is more than five. */
+  /** The least minutes between two checks, where that is more than five. */
   readonly leastEvery?: number;
   /**
-   * Opens an incident after `open[0]` of the last `open[1]` looks were wrong; closes it, and drops a part of it, after
-   * `close` looks without it.
+   * Opens an incident after `open[0]` of the last `open[1]` checks fired; closes it, and drops a part of it, after `close`
+   * checks without it.
    */
-  readonly damping: { readonly open: readonly [wrong: number, of: number]; readonly close: number };
+  readonly damping: { readonly open: readonly [firing: number, of: number]; readonly close: number };
   /** Something happened, and is over: it ends without having to recover. */
   readonly isEvent?: true;
   /** `more than 50 origin errors in 10 minutes`, without its targets. */
   readonly describe: (subject: ConditionSettings) => string;
-  /** @throws ApiError, BudgetSpent where it cannot look. */
+  /** @throws ApiError, BudgetSpent where it cannot check. */
   readonly evaluate: (input: LookInput<Memory>) => Promise<Observation<Memory>>;
   /** A value of its series: `1,204 errors`, `97 %`. */
   readonly formatValue?: (value: number) => string;
@@ -65,27 +65,27 @@ export interface LookInput<Memory> {
   readonly account: AccountReads;
   readonly subject: ConditionSettings;
   readonly now: Date;
-  /** The last successful look; undefined in the first. */
+  /** The last check that succeeded; undefined in the first. */
   readonly lookedAt: Date | undefined;
   readonly memory: Memory | undefined;
 }
 
-/** What a look found. */
+/** What a check found. */
 export interface Observation<Memory = undefined> {
-  /** What is wrong now, the worst first. Empty: nothing. */
+  /** What fires now, the worst first. */
   readonly parts: readonly Part[];
   /** The number that the chart draws and “worst” compares; undefined where there is none. */
   readonly value?: number | undefined;
-  /** What an incident adds up: happened since the last look. */
+  /** What an incident adds up: happened since the last check. */
   readonly count?: number | undefined;
-  /** The figures behind the decision, wrong or not, the nearest to it first; at most thirty. */
+  /** The figures behind the decision, the nearest to the threshold first; at most thirty. */
   readonly evidence: readonly Evidence[];
   readonly memory?: Memory | undefined;
-  /** Ids of parts that could not be judged in this look: one of an open incident stays in it. */
+  /** Ids of parts that could not be judged now: one of an open incident stays in it. */
   readonly unread?: readonly string[] | undefined;
 }
 
-/** A zone, an app, a hostname that is wrong. */
+/** A zone, an app, a hostname that fires. */
 export interface Part {
   readonly id: string;
   /** Plain text, at most 60 characters. */
@@ -100,7 +100,7 @@ export interface Evidence {
   readonly name: string;
   /** `480 GB of 500 GB` */
   readonly is: string;
-  /** `above 90 %`; undefined in a row that explains: it is neither wrong nor fine. */
+  /** `above 90 %`; undefined in a row that explains: it neither fires nor is fine. */
   readonly wrongIf?: string | undefined;
   readonly isWrong: boolean;
 }
