@@ -1,9 +1,8 @@
 import type { Updateable } from 'kysely';
-import type { AuditEvent } from '../../auth/audit/audit.ts';
 import type { Person } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
-import type { Schema } from '../../store/schema.ts';
+import type { Schema, Trx } from '../../store/schema.ts';
 import { findNextCheck } from './alerts/hours.ts';
 import { createAlertWork } from './alerts/service.ts';
 import { adaptIncidents } from './alerts/write.ts';
@@ -18,6 +17,8 @@ import { findFreeId, findReport, listReports, orderColumns, ownerColumns, readRe
 /** How long a deletion can be undone. */
 export const undoMinutes = 15;
 
+type Event = 'created' | 'changed' | 'paused' | 'taken-over' | 'deleted';
+
 export type ReportService = ReturnType<typeof createReports>;
 
 /**
@@ -29,11 +30,21 @@ export type ReportService = ReturnType<typeof createReports>;
 export function createReports(options: ReportOptions) {
   const { db, audit, enqueue, now, outbox } = options;
 
+  async function recordAndPlan(
+    trx: Trx,
+    report: Report,
+    { by, event, detail }: { by: Person; event: Event; detail: Readonly<Record<string, string>> },
+  ): Promise<void> {
+    const { id: subject, kind, tenant } = report;
+    await audit.record({ tenant, actor: by.userId, event: `${kind}-${event}`, subject, detail }, trx);
+    await enqueueNext(enqueue, report, trx);
+  }
+
   /** One change with its record; the next run moves with it. */
   const change = <R extends Report>(
     before: R,
     by: Person,
-    event: 'changed' | 'paused' | 'taken-over' | 'deleted',
+    event: Event,
     changesFor: (planned: readonly Date[]) => Updateable<Schema['reports']>,
     detail: Readonly<Record<string, string>> = {},
   ): Promise<R> =>
@@ -48,10 +59,8 @@ export function createReports(options: ReportOptions) {
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow();
-      const record = { tenant: row.tenant, actor: by.userId, event: `${kind}-${event}` } as const;
-      await audit.record({ ...record, subject: id, detail }, trx);
       const report = readReport(row);
-      await enqueueNext(enqueue, report, trx);
+      await recordAndPlan(trx, report, { by, event, detail });
       if (isAlert(report)) await adaptIncidents(trx, report, before, { outbox, now: now() });
       else if (report.deletedAt) await cancelPosts(trx, id, outbox);
       return report as R;
@@ -85,10 +94,7 @@ export function createReports(options: ReportOptions) {
           .returningAll()
           .executeTakeFirstOrThrow();
         const report = readReport(row);
-        const event: AuditEvent = `${report.kind}-created`;
-        const record = { tenant: report.tenant, actor: owner.userId, event, subject: report.id };
-        await audit.record({ ...record, detail: describe(order) }, trx);
-        await enqueueNext(enqueue, report, trx);
+        await recordAndPlan(trx, report, { by: owner, event: 'created', detail: describe(order) });
         return report;
       }),
     /** Deleted ones too, as long as their deletion can be undone. */

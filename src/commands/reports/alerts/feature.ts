@@ -3,7 +3,7 @@ import { UserError } from '../../../errors.ts';
 import { minuteMs } from '../../../lib/time.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
-import * as views from '../../../views/reports/alerts/answers.ts';
+import * as views from '../../../views/reports/alerts/incident.ts';
 import { renderWhy } from '../../../views/reports/alerts/why.ts';
 import { describeAlert } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';

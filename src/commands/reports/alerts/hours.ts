@@ -63,7 +63,8 @@ function parseDays(names: string): number[] | undefined {
     if (first === 0 || last === 0 || ends.length > 2) return [];
     return every.filter((day) => (first <= last ? day >= first && day <= last : day >= first || day <= last));
   });
-  return chosen.some(({ length }) => length === 0) ? undefined : [...new Set(chosen.flat())].toSorted();
+  if (chosen.some(({ length }) => length === 0)) return undefined;
+  return every.filter((day) => chosen.some((days) => days.includes(day)));
 }
 
 function readTime(text: string): string | undefined {

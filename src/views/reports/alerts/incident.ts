@@ -15,6 +15,7 @@ import { renderChart } from '../../blocks/chart.ts';
 import { formatDuration, formatInteger, pluralize } from '../../blocks/format.ts';
 import { escapeMrkdwn, formatCode, join, type Maybe, sanitizeMrkdwn, unbold } from '../../blocks/text.ts';
 import { formatRunTime } from '../digests/schedule.ts';
+import { formatPlace } from '../words.ts';
 import { describeSubject, targetNouns } from './words.ts';
 
 /** Parts that have a line of their own in the message. */
@@ -275,4 +276,33 @@ export function renderHeartbeat(alert: Alert, { since, at, incidents }: Heartbea
   const time = formatTime(new Date(since), new Date(at));
   const text = `:green_heart: Still watching: ${pluralize(incidents, 'incident')} in ${time}.`;
   return say(text, actions(button('Why', 'alerts:why', alert.id)), footer(alert, []));
+}
+
+export function renderChecking({ id, channel }: Alert): Message {
+  return say(
+    `Checking the alert ${formatCode(id)} now. ${formatPlace(channel)} gets a message if something starts, changes or resolves.`,
+    actions(button('Why', 'alerts:why', id)),
+  );
+}
+
+export function renderSnoozed({ id, snoozed, subject }: Alert): Message {
+  if (!snoozed) return say(`The alert ${formatCode(id)} is no longer snoozed.`);
+  const until = formatRunTime(snoozed.until, subject.timeZone);
+  return say(
+    `The alert ${formatCode(id)} is snoozed until ${until}. It keeps checking, and then posts what is still firing.`,
+    actions(button('End snooze', 'alerts:snooze', `${id}|0`)),
+  );
+}
+
+/** `isNew`: nobody was faster, and it was open. */
+export function renderAcknowledged(
+  { acknowledged, closedAt }: Incident,
+  { subject }: Alert,
+  isNew: boolean,
+): Message {
+  const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
+  if (isNew) return say('Acknowledged: the incident shows your name.');
+  if (closedAt) return say(`That was resolved at ${at(closedAt)}.`);
+  if (!acknowledged) return say('Nothing was changed. Open the incident again.');
+  return say(`<@${acknowledged.by}> already acknowledged it at ${at(acknowledged.at)}.`);
 }
