@@ -8,6 +8,7 @@ const sections = {
   approvals: ['destroyApprovals', 'changeApprovals', 'expiryMinutes', 'secondAdmin', 'approvalChannel'],
   channels: ['capNone', 'capRead', 'capExport', 'capChange', 'postChannels'],
   keeping: ['exportChannels', 'exportKeepDays'],
+  assistant: ['assistant'],
 } as const;
 
 /** Opens the form that has this field. */

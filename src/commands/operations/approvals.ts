@@ -8,7 +8,7 @@ import * as lists from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
-import { approve, cancel, confirmOutcome, deny } from './decide.ts';
+import { approve, cancel, confirm, confirmOutcome, deny } from './decide.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
 import { findRequestedKind } from './kinds/list.ts';
 import type { Answer, DecisionContext, Operation } from './model.ts';
@@ -47,6 +47,16 @@ async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promis
 const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const;
 
 const approveAction: Action<'ledger'> = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
+
+/** A press of the person in whose name an assistant asked, where nobody else has to approve. */
+const confirmAction: Action<'ledger'> = {
+  ...buttonOf,
+  id: 'approvals:confirm',
+  run: async (id, context) =>
+    renderAnswer(
+      await decideAfresh(id, context, (decision) => confirm(context.ledger, id, context.person, decision)),
+    ),
+};
 
 const approveInListAction: Action<'ledger'> = {
   id: 'approvals:approve-listed',
@@ -196,6 +206,7 @@ export const approvals: Feature<'ledger' | 'policies' | 'zoneCache'> = {
   actions: [
     approveAction,
     approveInListAction,
+    confirmAction,
     affectedAction,
     denyAction,
     cancelAction,

@@ -1,5 +1,6 @@
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
+import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
 import type { Answer, DecisionContext } from './model.ts';
@@ -29,6 +30,23 @@ export function approve(
       ? await queueExecution(locked, by)
       : await transition(locked, { to: 'approval', by });
     return { kind: 'approved', operation: moved };
+  });
+}
+
+/** By its person: what an assistant asked for in their name, where the settings ask for nobody else. */
+export function confirm(
+  ledger: Ledger,
+  id: string,
+  requester: Person,
+  context: DecisionContext,
+): Promise<Answer> {
+  return withDecisionLock(ledger, id, requester, context, async (locked) => {
+    const { operation } = locked;
+    if (operation.requester.userId !== requester.userId)
+      return { kind: 'not-requester', press: 'confirm', operation };
+    if (!waitsForRequester(operation)) return { kind: 'already', operation };
+    const stopped = await stopUnlessValid(locked, context);
+    return stopped ?? { kind: 'approved', operation: await queueExecution(locked, requester.userId) };
   });
 }
 

@@ -56,6 +56,8 @@ export interface Proposal
   readonly policy: Policy;
   /** The run of a step of Workflow Builder that asks for it and ends with it. */
   readonly stepRun?: string | undefined;
+  /** Asked for by an assistant in its person's name. */
+  readonly via?: 'assistant' | undefined;
 }
 
 /** The policy and the rights of the people involved, as they are now. */

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import { canonicalJson } from '../../lib/canonical-json.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { UserError } from '../../errors.ts';
+import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
+import { dayMs, minuteMs } from '../../lib/time.ts';
+import { takeLock } from '../../store/database.ts';
+import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
 import { countApprovals, findKind, type OperationRow } from './kinds/kind.ts';
 import { queueMessages } from './messages.ts';
 import type { Answer, Operation, Proposal } from './model.ts';
-import { findCdnKey, lockOperation, readOperation, toStorable } from './queries.ts';
+import { findCdnKey, findRequestedBy, lockOperation, readOperation, toStorable } from './queries.ts';
 import { collectSignedParts, computeSeal, findSealProblem } from './seal.ts';
 import { linkStepRun } from './steps.ts';
 import {
@@ -57,6 +60,45 @@ export function retry(
   });
 }
 
+/** Requests of one person by assistants: so many may wait, and be made in a day. Approvers are not to be tired out. */
+const mostByAssistant = { waiting: 3, aDay: 10 };
+
+/**
+ * Proposes what an assistant asks for in its person's name. The same request that still waits is answered again.
+ *
+ * @throws UserError where there are too many
+ */
+export function proposeByAssistant(
+  ledger: Ledger,
+  proposal: Omit<Proposal, 'via' | 'value'>,
+): Promise<Operation> {
+  const { requester, kind, request } = proposal;
+  return inTransaction(ledger, async (tx) => {
+    await takeLock(tx.db, `assistant/${tenantId(requester)}/${requester.userId}`);
+    const since = tx.now().getTime() - dayMs;
+    const asked = (await findRequestedBy(tx, requester, 100)).filter(
+      ({ via, createdAt }) => via !== undefined && createdAt.getTime() > since,
+    );
+    const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt > tx.now());
+    const same = waiting.find(
+      (one) =>
+        one.kind === kind.name && canonicalJson(one.request as Json) === canonicalJson(request as Json),
+    );
+    if (same) return same;
+    if (waiting.length >= mostByAssistant.waiting)
+      throw new UserError(
+        `${mostByAssistant.waiting} requests of this person by assistants wait already.`,
+        'Decide or cancel one of them: `/cdn approvals`.',
+      );
+    if (asked.length >= mostByAssistant.aDay)
+      throw new UserError(
+        `Assistants asked for ${mostByAssistant.aDay} changes in this person’s name within a day.`,
+        'The person can ask for more themselves.',
+      );
+    return storeProposal(tx, { ...proposal, via: 'assistant' });
+  });
+}
+
 async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
   const { requester, channelId, kind, request, value, reason, snapshot, policy, approvers, stepRun } =
     proposal;
@@ -78,6 +120,7 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
     policy_version: policy.version,
     approvals_needed: countApprovals(kind, policy),
     attempt_of: attemptOf ?? null,
+    via: proposal.via ?? null,
     created_at: at,
     expires_at: new Date(at.getTime() + (kind.approval?.expiresAfterMs ?? policy.expiryMinutes * minuteMs)),
   };
@@ -106,7 +149,8 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
   const operation = readOperation(tx.kinds, logged);
   await queueMessages(tx, operation, kind.approval?.direct ? undefined : policy.approvalChannel);
   tx.record(toAuditInput(tx.kinds, logged, { to: 'proposed', by }));
-  return row.approvals_needed > 0 ? operation : queueExecution({ tx, logged }, 'system');
+  const waits = row.approvals_needed > 0 || waitsForRequester(operation);
+  return waits ? operation : queueExecution({ tx, logged }, 'system');
 }
 
 const letters = 'abcdefghijkmnpqrstuvwxyz23456789';

@@ -97,6 +97,7 @@ export function findOperationsToRemind({ now, ...find }: FindNow): Promise<Opera
     rows
       .where('state', '=', 'proposed')
       .where('reminded_at', 'is', null)
+      .where('approvals_needed', '>', 0)
       .where('expires_at', '>', now())
       .where(sql<boolean>`created_at + (expires_at - created_at) / 2 <= ${now()}`)
       .orderBy('id'),
@@ -139,6 +140,7 @@ export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: Logge
       canRetry: kind.approval === undefined,
       isDescribedByConsequences: kind.approval !== undefined,
     },
+    via: row.via === null ? undefined : 'assistant',
     setsValue: row.value_mac !== null,
     reason: row.reason ?? undefined,
     snapshot,

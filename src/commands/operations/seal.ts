@@ -39,11 +39,13 @@ const sealedColumns = [
 ] as const satisfies (keyof OperationRow)[];
 
 /** SHA-256 over everything that people decide by, hexadecimal. */
-export function computeSeal(row: Pick<OperationRow, (typeof sealedColumns)[number]>): string {
-  const columns = sealedColumns.map((column) => {
+export function computeSeal(row: Pick<OperationRow, (typeof sealedColumns)[number] | 'via'>): string {
+  const columns: (readonly [string, string | number | null])[] = sealedColumns.map((column) => {
     const value = row[column];
-    return [column, value instanceof Date ? value.toISOString() : value] as const;
+    return [column, value instanceof Date ? value.toISOString() : value];
   });
+  // Requests of versions before it have none.
+  if (row.via !== null) columns.push(['via', row.via]);
   const canonical = canonicalJson({ format: 'cdn-chatops operation v1', columns });
   return createHash('sha256').update(canonical).digest('hex');
 }

@@ -177,6 +177,7 @@ export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, ou
       status: outcome?.status,
       instances: outcome?.instances?.map(withholdSecret).join(' '),
       attemptOf: row.attempt_of ?? undefined,
+      via: row.via ?? undefined,
     },
     requestId: outcome?.requestId === undefined ? undefined : withholdSecret(outcome.requestId),
   };

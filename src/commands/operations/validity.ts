@@ -92,8 +92,10 @@ async function findStoredProblem(
   if (events.some(({ what }) => what === 'executing')) return 'changed';
   const approvals = findApprovals(events);
   const approvers = new Set(approvals.map(({ actor }) => actor));
-  if (approvers.has(row.user_id)) return 'changed';
-  if (row.state === 'approved' && approvers.size < row.approvals_needed) return 'changed';
+  // What an assistant asked for, and nobody else has to approve, its own person confirms.
+  const isConfirmed = row.via !== null && row.approvals_needed === 0;
+  if (approvers.has(row.user_id) && !isConfirmed) return 'changed';
+  if (row.state === 'approved' && approvers.size < (isConfirmed ? 1 : row.approvals_needed)) return 'changed';
   const problem = findSealProblem(ledger, row);
   if (problem) return problem;
   for (const approval of approvals) {
@@ -107,13 +109,14 @@ async function findStoredProblem(
 /** Whether the settings and the rights of the people involved still allow it. @throws RolesUnknown */
 function findRightsProblem(
   kind: Kind<unknown>,
-  { state, channelId, approvals, approvalsNeeded, policyVersion }: Operation,
+  { state, channelId, requester: { userId }, approvals, approvalsNeeded, policyVersion, via }: Operation,
   { policy, requester, approvers }: RequesterContext,
 ): VoidReason | undefined {
   if (kind.approval?.ofThisVersion && policy.version !== policyVersion) return 'overtaken';
   if (!assertKnown(decide(policy, requester, channelId, kind.right)).allowed) return 'requester-may-not';
   if (countApprovals(kind, policy) > approvalsNeeded) return 'more-approvals';
   for (const { by } of approvals) {
+    if (via && by === userId) continue;
     const approver = approvers.find(({ userId }) => userId === by);
     // While it is proposed, another approval may have been counted after the context was read.
     const may = approver

@@ -2,6 +2,7 @@ import type { Service } from '../define.ts';
 import { compareZones, listZoneChanges } from './changes.ts';
 import { getApp, getUploadScanning } from './figures.ts';
 import { listOriginErrors } from './origin-errors.ts';
+import { proposeVariableChange, proposeVolumeDeletion } from './proposals.ts';
 import { getRequest, listMyRequests } from './requests.ts';
 import type { Tool } from './tool.ts';
 import { zoneTools } from './zones.ts';
@@ -20,4 +21,6 @@ export const tools: readonly Tool<Service>[] = [
   compareZones,
   listMyRequests,
   getRequest,
+  proposeVolumeDeletion,
+  proposeVariableChange,
 ];

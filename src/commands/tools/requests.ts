@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
-import { describeOutcome, describeState, nameInPlainText } from '../../views/operations/describe.ts';
+import {
+  describeOutcome,
+  describeState,
+  nameInPlainText,
+  waitsForRequester,
+} from '../../views/operations/describe.ts';
 import type { With } from '../define.ts';
 import type { Operation } from '../operations/model.ts';
 import { findOperation, findRequestedBy } from '../operations/queries.ts';
@@ -17,11 +22,17 @@ const requestData = z.object({
   expires_at: z.string().nullable(),
 });
 
+/** `waits_for_you`, `waits_for_approval`, or the state of the ledger. */
+export function readState(operation: Operation): string {
+  if (waitsForRequester(operation)) return 'waits_for_you';
+  return operation.state === 'proposed' ? 'waits_for_approval' : operation.state;
+}
+
 function toRequestData(operation: Operation): z.input<typeof requestData> {
   return {
     request: operation.id,
     what: nameInPlainText(operation),
-    state: describeState(operation),
+    state: readState(operation),
     outcome: describeOutcome(operation) || null,
     approvals: { needed: operation.approvalsNeeded, given: operation.approvals.length },
     asked_at: toIso(operation.createdAt),

@@ -3,6 +3,8 @@ import { tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
 import type { Service } from '../../commands/define.ts';
 import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
+import { createCache } from '../../lib/cache.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
@@ -11,7 +13,7 @@ import { perform, type SlackDeps } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
 import type { Egress } from '../send/egress.ts';
 import { readSender, type Workspace } from '../sender.ts';
-import { createRateLimit, oncePerMinute } from '../web/limits.ts';
+import { oncePerMinute } from '../web/limits.ts';
 
 /** Whom Slack names in a call: ids, in a body that it signed. */
 export interface Caller {
@@ -38,7 +40,15 @@ const callBytes = 64 * 1024;
 
 export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
   const { access, egress, inFlight, log, now, policies } = deps;
-  const rate = createRateLimit({ burst: callsAMinute, perMinute: callsAMinute, maxKeys: 10_000, now });
+  const calls = createCache<number[]>({ now, maxEntries: 10_000, ttlMs: minuteMs });
+  /** Takes one of the calls of a minute; if none is left, the whole seconds until there is one. */
+  const takeCall = (key: string): number | undefined => {
+    const at = now().getTime();
+    const last = (calls.get(key) ?? []).filter((one) => one > at - minuteMs);
+    if (last.length >= callsAMinute) return Math.ceil(((last[0] ?? at) + minuteMs - at) / 1000);
+    calls.set(key, [...last, at]);
+    return undefined;
+  };
   const shouldTell = oncePerMinute(now);
   const shouldRecord = oncePerMinute(now);
 
@@ -73,7 +83,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
     if (!sender) return fail('The bot is not installed in the workspace of this person.');
     const { person } = sender;
     const key = `${tenantId(person)}/${person.userId}`;
-    const waitSeconds = rate.take(key);
+    const waitSeconds = takeCall(key);
     if (waitSeconds !== undefined)
       return fail(`Too many calls: at most ${callsAMinute} a minute. Call again in ${waitSeconds} s.`);
     const closed = refuseBySwitch(await policies.current(tenantId(person)), tool);

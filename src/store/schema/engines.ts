@@ -31,6 +31,8 @@ export const engineTables = defineTables(
       approvals_needed: 'integer not null',
       /** The operation it retries. */
       attempt_of: 'text unique',
+      /** What asked for it, if it was not the person: `assistant`. */
+      via: 'text',
       created_at: 'timestamptz not null',
       expires_at: 'timestamptz not null',
       /** SHA-256 over everything above but state and seq, and its HMAC under the keyring. */

@@ -36,6 +36,7 @@ export const upgrade = {
         from watch_incidents i join moved on old = watch_id;
       drop table watch_incidents, watches, moved;
     end if;
+    alter table operations add column if not exists via text;
     alter table sealed_versions drop column if exists key_id, drop column if exists mac;
     drop table if exists access_rounds, audit_checkpoints, audit_signing_keys, error_counts, installation_users,
       keyring_keys, keyring_members, native_support`,

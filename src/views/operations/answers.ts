@@ -39,7 +39,7 @@ export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: read
       | { readonly kind: 'not-allowed'; readonly decision: Refusal }
       /** Requesters do not decide on their own requests, admins neither. */
       | { readonly kind: 'own-request'; readonly press: 'approve' | 'deny' }
-      | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'retry' }
+      | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'retry' | 'confirm' }
       /** Wrong state for a retry, or its value is no longer kept. */
       | { readonly kind: 'not-now'; readonly why: 'state' | 'value-gone' }
     ));
@@ -86,6 +86,8 @@ export function renderAnswer(answer: ShownAnswer): Message {
         cancelButton(id),
       );
     case 'not-requester': {
+      if (answer.press === 'confirm')
+        return reply(`Only ${requester} can confirm this: it was asked for in their name.`);
       if (answer.press === 'retry')
         return reply(`Only ${requester} can ask for it again: it would run with their key.`);
       const deny = button('Deny', 'approvals:deny', id);

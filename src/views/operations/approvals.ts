@@ -24,6 +24,7 @@ import {
   retryButton,
   type ShownOperation,
   undoButton,
+  waitsForRequester,
 } from './describe.ts';
 
 export function renderApprovalCard(operation: ShownOperation, approvers: readonly string[]): Message {
@@ -35,6 +36,7 @@ export function renderApprovalCard(operation: ShownOperation, approvers: readonl
   return message(text, [
     section([
       `${requester} ${waits ? 'asks to' : 'asked to'} *${operation.words.what}*`,
+      nameAssistant(operation),
       quoteReason(operation),
     ]),
     section(operation.words.consequences.text),
@@ -49,7 +51,12 @@ export function renderChangeNotice(operation: ShownOperation): Message {
   const outcome = describeOutcome(operation);
   const text = `<@${requester.userId}>: ${describePlainly(operation)}, ${describeState(operation)}`;
   return message(text, [
-    section([`<@${requester.userId}>: ${operation.words.what}`, renderState(operation), outcome]),
+    section([
+      `<@${requester.userId}>: ${operation.words.what}`,
+      nameAssistant(operation),
+      renderState(operation),
+      outcome,
+    ]),
     state === 'unknown' && actions(checkButton(id)),
     sealLine(operation),
   ]);
@@ -63,11 +70,14 @@ export function renderRequesterMessage(operation: ShownOperation, undo: UndoStat
   return message(`Your request to ${describePlainly(operation)}: ${describeState(operation)}`, [
     section([
       `*Your request:* ${words.what}`,
-      words.isDescribedByConsequences && words.consequences.text,
+      nameAssistant(operation),
+      (words.isDescribedByConsequences || waitsForRequester(operation)) && words.consequences.text,
       quoteReason(operation),
     ]),
     section(renderProgress(operation)),
-    canCancel(operation) ? actions(cancelButton(id)) : nextSteps(operation),
+    canCancel(operation)
+      ? actions(waitsForRequester(operation) && confirmButton(operation), cancelButton(id))
+      : nextSteps(operation),
     outcome?.word === 'key-refused' && actions(connectButton('Connect the current key')),
     undo === 'possible' && actions(undoButton(id)),
     undo === 'unknown-value' && context(noUndo),
@@ -153,13 +163,27 @@ function nextSteps({ id, state, triedAgainAs, words }: ShownOperation): KnownBlo
   return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
 }
 
-function quoteReason({ reason }: ShownOperation): string {
-  return reason === undefined ? '' : `>${escapeMrkdwn(reason, 500)}`;
+function quoteReason({ reason, via }: ShownOperation): string {
+  if (reason === undefined) return '';
+  return `>${escapeMrkdwn(reason, 500)}${via ? '\n_in the assistant’s words_' : ''}`;
+}
+
+function nameAssistant({ via, requester }: ShownOperation): string {
+  return via ? `:robot_face: Slack’s assistant asked for <@${requester.userId}>` : '';
+}
+
+function confirmButton(operation: ShownOperation): Button {
+  const style = operation.words.isDestructive ? 'danger' : 'primary';
+  const warning = `It runs at once: ${nameInPlainText(operation)}.${operation.words.isDestructive ? ' This cannot be undone.' : ''}`;
+  const confirm = { ...confirmation('Confirm it?', warning, 'Confirm', 'Back'), style } as const;
+  return button('Confirm', 'approvals:confirm', operation.id, { style, confirm });
 }
 
 function renderProgress(operation: ShownOperation, approvers: readonly string[] = []): string {
   const { approvals, approvalsNeeded, state, movedAt, movedBy, expiresAt } = operation;
+  const done = approvalsNeeded === 0 ? 'confirmed' : 'approved';
   const given = approvals.map(({ by }) => by);
+  if (waitsForRequester(operation)) return `*${renderState(operation)}* · until ${formatMoment(expiresAt)}`;
   if (state === 'proposed') {
     const able = approvers.filter((approver) => !given.includes(approver));
     const noun = approvalsNeeded === 1 ? 'approval' : 'approvals';
@@ -176,7 +200,7 @@ function renderProgress(operation: ShownOperation, approvers: readonly string[] 
   const facts = [
     `*${renderState(operation)}*${isByPerson ? ` by <@${movedBy}>` : ''}`,
     formatMoment(movedAt),
-    given.length > 0 && `approved by ${mention(given)}`,
+    given.length > 0 && `${done} by ${mention(given)}`,
   ];
   return join([join(facts, ' · '), describeOutcome(operation)], '\n');
 }

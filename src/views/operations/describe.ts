@@ -14,6 +14,8 @@ export interface ShownOperation {
   readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };
   readonly reason: string | undefined;
+  /** Asked for by Slack's assistant in the requester's name, and so is the reason. */
+  readonly via: 'assistant' | undefined;
   readonly words: RequestWords;
   readonly approvalsNeeded: number;
   readonly approvals: readonly { readonly by: string }[];
@@ -116,12 +118,25 @@ const states = {
   cancelled: ':heavy_minus_sign: cancelled',
 } as const;
 
-export function renderState({ state, outcome }: Pick<ShownOperation, 'state' | 'outcome'>): string {
+/** Whether nothing but a press of its own person is missing. */
+export function waitsForRequester({
+  state,
+  via,
+  approvalsNeeded,
+}: Pick<ShownOperation, 'state' | 'via' | 'approvalsNeeded'>): boolean {
+  return state === 'proposed' && via !== undefined && approvalsNeeded === 0;
+}
+
+export function renderState(
+  operation: Pick<ShownOperation, 'state' | 'outcome' | 'via' | 'approvalsNeeded'>,
+): string {
+  const { state, outcome } = operation;
+  if (waitsForRequester(operation)) return ':hourglass_flowing_sand: waiting for its person to confirm';
   return outcome?.word === 'unconfirmed' ? ':grey_question: accepted, not confirmed' : states[state];
 }
 
 /** The same without its sign, inside a sentence. */
-export function describeState(operation: Pick<ShownOperation, 'state' | 'outcome'>): string {
+export function describeState(operation: Parameters<typeof renderState>[0]): string {
   return renderState(operation).replace(/^:\w+: /u, '');
 }
 

@@ -63,6 +63,7 @@ const mutations: Readonly<Record<string, string>> = {
   policy_version: '8',
   approvals_needed: '0',
   attempt_of: 'null',
+  via: `'assistant'`,
   created_at: `created_at + interval '1 millisecond'`,
   expires_at: `expires_at + interval '1 day'`,
   seal: `'${'0'.repeat(64)}'`,

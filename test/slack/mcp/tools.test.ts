@@ -100,6 +100,8 @@ describe('the list of tools', () => {
       'compare_zones',
       'list_my_requests',
       'get_request',
+      'propose_volume_deletion',
+      'propose_variable_change',
     ]);
     for (const tool of old)
       expect(tool).toMatchObject({
@@ -117,7 +119,7 @@ describe('the list of tools', () => {
     const send = createSignedFetch(bot.slack.signingSecret);
     const transport = new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { fetch: send });
     await client.connect(transport);
-    expect((await client.listTools()).tools).toHaveLength(10);
+    expect((await client.listTools()).tools).toHaveLength(12);
     await client.close();
   });
 });
@@ -131,6 +133,8 @@ const argumentsOf: Readonly<Record<string, object>> = {
   get_upload_scanning: { shield_zone: '501' },
   compare_zones: { one: 'shop', other: 'media' },
   get_request: { request: 'none' },
+  propose_volume_deletion: { app: 'app0api00000001', volume: 'data-1', reason: 'The node is gone' },
+  propose_variable_change: { script: '301', variable: '12', required: true, reason: 'The runbook says so' },
 };
 
 describe('the switch', () => {
@@ -158,18 +162,23 @@ describe('the switch', () => {
 });
 
 describe('a call', () => {
+  beforeAll(() => {
+    aheadMs += 61_000;
+  });
+
   test('of each tool gives facts in its schema, text behind the fixed sentence, and blocks by the rules', async () => {
     const own = assistant(alice);
     const told = new Set<string>();
     for (const { name } of await own.tools()) {
       const answer = await own.call(String(name), argumentsOf[String(name)]);
       const facts = { isError: false, facts: { as_of: expect.any(String), total: expect.any(Number) } };
-      expect(answer).toMatchObject(name === 'get_request' ? { isError: true } : facts);
+      const isRefused = name === 'get_request' || String(name).startsWith('propose');
+      expect(answer).toMatchObject(isRefused ? { isError: true } : facts);
       if (!answer.isError) told.add((answer.text.split('\n')[0] ?? '').replace(/ Lists are cut.*/u, ''));
     }
     expect([...told]).toMatchSnapshot();
     expect(bot.slack.problems).toEqual([]);
-    expect(own.asked).toEqual([]);
+    expect(own.asked.map(({ tool }) => tool)).toEqual(['propose_volume_deletion', 'propose_variable_change']);
   });
 
   test('says the numbers of the typed command', async () => {
@@ -240,7 +249,7 @@ describe('a call', () => {
 describe('text of others', () => {
   // Of the calls a minute none is used up.
   beforeAll(() => {
-    aheadMs = 61_000;
+    aheadMs += 61_000;
   });
 
   const names = {

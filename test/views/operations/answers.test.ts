@@ -27,6 +27,7 @@ function show<Request>(
     state,
     requester: { userId: 'U0ALICE00' },
     reason: undefined,
+    via: undefined,
     words: {
       what: kind.describe(request, told),
       consequences: kind.consequences(null, request),

@@ -1,0 +1,190 @@
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Assistant } from '../../../simulator/slack/assistant.ts';
+import {
+  type ApprovalWorkspace,
+  alice,
+  bob,
+  configure,
+  countDeleteRequests,
+  startApprovalWorkspace,
+} from '../../commands/operations/workspace.ts';
+import { createPublicUrl } from '../../support/bot.ts';
+import { readStable } from '../../support/words.ts';
+
+let team: ApprovalWorkspace;
+let own: Assistant;
+/** Of the bot's clock: so many calls are too many for a minute. */
+let aheadMs = 0;
+const reason = 'The node is gone, says the runbook';
+
+async function start(settings: Record<string, unknown>): Promise<void> {
+  const env = await createPublicUrl();
+  team = await startApprovalWorkspace({
+    transport: 'http',
+    env,
+    now: () => new Date(Date.now() + aheadMs),
+    settings: { assistant: 'proposing', ...settings },
+  });
+  own = team.bot.slack.assistant(alice, { origin: env.PUBLIC_URL });
+}
+
+async function stop(): Promise<void> {
+  await own.close();
+  await team.bot.stop();
+}
+
+type Data = { request: string; state: string };
+const dataOf = ({ facts }: { readonly facts: object | undefined }): Data => (facts as { data: Data }).data;
+
+/** Requests to the CDN that are not reads. */
+const countWrites = (): number => team.bot.cdn.requests.filter(({ method }) => method !== 'GET').length;
+
+const cardsAbout = (volumeId: string): string[] =>
+  team.bob
+    .messages()
+    .filter(({ reads }) => reads.includes(volumeId))
+    .map(({ ts }) => ts);
+
+describe('where an approver decides', () => {
+  beforeAll(() => start({ destroyApprovals: 1 }));
+  afterAll(stop);
+
+  test('a deletion is asked for, marked as the assistant’s, and runs when another person approves', async () => {
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const asked = dataOf(await own.call('propose_volume_deletion', { app, volume, reason }));
+    expect(asked).toMatchObject({ state: 'waits_for_approval', approvals: { needed: 1, given: 0 } });
+    const card = await team.bob.waitForMessage(({ reads }) => reads.includes(volume));
+    expect(readStable(card, { volume, app })).toMatchSnapshot('card');
+    const mine = await team.alice.waitForMessage(({ reads }) => reads.startsWith('Your request'));
+    expect(readStable(mine, { volume, app })).toMatchSnapshot('own message');
+
+    await team.alice.press('approvals:approve', { ts: card.ts });
+    expect(countDeleteRequests(team, volume)).toBe(0);
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    await expect
+      .poll(async () => dataOf(await own.call('get_request', { request: asked.request })).state)
+      .toBe('succeeded');
+    expect(countDeleteRequests(team, volume)).toBe(1);
+  });
+
+  test('ten equal asks are one request, one card; a fourth one that waits is refused', async () => {
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const asked = { app, volume, reason };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => own.call('propose_volume_deletion', asked)),
+    );
+    expect(new Set(answers.map((answer) => dataOf(answer).request)).size).toBe(1);
+    await team.bob.waitForMessage(({ reads }) => reads.includes(volume));
+    expect(cardsAbout(volume)).toHaveLength(1);
+    for (let nth = 0; nth < 2; nth += 1) {
+      const { appId, volumeId } = team.addVolume();
+      const more = { app: appId, volume: volumeId, reason };
+      expect(await own.call('propose_volume_deletion', more)).toMatchObject({ isError: false });
+    }
+    const { appId, volumeId } = team.addVolume();
+    const refused = await own.call('propose_volume_deletion', { app: appId, volume: volumeId, reason });
+    expect({ isError: refused.isError, text: readStable(refused.text) }).toMatchSnapshot();
+  });
+
+  test('requests of others are not told', async () => {
+    const mine = (await own.call('list_my_requests')).facts as unknown as { data: { requests: Data[] } };
+    const { requests } = mine.data;
+    const others = team.bot.slack.assistant(bob, { origin: team.bot.env['PUBLIC_URL'] ?? '' });
+    const answer = await others.call('get_request', { request: requests[0]?.request });
+    await others.close();
+    expect({ isError: answer.isError, text: readStable(answer.text) }).toMatchSnapshot();
+  });
+
+  test('each call that asks was put to the person', () => {
+    expect(new Set(own.asked.map(({ tool }) => tool))).toEqual(new Set(['propose_volume_deletion']));
+    expect(team.bot.slack.problems).toEqual([]);
+  });
+});
+
+describe('where nobody else has to approve', () => {
+  beforeAll(() => start({ destroyApprovals: 0, changeApprovals: 0 }));
+  afterAll(stop);
+
+  test('a deletion waits for a press of its person, and of nobody else', async () => {
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const asked = dataOf(await own.call('propose_volume_deletion', { app, volume, reason }));
+    expect(asked.state).toBe('waits_for_you');
+    const message = await team.alice.waitForMessage(({ reads }) => reads.startsWith('Your request'));
+    expect(readStable(message, { volume, app })).toMatchSnapshot();
+    expect(countDeleteRequests(team, volume)).toBe(0);
+    // The value of the button is an id, which anybody could send.
+    await team.bob
+      .press('approvals:confirm', { ts: message.ts, value: asked.request })
+      .catch(() => undefined);
+    expect(countDeleteRequests(team, volume)).toBe(0);
+    await team.alice.press('approvals:confirm', { ts: message.ts });
+    await expect
+      .poll(async () => dataOf(await own.call('get_request', { request: asked.request })).state)
+      .toBe('succeeded');
+    await team.alice.press('approvals:confirm', { ts: message.ts }).catch(() => undefined);
+    expect(countDeleteRequests(team, volume)).toBe(1);
+  });
+
+  test('a variable is changed after the press, and its value never passes a model', async () => {
+    const change = { script: '301', variable: '12', required: true, reason };
+    const before = countWrites();
+    const asked = dataOf(await own.call('propose_variable_change', change));
+    expect(asked.state).toBe('waits_for_you');
+    const message = await team.alice.waitForMessage(({ reads }) => reads.startsWith('Your request: set'));
+    expect(countWrites()).toBe(before);
+    await team.alice.press('approvals:confirm', { ts: message.ts });
+    await expect.poll(() => countWrites()).toBe(before + 1);
+
+    const listed = (await own.tools()).find(({ name }) => name === 'propose_variable_change');
+    expect(JSON.stringify(listed?.['inputSchema'])).not.toMatch(/"value"|default/u);
+    const form = { script: '301', variable: '12', new_value: true, reason };
+    for (let nth = 0; nth < 3; nth += 1)
+      expect(dataOf(await own.call('propose_variable_change', form)).request).toBeNull();
+    const sent = team.alice.messages().filter(({ reads }) => reads.includes('Type the value'));
+    expect(sent).toHaveLength(1);
+    await team.alice.press('help:run:1', { ts: sent[0]?.ts ?? '' });
+    const view = await team.alice.waitForModal('variables:submit');
+    const filled = JSON.stringify(view.state.values);
+    expect([filled.includes('301'), filled.includes('"12"')]).toEqual([true, true]);
+  });
+
+  test('no sequence of calls sends anything but reads', async () => {
+    const before = countWrites();
+    const { appId: app } = team.addVolume();
+    const names = (await own.tools()).map(({ name }) => String(name));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...names),
+        fc.constantFrom('shop', '301', '12', app, 'data-1', '501'),
+        fc.constantFrom('12', 'data-1', 'data-2', 'media'),
+        fc.boolean(),
+        async (tool, first, second, flag) => {
+          aheadMs += 2_500;
+          await own.call(tool, {
+            zone: first,
+            app: first,
+            script: first,
+            shield_zone: '501',
+            one: first,
+            other: second,
+            volume: second,
+            variable: '12',
+            required: flag,
+            reason,
+            request: second,
+          });
+        },
+      ),
+      { numRuns: 80 },
+    );
+    expect(countWrites()).toBe(before);
+  });
+
+  test('while assistants may only read, both are refused', async () => {
+    await configure(team.carol, { assistant: 'reading' });
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const answer = await own.call('propose_volume_deletion', { app, volume, reason });
+    expect({ isError: answer.isError, text: readStable(answer.text) }).toMatchSnapshot();
+  });
+});
