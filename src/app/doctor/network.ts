@@ -21,22 +21,39 @@ export async function checkAddresses({ config, fetch }: Subject): Promise<Findin
   const says = `does not reach the bot (${answer.slice(0, 60)})`;
   if (!answer.startsWith('ok')) return [{ check, state: 'failed', says, fix }];
   const reached: Finding = { check, state: 'ok', says: 'reaches the bot' };
-  return slack.appToken ? [reached] : [reached, await checkEventAddress(`${base}/slack/events`, fetch)];
+  return [
+    reached,
+    ...(slack.appToken ? [] : [await checkEventAddress(`${base}/slack/events`, fetch)]),
+    ...(slack.signingSecret ? [await checkToolAddress(`${base}/mcp`, fetch)] : []),
+  ];
 }
 
 /** Slack's one address for commands, events and interactivity: a delivery without a signature is refused there. */
 async function checkEventAddress(url: string, fetch: Subject['fetch']): Promise<Finding> {
   const check = 'event address';
-  const status = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) }).then(
-    (response) => `HTTP ${response.status}`,
-    () => 'no answer',
-  );
+  const status = await postUnsigned(url, fetch);
   if (status === 'HTTP 401') {
     const says = `takes signed deliveries; Slack needs ${url} for the command, events, interactivity and menus`;
     return { check, state: 'ok', says };
   }
   const fix = 'Have the proxy pass POST requests of /slack/events to the bot, body and headers unchanged.';
   return { check, state: 'failed', says: `does not take Slack’s deliveries (${status})`, fix };
+}
+
+/** Where Slack's assistant calls the tools: the same. */
+async function checkToolAddress(url: string, fetch: Subject['fetch']): Promise<Finding> {
+  const check = 'assistant address';
+  const status = await postUnsigned(url, fetch);
+  if (status === 'HTTP 401') return { check, state: 'ok', says: `takes signed calls of tools at ${url}` };
+  const fix = 'Have the proxy pass POST requests of /mcp to the bot, body and headers unchanged.';
+  return { check, state: 'limited', says: `Slack’s assistant cannot call tools (${status})`, fix };
+}
+
+function postUnsigned(url: string, fetch: Subject['fetch']): Promise<string> {
+  return fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) }).then(
+    (response) => `HTTP ${response.status}`,
+    () => 'no answer',
+  );
 }
 
 /** Slack's hosts beside `slack.com`: Socket Mode, files, answers. */

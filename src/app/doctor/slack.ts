@@ -66,7 +66,11 @@ async function checkToken(
     const { team, team_id: teamId, enterprise_id: enterpriseId, is_enterprise_install: isWhole } = answer;
     return {
       tenant: (isWhole ? enterpriseId : teamId) ?? '',
-      found: [{ check, state: 'ok', says: `accepted by ${team}` }, ...findLackingScopes(given, options)],
+      found: [
+        { check, state: 'ok', says: `accepted by ${team}` },
+        ...findLackingScopes(given, options),
+        ...checkAssistantScope(given, options),
+      ],
     };
   } catch (error) {
     const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
@@ -88,6 +92,16 @@ function findLackingScopes(given: readonly string[], { config }: Options): Findi
     says: `not granted; without it: ${lost}`,
     fix,
   }));
+}
+
+/** Only where Slack's assistant could reach the bot. */
+function checkAssistantScope(given: readonly string[], { config }: Options): Finding[] {
+  if (config.web.publicUrl === undefined || !config.slack.signingSecret) return [];
+  const check = 'scope mcp:connect';
+  if (given.includes('mcp:connect')) return [{ check, state: 'ok', says: 'granted, for Slack’s assistant' }];
+  const fix =
+    'To let people ask in words, add the lines of docs/assistant.md to the manifest and reinstall the app.';
+  return [{ check, state: 'skipped', says: 'not granted: Slack’s assistant has no tools of the bot', fix }];
 }
 
 /** Over Socket Mode, whether the app token opens connections. */

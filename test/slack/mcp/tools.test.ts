@@ -294,3 +294,17 @@ test('each call is in the audit, with its tool and without its arguments', async
   const { reads } = await person.waitForMessage(({ reads }) => reads.includes('get_zone'));
   expect(reads).not.toContain('shop');
 });
+
+test('the doctor says whether the address is reached, and the scope granted', async () => {
+  const person = bot.slack.as(alice, ops);
+  await person.slash('doctor');
+  const { reads } = await person.waitForMessage(({ reads }) => reads.includes('mcp:connect'), 10_000);
+  expect(
+    readStable(
+      reads
+        .split('\n')
+        .filter((line) => line.includes('assistant'))
+        .join('\n'),
+    ),
+  ).toMatchSnapshot();
+});
