@@ -2,12 +2,12 @@ import { z } from 'zod';
 import * as views from '../views/apps.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { isNote } from '../views/blocks/menu.ts';
-import { type Command, defineForm, type Feature, type With } from './define.ts';
+import { type Command, type Context, defineForm, type Feature } from './define.ts';
 import { rememberUse, resolveId, withKnownIds } from './names.ts';
 import { findKnownZones } from './zones/lookup.ts';
 import { createNameIndex, defineZonePicker } from './zones/pickers.ts';
 
-const appCommand: Command<'names' | 'zoneCache'> = {
+const appCommand: Command = {
   name: 'app',
   aliases: ['apps', 'container'],
   usage: 'app <appId>',
@@ -44,7 +44,7 @@ const appFields = z
     return appId || app;
   });
 
-export const apps: Feature<'names' | 'zoneCache'> = {
+export const apps: Feature = {
   name: 'apps',
   commands: [appCommand],
   actions: [
@@ -62,11 +62,7 @@ export const apps: Feature<'names' | 'zoneCache'> = {
   pickers: [withKnownIds('app', appPicker)],
 };
 
-async function showApp(
-  id: string,
-  context: With<'names' | 'zoneCache'>,
-  hasValues = false,
-): Promise<Message> {
+async function showApp(id: string, context: Context, hasValues = false): Promise<Message> {
   const client = await context.cdn();
   const [app, named] = await Promise.all([
     client.apps.summary(id),

@@ -10,7 +10,7 @@ import * as views from '../views/audit/audit.ts';
 import { renderAuditLine } from '../views/audit/words.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
-import type { Feature, With } from './define.ts';
+import type { Context, Feature } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import type { Words } from './words.ts';
 
@@ -20,7 +20,7 @@ const defaultLimit = 20;
 /** More records than this are for a file. */
 const maxLimit = 100;
 
-export const audit: Feature<'audit' | 'tempDirectory'> = {
+export const audit: Feature = {
   name: 'audit',
   commands: [
     {
@@ -44,7 +44,7 @@ export const audit: Feature<'audit' | 'tempDirectory'> = {
   ],
 };
 
-async function showList(view: views.AuditView, context: With<'audit'>): Promise<Message> {
+async function showList(view: views.AuditView, context: Context): Promise<Message> {
   const tenant = tenantId(context.person);
   const takenAt = context.now();
   const [records, state] = await Promise.all([
@@ -55,7 +55,7 @@ async function showList(view: views.AuditView, context: With<'audit'>): Promise<
   return views.renderAuditList({ view, lines, kinds: auditEvents, state, takenAt, value: encodeQuery });
 }
 
-async function sendFile(value: string, context: With<'audit' | 'tempDirectory'>): Promise<Message> {
+async function sendFile(value: string, context: Context): Promise<Message> {
   const tenant = tenantId(context.person);
   const written = await writeFile(tenant, toFilter(decodeQuery(value)), context);
   if (!written) return views.renderNoRecords();
@@ -78,7 +78,7 @@ async function sendFile(value: string, context: With<'audit' | 'tempDirectory'>)
 async function writeFile(
   tenant: string,
   filter: AuditFilter,
-  { audit, tempDirectory, signal }: With<'audit' | 'tempDirectory'>,
+  { audit, tempDirectory, signal }: Context,
 ): Promise<{ path: string; records: number; head: string | undefined } | undefined> {
   const { head } = await audit.check(tenant, 1);
   if (!head) return undefined;

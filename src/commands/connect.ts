@@ -7,7 +7,7 @@ import { computeRights, decide, initialPolicy } from '../auth/policy/policy.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
-import { type Command, type Context, defineForm, type Feature, type Setup, type With } from './define.ts';
+import { type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
 import { cancelUnbegun } from './operations/expiry.ts';
 import { assertAllowed } from './operations/proposals.ts';
 
@@ -35,7 +35,7 @@ export const accessKey = z
   })
   .transform((key) => new Secret(key, 'cdn-key'));
 
-export const connect: Feature<'cdnWith' | ForgetsWith> = {
+export const connect: Feature = {
   name: 'connect',
   commands: [
     {
@@ -107,7 +107,7 @@ function renderForm({ keyPage }: Setup): ModalView | undefined {
   return keyPage ? undefined : views.renderConnectForm();
 }
 
-async function offerPage(context: With<'keyPage'>): Promise<Message> {
+async function offerPage(context: Context): Promise<Message> {
   const { keyPage } = context;
   if (!keyPage) throw new Error('no page to offer: the form opens instead');
   await assertMember(context);
@@ -124,10 +124,8 @@ async function assertMember(context: Context): Promise<void> {
   assertAllowed(decision, context);
 }
 
-type ForgetsWith = 'accounts' | 'keyPage' | 'keyStore' | 'ledger' | 'reports' | 'zoneCache';
-
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
-async function forget(context: With<ForgetsWith>): Promise<Message> {
+async function forget(context: Context): Promise<Message> {
   const { accounts, keyStore, keyPage, ledger, person, zoneCache } = context;
   const pausing = await findPausing(context);
   // The links first: the key may have come by one of them.
@@ -141,12 +139,12 @@ async function forget(context: With<ForgetsWith>): Promise<Message> {
 }
 
 /** The person's digests and alerts, which pause without their key. */
-async function findPausing({ reports, person }: With<'reports'>) {
+async function findPausing({ reports, person }: Context) {
   const all = await reports.list(tenantId(person));
   return all.filter(({ owner, paused }) => owner.userId === person.userId && !paused);
 }
 
-async function checkAndLink(key: Secret, context: With<'cdnWith' | 'keyStore' | 'zoneCache'>) {
+async function checkAndLink(key: Secret, context: Context) {
   await assertMember(context);
   const checked = await checkKey(key, context);
   if (!checked.works)
@@ -163,7 +161,7 @@ type CheckedKey =
 /** Tries a key with one cheap read. Stores nothing. */
 export async function checkKey(
   key: Secret,
-  { cdnWith, explain }: Pick<With<'cdnWith'>, 'cdnWith' | 'explain'>,
+  { cdnWith, explain }: Pick<Context, 'cdnWith' | 'explain'>,
 ): Promise<CheckedKey> {
   try {
     // 5 is the smallest page the CDN gives.
@@ -189,7 +187,7 @@ export async function checkKey(
 
 export async function linkKey(
   key: Secret,
-  { keyStore, person, zoneCache }: Pick<With<'keyStore' | 'zoneCache'>, 'keyStore' | 'person' | 'zoneCache'>,
+  { keyStore, person, zoneCache }: Pick<Context, 'keyStore' | 'person' | 'zoneCache'>,
   cause: 'form' | 'page',
 ): Promise<LinkedKey> {
   const linked = await keyStore.link(person, key, { cause });

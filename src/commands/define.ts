@@ -26,7 +26,7 @@ import type { SettingsHistory } from './zones/history/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
 /** Available to every command, button and form: the person, the place, the CDN and the policy. Independent of Slack. */
-export interface Context {
+export interface Context extends Services {
   readonly person: Person;
   /** The CDN with the person's own key, until a signal aborts. @throws UserError that offers to connect without a key. */
   readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
@@ -53,7 +53,7 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
-/** Services for some features only. A feature names its own: `Feature<'reports'>`. */
+/** What features share with the rest of the bot. */
 export interface Services {
   /** A client for a key that is not linked yet. */
   readonly cdnWith: (key: Secret) => CdnClient;
@@ -105,9 +105,6 @@ export interface Sharing {
   ) => Promise<ShareOutcome>;
 }
 
-export type Service = keyof Services;
-export type With<Needs extends Service> = Context & Pick<Services, Needs>;
-
 export interface OpenModal {
   /** The `private_metadata` of the view. Never a right, never a secret. */
   readonly metadata: string | undefined;
@@ -124,19 +121,19 @@ export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 export type Setup = Pick<Services, 'keyPage'>;
 
 /** The work of a command with its words, or of an action with its value. */
-export interface Entry<Input, Needs extends Service = never> {
+export interface Entry<Input> {
   /** The right for some of its inputs, if it differs from `needs`: stopping something needs no key. */
   readonly needsFor?: (input: Input) => Right;
   /** A modal to open instead of running. No I/O, so that it opens at once. */
   readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
   /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
-  readonly load?: (input: Input, context: With<Needs>) => Promise<ModalView>;
-  readonly run?: (input: Input, context: With<Needs>) => Answer;
+  readonly load?: (input: Input, context: Context) => Promise<ModalView>;
+  readonly run?: (input: Input, context: Context) => Answer;
   /** The Home tab is published again after the answer. */
   readonly changesHome?: true;
 }
 
-export interface Command<Needs extends Service = never> extends CommandSummary, Entry<Words, Needs> {
+export interface Command extends CommandSummary, Entry<Words> {
   /** Allows UUIDs after a command that needs no right to the CDN; elsewhere a UUID is taken for a key. */
   readonly ids?: true;
   /** Its answer can be shown to others: by *Share* in it, or typed with `in #ops` or `here` at the end. `never`: that is refused. */
@@ -144,11 +141,11 @@ export interface Command<Needs extends Service = never> extends CommandSummary, 
   /** Shows its answer to others, so it is not offered once more. */
   readonly showsOthers?: true;
   /** With `shares`: all entries of its answer as a file, which can go with it. */
-  readonly file?: (words: Words, as: SharedFile, context: With<Needs>) => Answer;
+  readonly file?: (words: Words, as: SharedFile, context: Context) => Answer;
 }
 
 /** `value` is the button's value or the chosen option's. The answer replaces the message or modal of the button. */
-export interface Action<Needs extends Service = never> extends Entry<string, Needs> {
+export interface Action extends Entry<string> {
   /** `feature:verb`, the action_id. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
   readonly id: string;
   readonly needs: Right;
@@ -157,7 +154,7 @@ export interface Action<Needs extends Service = never> extends Entry<string, Nee
    * keeps the input of an unchanged block id, so an input that must show something else gets another one: `from:2` is
    * read as `from`. Of two presses at once one is dropped.
    */
-  readonly redraw?: (value: string, context: With<Needs>) => Promise<ModalView | undefined>;
+  readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
   /** With `redraw`: changes only what is between the inputs, so of two presses at once both count. */
   readonly preservesInputs?: true;
   /** Inputs with `dispatch_action` that also route here, by their own names. */
@@ -170,7 +167,7 @@ export interface Action<Needs extends Service = never> extends Entry<string, Nee
   readonly toCommand?: (actionId: string, chosen: string) => string;
 }
 
-export interface Form<Needs extends Service = never> {
+export interface Form {
   /** `feature:verb`, the callback_id of the modal. */
   readonly id: string;
   readonly needs: Right;
@@ -182,7 +179,7 @@ export interface Form<Needs extends Service = never> {
    * With `loadingView`: the modal that replaces it. Without: a private answer where the form was opened, or in the
    * form itself if that was on top of another modal or in no channel.
    */
-  readonly run: (values: unknown, context: With<Needs>) => Answer | Promise<FormResult>;
+  readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
   readonly changesHome?: true;
   /** A CDN key may be typed into it. In every other form a key is a field error before anything is read. */
   readonly takesKeys?: true;
@@ -195,17 +192,17 @@ export type ReadResult = { errors: Record<string, string> } | { again: ModalView
 export type SubmitInfo = { readonly now: Date; readonly metadata: string | undefined };
 
 /** Serves the options of a select with search (external select). */
-export interface Picker<Needs extends Service = never> {
+export interface Picker {
   readonly id: string;
   readonly fields?: readonly string[];
   readonly needs: Right;
   /** Starts to read in the background what the menu will ask for; called when a form with this menu opens. */
-  readonly prefetch?: (context: With<Needs>) => void;
-  readonly run: (typed: string, context: With<Needs>) => Promise<readonly (Option | PlainTextOption)[]>;
+  readonly prefetch?: (context: Context) => void;
+  readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }
 
 /** An entry of Slack's ⚡ menu (`global`) or of the menu beside every message. Each is also in manifest.yml. */
-export interface Shortcut<Needs extends Service = never> {
+export interface Shortcut {
   /** `feature:verb`, the callback_id in the manifest. */
   readonly id: string;
   readonly kind: 'global' | 'message';
@@ -216,35 +213,35 @@ export interface Shortcut<Needs extends Service = never> {
   readonly needs: Right;
   /** Opens before the policy decides: a form, or a skeleton until `load` or `run` is done. */
   readonly modal: (message: unknown) => ModalView;
-  readonly load?: (message: unknown, context: With<Needs>) => Promise<ModalView>;
+  readonly load?: (message: unknown, context: Context) => Promise<ModalView>;
   /** The answer in that modal; undefined = the modal stays. */
-  readonly run?: (message: unknown, context: With<Needs>) => Answer | undefined;
+  readonly run?: (message: unknown, context: Context) => Answer | undefined;
 }
 
-/** One feature, with the services it uses: `Feature<'reports' | 'keyStore'>`. */
-export interface Feature<Needs extends Service = never> {
+/** One feature. */
+export interface Feature {
   readonly name: string;
-  readonly commands: readonly Command<Needs>[];
-  readonly actions?: readonly Action<Needs>[];
-  readonly forms?: readonly Form<Needs>[];
-  readonly pickers?: readonly Picker<Needs>[];
-  readonly shortcuts?: readonly Shortcut<Needs>[];
+  readonly commands: readonly Command[];
+  readonly actions?: readonly Action[];
+  readonly forms?: readonly Form[];
+  readonly pickers?: readonly Picker[];
+  readonly shortcuts?: readonly Shortcut[];
   /**
    * Its part of the Home tab, heading included. The whole tab waits for it, so it reads the bot's own store and never
    * the CDN. If it fails, the tab shows the failure in its place.
    */
-  readonly homeSection?: (context: With<Needs>) => Promise<readonly KnownBlock[]>;
+  readonly homeSection?: (context: Context) => Promise<readonly KnownBlock[]>;
 }
 
 /** A form whose `read` is a zod schema: each issue becomes the error of its block. */
-export function defineForm<Schema extends z.ZodType, Needs extends Service = never>({
+export function defineForm<Schema extends z.ZodType>({
   fields: schema,
   run,
   ...form
-}: Omit<Form<Needs>, 'read' | 'run'> & {
+}: Omit<Form, 'read' | 'run'> & {
   fields: Schema;
-  run: (values: z.output<Schema>, context: With<Needs>) => Answer | Promise<FormResult>;
-}): Form<Needs> {
+  run: (values: z.output<Schema>, context: Context) => Answer | Promise<FormResult>;
+}): Form {
   return {
     ...form,
     read(fields) {

@@ -4,13 +4,13 @@ import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
 import { quoteWord } from '../views/zones/rows.ts';
 import { findMeanings, findWordsFor } from './aliases.ts';
-import { type Command, type Feature, findLast, type With } from './define.ts';
+import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import { parseWords, withoutFirst } from './words.ts';
 import { zoneCommand } from './zones/details.ts';
 import { lookUpZone } from './zones/lookup.ts';
 
-const helpCommand: Command<'features'> = {
+const helpCommand: Command = {
   name: 'help',
   aliases: ['?', 'commands'],
   usage: 'help [all|words]',
@@ -24,7 +24,7 @@ const helpCommand: Command<'features'> = {
  * Answers what is not a command: with the zone of that name, else with the nearest commands and zones as buttons. The
  * buttons keep the words that follow.
  */
-export const unknownCommand: Command<'features' | 'zoneCache'> = {
+export const unknownCommand: Command = {
   name: 'unknown',
   usage: 'help',
   summary: 'Answers words that are not a command',
@@ -56,7 +56,7 @@ export const unknownCommand: Command<'features' | 'zoneCache'> = {
 const mostZones = 3;
 
 /** The zones that a name may mean; undefined = this person's zones cannot be read. */
-async function findZones(text: string, context: With<'zoneCache'>) {
+async function findZones(text: string, context: Context) {
   if (text.length > 100 || !(await context.decide('read')).allowed) return undefined;
   try {
     const found = await lookUpZone(text, context);
@@ -72,13 +72,13 @@ function isNameOf({ id, name }: views.NamedZone, text: string): boolean {
   return name.toLowerCase() === text.toLowerCase() || id === text;
 }
 
-export const help: Feature<'features'> = {
+export const help: Feature = {
   name: 'help',
   commands: [helpCommand],
   actions: [{ id: 'help:run', needs: 'none', runsCommand: true }],
 };
 
-async function searchHelp(search: string, context: With<'features'>): Promise<Message> {
+async function searchHelp(search: string, context: Context): Promise<Message> {
   const { channelId, features, authorizer } = context;
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;

@@ -1,9 +1,9 @@
 import type { HomeView } from '@slack/types';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
-import type { Feature, Service, With } from './define.ts';
+import type { Context, Feature } from './define.ts';
 
-export const homeTab: Feature<'features'> = {
+export const homeTab: Feature = {
   name: 'home',
   commands: [],
   shortcuts: [
@@ -23,10 +23,7 @@ export const homeTab: Feature<'features'> = {
 };
 
 /** The Home tab of one person. */
-export async function loadHome(
-  context: With<Service>,
-  features: readonly Feature<Service>[],
-): Promise<HomeView> {
+export async function loadHome(context: Context, features: readonly Feature[]): Promise<HomeView> {
   const { authorizer, now, person } = context;
   const [linked, { commands, rights }, sections] = await Promise.all([
     authorizer.linked(),
@@ -40,7 +37,7 @@ export async function loadHome(
 const shownElsewhere = new Set(['connect', 'disconnect', 'name', 'here']);
 
 /** The person's rights, and the commands that they may run, by their effect. */
-async function findAllowed({ authorizer, channelId, features }: With<'features'>) {
+async function findAllowed({ authorizer, channelId, features }: Context) {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const commands = features
     .flatMap(({ commands }) => commands)
@@ -53,7 +50,7 @@ async function findAllowed({ authorizer, channelId, features }: With<'features'>
 const waiting = ['approvals', 'settings'];
 
 /** The sections of the features. One that fails shows why, and the others stay. */
-async function loadSections(context: With<Service>, features: readonly Feature<Service>[]) {
+async function loadSections(context: Context, features: readonly Feature[]) {
   const first = features.filter(({ name }) => waiting.includes(name));
   const ordered = [...first, ...features.filter((feature) => !first.includes(feature))];
   const sections = ordered.map(async ({ name, homeSection }) => {

@@ -9,12 +9,12 @@ import { hasSecret } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/names.ts';
-import { type Command, type Context, defineForm, type Feature, type Picker, type With } from './define.ts';
+import { type Command, type Context, defineForm, type Feature, type Picker } from './define.ts';
 import type { Words } from './words.ts';
 
 const looksLikeIdError = 'This name looks like an ID. Add a word, so that nobody takes it for one.';
 
-const nameCommand: Command<'names'> = {
+const nameCommand: Command = {
   name: 'name',
   aliases: ['names', 'rename'],
   usage: 'name [<app|script|shield> <id> <name>] | name list',
@@ -86,10 +86,7 @@ const fields = z
     error: 'This ID is a whole number, such as 501.',
   });
 
-async function giveName(
-  { kind, id, name }: z.output<typeof fields>,
-  context: Context & With<'names'>,
-): Promise<Message> {
+async function giveName({ kind, id, name }: z.output<typeof fields>, context: Context): Promise<Message> {
   const { names, person } = context;
   const given = { kind, id, name: name || undefined };
   if (kind === 'app' && given.name !== undefined && (await isAppId(given.name, context)))
@@ -117,17 +114,14 @@ async function giveName(
   );
 }
 
-export const namesFeature: Feature<'names'> = {
+export const namesFeature: Feature = {
   name: 'names',
   commands: [nameCommand],
   forms: [defineForm({ id: 'names:submit', needs: 'read', fields, run: giveName })],
 };
 
 /** The same menu with the ids that have a name or were used before on top: those that no zone names are there, too. */
-export function withKnownIds<Needs extends 'names' | 'zoneCache'>(
-  kind: NamedKind,
-  picker: Picker<Needs>,
-): Picker<Needs | 'names'> {
+export function withKnownIds(kind: NamedKind, picker: Picker): Picker {
   return {
     ...picker,
     async run(typed, context) {
@@ -142,16 +136,12 @@ export function withKnownIds<Needs extends 'names' | 'zoneCache'>(
 }
 
 /** The ID that was typed, or whose name was typed; the words after it belong to the command. */
-export function resolveId(
-  kind: NamedKind,
-  { list }: Words,
-  { names, person }: With<'names'>,
-): Promise<string> {
+export function resolveId(kind: NamedKind, { list }: Words, { names, person }: Context): Promise<string> {
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
 }
 
 /** The app that a deletion means. A name is taken for one only if the CDN knows no app with that ID. */
-export async function resolveAppToDelete(typed: string, context: With<'names'>): Promise<string> {
+export async function resolveAppToDelete(typed: string, context: Context): Promise<string> {
   const id = await context.names.resolve(context.person, 'app', typed);
   return id === typed || !(await isAppId(typed, context)) ? id : typed;
 }
@@ -172,7 +162,7 @@ async function isAppId(typed: string, context: Context): Promise<boolean> {
 }
 
 /** Remembers an id for the menus. The answer does not depend on it. */
-export async function rememberUse(kind: NamedKind, id: string, context: With<'names'>): Promise<void> {
+export async function rememberUse(kind: NamedKind, id: string, context: Context): Promise<void> {
   try {
     await context.names.use(context.person, kind, id);
   } catch (error) {

@@ -5,7 +5,7 @@ import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
 import { connect, refusePastedKey } from './connect.ts';
-import type { Command, Feature, Service } from './define.ts';
+import type { Command, Feature } from './define.ts';
 import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
 import { homeTab } from './home.ts';
@@ -29,7 +29,7 @@ import { compare } from './zones/compare.ts';
 import { zones } from './zones/list.ts';
 
 /** All features, in the order of the help. A new feature is one line here. */
-export const features: readonly Feature<Service>[] = [
+export const features: readonly Feature[] = [
   zones,
   changes,
   compare,
@@ -56,7 +56,7 @@ export const features: readonly Feature<Service>[] = [
   stepRequests,
 ];
 
-const commands = new Map<string, Command<Service>>();
+const commands = new Map<string, Command>();
 for (const command of features.flatMap((feature) => feature.commands)) {
   for (const word of [command.name, ...(command.aliases ?? [])]) commands.set(word, command);
 }
@@ -69,7 +69,7 @@ export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => sho
  * The typed command and the words after its name. Always finds one: an empty text is help, a common word or sentence is the
  * command that answers it, an unknown word gets suggestions, and a key in the text is refused without passing the words on.
  */
-export function findCommand(typed: Words): { readonly command: Command<Service>; readonly words: Words } {
+export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
   const words = understood ?? typed;

@@ -17,7 +17,7 @@ const scriptPicker = defineZonePicker({
   messages: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
 });
 
-export const scripts: Feature<'names' | 'zoneCache'> = {
+export const scripts: Feature = {
   name: 'scripts',
   commands: [],
   pickers: [withKnownIds('script', scriptPicker)],

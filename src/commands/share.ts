@@ -4,8 +4,7 @@ import { UserError } from '../errors.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
-import type { Service } from './define.ts';
-import { type Command, type Feature, findLast, type With } from './define.ts';
+import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { assertAllowed } from './operations/proposals.ts';
 import { toWords, type Words } from './words.ts';
 
@@ -46,7 +45,7 @@ export function splitTarget({
 }
 
 /** The same command, whose answer is shown to all who read the target. */
-export function shareCommand(command: Command<Service>, target: ShareTarget): Command<Service> {
+export function shareCommand(command: Command, target: ShareTarget): Command {
   const { modal, load: _, ...rest } = command;
   return {
     ...rest,
@@ -60,7 +59,7 @@ export function shareCommand(command: Command<Service>, target: ShareTarget): Co
 }
 
 /** The same command, whose answer is for its asker alone. */
-export function refuseSharing(command: Command<Service>): Command<Service> {
+export function refuseSharing(command: Command): Command {
   const { modal: _, load: __, ...rest } = command;
   return {
     ...rest,
@@ -75,10 +74,10 @@ export function refuseSharing(command: Command<Service>): Command<Service> {
 }
 
 async function share(
-  command: Command<Service>,
+  command: Command,
   words: Words,
   { channel: wanted, shown, file, words: where }: ShareTarget,
-  context: With<Service>,
+  context: Context,
 ): Promise<Message> {
   const { sharing, audit, person, authorizer } = context;
   const to = await findPlace(wanted, context);
@@ -111,7 +110,7 @@ async function share(
 /** The channel and thread of a target. @throws UserError for a channel that is not found. */
 export async function findPlace(
   wanted: string | undefined,
-  { channelId, threadTs, sharing }: With<'sharing'>,
+  { channelId, threadTs, sharing }: Context,
 ): Promise<{ readonly channel: string; readonly threadTs: string | undefined }> {
   if (wanted === undefined) {
     if (views.isSharedPlace(channelId)) return { channel: channelId, threadTs };
@@ -132,7 +131,7 @@ export async function findPlace(
  * Refuses channels that people of other organisations read. Where Slack does not say who does, only channels that an
  * admin named in the settings are taken.
  */
-async function requireOwnAudience(channel: string, { sharing, authorizer }: With<'sharing'>): Promise<void> {
+async function requireOwnAudience(channel: string, { sharing, authorizer }: Context): Promise<void> {
   const audience = await sharing.readAudience(channel);
   if (audience === 'own') return;
   if (audience === 'others')
@@ -175,7 +174,7 @@ function explainUnposted(
 /** *Share*: the typed command, with what was shown. Right, key and refusals are those of the command. */
 const runsTyped = { needs: 'none', runsCommand: true, newMessage: false } as const;
 
-export const sharing: Feature<Service> = {
+export const sharing: Feature = {
   name: 'share',
   commands: [],
   actions: [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Message } from '../views/blocks/blocks.ts';
 import { menu } from '../views/blocks/menu.ts';
 import * as views from '../views/upload-scanning.ts';
-import { defineForm, type Feature, type Picker, type With } from './define.ts';
+import { type Context, defineForm, type Feature, type Picker } from './define.ts';
 import { rememberUse, resolveId, withKnownIds } from './names.ts';
 
 const shieldZoneId = z
@@ -11,7 +11,7 @@ const shieldZoneId = z
   .regex(/^\d{1,10}$/u, { error: 'An id is a whole number, such as 501. It is not the pull zone’s id.' });
 
 /** Shield zones that have a name or were looked at before: no specified operation lists them. */
-const shieldPicker: Picker<'names'> = withKnownIds('shield', {
+const shieldPicker: Picker = withKnownIds('shield', {
   id: 'upload-scanning:pick',
   fields: ['shieldZoneId', 'target:shieldZones'],
   needs: 'read',
@@ -22,7 +22,7 @@ const shieldPicker: Picker<'names'> = withKnownIds('shield', {
   },
 });
 
-export const uploadScanning: Feature<'names'> = {
+export const uploadScanning: Feature = {
   name: 'upload-scanning',
   commands: [
     {
@@ -66,11 +66,7 @@ function readPicture(typed = ''): views.ScanningPicture {
   return views.scanningPictureNames.find((name) => name === typed.toLowerCase()) ?? 'weeks';
 }
 
-async function showMetrics(
-  id: string,
-  picture: views.ScanningPicture,
-  context: With<'names'>,
-): Promise<Message> {
+async function showMetrics(id: string, picture: views.ScanningPicture, context: Context): Promise<Message> {
   const { uploadScanning } = await context.cdn();
   const [metrics, named] = await Promise.all([
     uploadScanning.metrics(id),

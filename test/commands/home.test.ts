@@ -1,6 +1,6 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { expect, test } from 'vitest';
-import type { Feature, Service, With } from '../../src/commands/define.ts';
+import type { Context, Feature } from '../../src/commands/define.ts';
 import { loadHome } from '../../src/commands/home.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
@@ -11,7 +11,7 @@ import { readStable } from '../support/words.ts';
 const waits = 'one waits for';
 
 /** The Home tab as somebody sees it to whom these features add something. */
-async function homeWith(context: With<Service>, features: readonly Feature[]): Promise<HomeView> {
+async function homeWith(context: Context, features: readonly Feature[]): Promise<HomeView> {
   const view = await loadHome(context, features);
   expect(findViewProblems(view)).toEqual([]);
   return view;

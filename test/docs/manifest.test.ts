@@ -3,7 +3,6 @@ import type { AppsManifestCreateArguments } from '@slack/web-api';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toDistribution } from '../../manifest.ts';
-import type { Service } from '../../src/commands/define.ts';
 import { features } from '../../src/commands/registry.ts';
 import { steps } from '../../src/commands/steps/list.ts';
 import { personInput, type Step } from '../../src/commands/steps/step.ts';
@@ -172,7 +171,7 @@ test('every process of the Procfile is an npm script', () => {
 });
 
 /** A step as `functions` of the manifest has it. */
-function toManifest({ title, description, inputs, outputs }: Step<Service>) {
+function toManifest({ title, description, inputs, outputs }: Step) {
   const person = {
     type: personInput.type,
     title: 'Person',

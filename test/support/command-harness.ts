@@ -11,7 +11,7 @@ import type { KeyStore, LinkedKey } from '../../src/auth/keys/key-store.ts';
 import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
 import type { Policies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
-import type { Answer, Fields, Service, Services, With } from '../../src/commands/define.ts';
+import type { Answer, Context, Fields, Services } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import type { ReportService } from '../../src/commands/reports/life.ts';
 import { parseWords } from '../../src/commands/words.ts';
@@ -29,7 +29,7 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** A person who types commands, with the real client against a local CDN. Every answer is checked against Slack's limits. */
 interface HarnessPerson {
-  readonly context: With<Service>;
+  readonly context: Context;
   /** The messages that a command answers, in order. */
   readonly run: (text: string) => Promise<Message[]>;
   readonly press: (actionId: string, value: string) => Promise<Message[]>;
@@ -297,7 +297,7 @@ interface Pressable {
   readonly value: string;
 }
 
-function createPerson(context: With<Service>): HarnessPerson {
+function createPerson(context: Context): HarnessPerson {
   const run = async (text: string): Promise<Message[]> => {
     const { command, words } = findCommand(parseWords(text));
     if (!command.run) throw new Error(`${command.name} opens a form only`);

@@ -5,7 +5,7 @@ import { type FormResult, message, say, section } from '../../views/blocks/block
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
-import type { Action, Command, Context, Feature, Form, With } from '../define.ts';
+import type { Action, Command, Context, Feature, Form } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
 import { createPeriodError, splitPeriod, type TypedPeriod } from '../periods.ts';
@@ -15,11 +15,9 @@ import { assertOwnAudience } from './failures.ts';
 import { toFilterRows } from './filters.ts';
 import { type AskedExport, defaultWindow, endsInTime, formActions, readExport, type Window } from './form.ts';
 
-type Needs = 'exports' | 'names' | 'sharing';
-
 const mostListed = 10;
 
-const exportCommand: Command<Needs> = {
+const exportCommand: Command = {
   name: 'export',
   aliases: ['exports', 'events'],
   usage: 'export [<shieldZoneId>] [last 6h | 2026-11-20 10:00..12:00] [in #channel] | export list',
@@ -40,7 +38,7 @@ function isList({ list }: Words): boolean {
 }
 
 /** The form with what was typed: `501 last 6h in #ops`. What cannot be read keeps its default, and the form says why. */
-async function fillForm(words: Words, context: With<Needs>): Promise<forms.ExportForm> {
+async function fillForm(words: Words, context: Context): Promise<forms.ExportForm> {
   const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
   const form = await createForm(context, '');
   const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };
@@ -78,7 +76,7 @@ async function fillForm(words: Words, context: With<Needs>): Promise<forms.Expor
 /** The shield zone that words mean, by id or name, and the words that are none. */
 async function findZone(
   words: readonly string[],
-  { names, person }: With<Needs>,
+  { names, person }: Context,
 ): Promise<{ readonly id: string; readonly unread: readonly string[] }> {
   for (const length of new Set([words.length, 1])) {
     const name = words
@@ -120,7 +118,7 @@ async function createForm({ person, people, now }: Context, shieldZoneId: string
   };
 }
 
-const form: Form<Needs> = {
+const form: Form = {
   id: 'event-logs:submit',
   needs: 'export',
   loadingView: forms.exportBusy(),
@@ -148,7 +146,7 @@ const form: Form<Needs> = {
 async function start(
   request: views.ExportRequest,
   channel: AskedExport['channel'],
-  context: With<Needs>,
+  context: Context,
 ): Promise<void> {
   const { authorizer, sharing } = context;
   assertAllowed(await decidePosting(authorizer, 'export', channel), context);
@@ -163,7 +161,7 @@ async function start(
 }
 
 /** The value of a button: an export, and the window to repeat it with. */
-async function readButton(value: string, { exports, person }: With<'exports'>) {
+async function readButton(value: string, { exports, person }: Context) {
   const [id = '', from, to] = value.split('|');
   const before = await exports.find(person, id);
   const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
@@ -174,7 +172,7 @@ async function readButton(value: string, { exports, person }: With<'exports'>) {
 }
 
 /** Repeats an export, maybe with another window, with the key of the person who presses. */
-const again: Action<Needs> = {
+const again: Action = {
   id: 'event-logs:again',
   needs: 'export',
   newMessage: true,
@@ -193,7 +191,7 @@ const again: Action<Needs> = {
 };
 
 /** Opens the form with the values of an export and the window of the button. */
-const change: Action<'exports'> = {
+const change: Action = {
   id: 'event-logs:change',
   needs: 'export',
   modal: () => forms.exportSkeleton(),
@@ -213,7 +211,7 @@ const change: Action<'exports'> = {
   },
 };
 
-const cancel: Action<'exports'> = {
+const cancel: Action = {
   id: 'event-logs:cancel',
   needs: 'none',
   newMessage: true,
@@ -235,7 +233,7 @@ const cancel: Action<'exports'> = {
   },
 };
 
-export const exportFeature: Feature<Needs> = {
+export const exportFeature: Feature = {
   name: 'event-logs',
   commands: [exportCommand],
   actions: [...formActions, again, change, cancel],

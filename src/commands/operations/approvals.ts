@@ -7,7 +7,7 @@ import { renderAnswer } from '../../views/operations/answers.ts';
 import * as lists from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
+import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { approve, cancel, confirm, confirmOutcome, deny } from './decide.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
 import { findRequestedKind } from './kinds/list.ts';
@@ -19,7 +19,7 @@ import { decideWithCurrent, loadDecisionContext } from './validity.ts';
 
 const mostRequested = 8;
 
-const approvalsCommand: Command<'ledger'> = {
+const approvalsCommand: Command = {
   name: 'approvals',
   aliases: ['approval', 'requests'],
   usage: 'approvals',
@@ -30,11 +30,11 @@ const approvalsCommand: Command<'ledger'> = {
   run: (_, context) => list(context),
 };
 
-async function list(context: With<'ledger'>, done?: string): Promise<Message> {
+async function list(context: Context, done?: string): Promise<Message> {
   return lists.renderApprovalList(await loadLists(context), context.now(), done);
 }
 
-async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promise<lists.ApprovalLists> {
+async function loadLists({ ledger, person, authorizer }: Context): Promise<lists.ApprovalLists> {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const mayApprove = ({ kind }: Operation): boolean =>
     decideApprovalOf(findKind(ledger.kinds, kind), policy, actor).allowed;
@@ -46,10 +46,10 @@ async function loadLists({ ledger, person, authorizer }: With<'ledger'>): Promis
 
 const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const;
 
-const approveAction: Action<'ledger'> = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
+const approveAction: Action = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
 
 /** A press of the person in whose name an assistant asked, where nobody else has to approve. */
-const confirmAction: Action<'ledger'> = {
+const confirmAction: Action = {
   ...buttonOf,
   id: 'approvals:confirm',
   run: async (id, context) =>
@@ -58,7 +58,7 @@ const confirmAction: Action<'ledger'> = {
     ),
 };
 
-const approveInListAction: Action<'ledger'> = {
+const approveInListAction: Action = {
   id: 'approvals:approve-listed',
   needs: 'none',
   changesHome: true,
@@ -66,14 +66,14 @@ const approveInListAction: Action<'ledger'> = {
 };
 
 /** Reads rights and settings afresh, until they are the ones that hold under the lock. */
-async function pressApprove(id: string, context: With<'ledger'>): Promise<Message> {
+async function pressApprove(id: string, context: Context): Promise<Message> {
   const { ledger, person } = context;
   return renderAnswer(await decideAfresh(id, context, (decision) => approve(ledger, id, person, decision)));
 }
 
 export async function decideAfresh(
   id: string,
-  { ledger, person, authorizer }: With<'ledger'>,
+  { ledger, person, authorizer }: Context,
   press: (context: DecisionContext) => Promise<Answer>,
 ): Promise<Answer> {
   const operation = await findOperation(ledger, tenantId(person), id);
@@ -81,7 +81,7 @@ export async function decideAfresh(
   return decideWithCurrent(() => loadDecisionContext(authorizer, operation, person.userId), press);
 }
 
-const affectedAction: Action<'ledger'> = {
+const affectedAction: Action = {
   id: 'approvals:affected',
   needs: 'none',
   newMessage: true,
@@ -91,7 +91,7 @@ const affectedAction: Action<'ledger'> = {
   },
 };
 
-const denyAction: Action<'ledger'> = {
+const denyAction: Action = {
   id: 'approvals:deny',
   needs: 'none',
   modal: () => forms.renderSkeleton('Deny the request'),
@@ -107,7 +107,7 @@ const denyForm = defineForm({
   changesHome: true,
   needs: 'none',
   fields: z.object({ reason: reasonField('Say why: the requester reads it.') }),
-  async run({ reason }, context: With<'ledger'>) {
+  async run({ reason }, context: Context) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
     return renderAnswer(
@@ -116,13 +116,13 @@ const denyForm = defineForm({
   },
 });
 
-const cancelAction: Action<'ledger'> = {
+const cancelAction: Action = {
   ...buttonOf,
   id: 'approvals:cancel',
   run: async (id, { ledger, person }) => renderAnswer(await cancel(ledger, id, person)),
 };
 
-const checkAction: Action<'ledger'> = {
+const checkAction: Action = {
   id: 'approvals:check',
   needs: 'none',
   modal: () => forms.renderSkeleton('Was it done?'),
@@ -138,7 +138,7 @@ const checkAction: Action<'ledger'> = {
 async function findInState(
   state: Operation['state'],
   id: string,
-  { ledger, person }: With<'ledger'>,
+  { ledger, person }: Context,
   nothingLeft: string,
 ): Promise<Operation> {
   const operation = await findOperation(ledger, tenantId(person), id);
@@ -150,7 +150,7 @@ async function findInState(
 }
 
 /** Before a form is filled in; the ledger decides again when it is sent. @throws UserError */
-async function assertMayDecide({ requester, kind }: Operation, context: With<'ledger'>): Promise<void> {
+async function assertMayDecide({ requester, kind }: Operation, context: Context): Promise<void> {
   const { authorizer, person } = context;
   if (requester.userId === person.userId)
     throw new UserError('You asked for this yourself.', 'Cancel it instead: `/cdn approvals`.');
@@ -172,7 +172,7 @@ const checkForm = defineForm({
   changesHome: true,
   needs: 'none',
   fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),
-  async run({ seen: state }, context: With<'ledger'>) {
+  async run({ seen: state }, context: Context) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
     return renderAnswer(
@@ -183,7 +183,7 @@ const checkForm = defineForm({
   },
 });
 
-const retryAction: Action<'ledger' | 'policies' | 'zoneCache'> = {
+const retryAction: Action = {
   ...buttonOf,
   id: 'approvals:again',
   async run(id, context) {
@@ -200,7 +200,7 @@ const retryAction: Action<'ledger' | 'policies' | 'zoneCache'> = {
   },
 };
 
-export const approvals: Feature<'ledger' | 'policies' | 'zoneCache'> = {
+export const approvals: Feature = {
   name: 'approvals',
   commands: [approvalsCommand],
   actions: [

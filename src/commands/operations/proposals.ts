@@ -7,7 +7,7 @@ import { UserError } from '../../errors.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
-import type { Context, With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { longestReason } from './decide.ts';
 import type { Kind } from './kinds/kind.ts';
 import type { Operation, Proposal } from './model.ts';
@@ -45,7 +45,7 @@ export async function findApprovalNeeds(
 /** Proposes a change and, where it needs no approval, waits a moment for its outcome. @throws UserError */
 export async function proposeChange(
   change: Omit<Proposal, 'requester' | 'channelId'>,
-  context: With<'ledger'>,
+  context: Context,
 ): Promise<Operation> {
   await assertMayPropose(change.kind, context);
   const { ledger, person: requester, channelId } = context;
@@ -71,10 +71,7 @@ const longestWaitMs = 6_000;
 const pollEveryMs = 150;
 
 /** The operation once it has ended, or as it is after the longest wait. */
-export async function waitForOutcome(
-  operation: Operation,
-  { ledger, signal }: With<'ledger'>,
-): Promise<Operation> {
+export async function waitForOutcome(operation: Operation, { ledger, signal }: Context): Promise<Operation> {
   const until = performance.now() + longestWaitMs;
   let latest = operation;
   while (latest.state === 'approved' || latest.state === 'executing') {

@@ -16,7 +16,7 @@ import {
   renderSent,
 } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import { type Action, type Command, defineForm, type Feature, type With } from '../define.ts';
+import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
@@ -26,9 +26,7 @@ import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.
 import { findOperation, findPathOf, findRequestedBy, findTargetName } from './queries.ts';
 import { findPreviousValue, isValueKept } from './values.ts';
 
-type Needs = 'ledger' | 'names' | 'policies' | 'zoneCache';
-
-const variableCommand: Command<Needs> = {
+const variableCommand: Command = {
   name: 'variable',
   aliases: ['variables', 'var'],
   usage: 'variable [<scriptId> <variableId>|<name>|undo]',
@@ -65,7 +63,7 @@ function isUndo({ list }: Words): boolean {
 
 async function loadKnown(
   { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },
-  context: With<Needs>,
+  context: Context,
 ): Promise<forms.KnownVariable> {
   const { ledger, person } = context;
   const request = { scriptId, variableId: variableId ?? '', required: undefined, setsValue: true };
@@ -130,7 +128,7 @@ const fields = z
   });
 type Values = z.output<typeof fields>;
 
-async function submit(values: Values, context: With<Needs>): Promise<FormResult> {
+async function submit(values: Values, context: Context): Promise<FormResult> {
   // The ids stay in the form. The value does not: a secret is not sent back.
   const { scriptId, variableId, required, value } = values;
   const form = forms.renderVariableForm({ scriptId, variableId });
@@ -151,7 +149,7 @@ async function setVariable(
   request: VariableRequest,
   value: Secret | undefined,
   undoOf: string | undefined,
-  context: With<Needs>,
+  context: Context,
 ): Promise<Operation> {
   const [snapshot, { policy, approvers }] = await Promise.all([
     variableUpdate.load(request, context),
@@ -171,12 +169,12 @@ async function setVariable(
   return proposeChange(change, context);
 }
 
-async function canRestore(operation: Operation, { ledger, now }: With<'ledger'>): Promise<boolean> {
+async function canRestore(operation: Operation, { ledger, now }: Context): Promise<boolean> {
   return canUndo(operation, now()) && 'value' in (await findPreviousValue(ledger, operation.id));
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */
-const previewAction: Action<'zoneCache'> = {
+const previewAction: Action = {
   id: 'variables:preview',
   needs: 'change',
   modal: () => forms.variableBusy,
@@ -192,7 +190,7 @@ const previewAction: Action<'zoneCache'> = {
 // The newest requests of a person, of which the last change is one.
 const mostSearched = 20;
 
-async function offerUndo(context: With<Needs>): Promise<Message> {
+async function offerUndo(context: Context): Promise<Message> {
   const { ledger, person } = context;
   for (const operation of await findRequestedBy(ledger, person, mostSearched))
     if (await canRestore(operation, context)) return renderUndoOffer(operation);
@@ -202,7 +200,7 @@ async function offerUndo(context: With<Needs>): Promise<Message> {
   );
 }
 
-const undoAction: Action<Needs> = {
+const undoAction: Action = {
   id: 'variables:undo',
   needs: 'change',
   newMessage: true,
@@ -238,7 +236,7 @@ const variableForm = defineForm({
   run: submit,
 });
 
-export const variables: Feature<Needs> = {
+export const variables: Feature = {
   name: 'variables',
   commands: [variableCommand],
   actions: [previewAction, undoAction],

@@ -8,14 +8,14 @@ import { isNote } from '../../views/blocks/menu.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
-import { type Command, defineForm, type Feature, type With } from '../define.ts';
+import { type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
 import { volumeDeletion } from './kinds/volume.ts';
 import { findApprovalNeeds, proposeChange, reasonField } from './proposals.ts';
 
-const volumeCommand: Command<'names' | 'zoneCache'> = {
+const volumeCommand: Command = {
   name: 'volume',
   aliases: ['volumes'],
   usage: 'volume delete [<appId> <volumeId>]',
@@ -77,7 +77,7 @@ const fields = volumeIds
   });
 type Values = z.output<typeof fields>;
 
-async function submit(values: Values, context: With<'ledger' | 'names' | 'zoneCache'>): Promise<FormResult> {
+async function submit(values: Values, context: Context): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
   const named = await context.names.find(context.person, 'app', appId);
   let preview: Preview;
@@ -108,7 +108,7 @@ type Preview = Awaited<ReturnType<typeof loadPreview>>;
 /** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
 export async function loadPreview(
   { appId, volumeId }: { readonly appId: string; readonly volumeId: string },
-  context: With<'zoneCache'>,
+  context: Context,
 ) {
   const [shown, needs] = await Promise.all([
     loadAffectedByVolume(appId, context),
@@ -129,7 +129,7 @@ const volumeForm = defineForm({
   run: submit,
 });
 
-export const volumes: Feature<'ledger' | 'names' | 'zoneCache'> = {
+export const volumes: Feature = {
   name: 'volumes',
   commands: [volumeCommand],
   forms: [volumeForm],

@@ -5,11 +5,11 @@ import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderChannelZone } from '../../views/names.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { Command, Context, With } from '../define.ts';
+import type { Command, Context } from '../define.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 
 /** The zone that `/cdn errors` means in a channel: admins and operators set it, everybody sees it. */
-export const hereCommand: Command<'names' | 'zoneCache'> = {
+export const hereCommand: Command = {
   name: 'here',
   aliases: ['channel'],
   usage: 'here [zone <zone>|none]',
@@ -38,7 +38,7 @@ export async function findChannelZone({
   names,
   person,
   channelId,
-}: With<'names'>): Promise<ChannelZone | undefined> {
+}: Context): Promise<ChannelZone | undefined> {
   return isChannel(channelId) ? names.channelZone(tenantId(person), channelId) : undefined;
 }
 
@@ -58,11 +58,7 @@ async function isAllowedToSet({ authorizer, channelId }: Context): Promise<boole
   return operator || admin;
 }
 
-async function setZone(
-  channel: string,
-  typed: string,
-  context: With<'names' | 'zoneCache'>,
-): Promise<Message> {
+async function setZone(channel: string, typed: string, context: Context): Promise<Message> {
   const { names, person } = context;
   if (typed === '') {
     await names.setChannelZone(person, channel, undefined);

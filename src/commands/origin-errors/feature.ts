@@ -22,25 +22,16 @@ import { type FileKind, fileKinds, renderFile, renderNoFile } from '../../views/
 import { renderNoZones } from '../../views/zones/list.ts';
 import { everyZone } from '../../views/zones/query.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
-import { type Command, type Context, defineForm, type Feature, type Shortcut, type With } from '../define.ts';
+import { type Command, type Context, defineForm, type Feature, type Shortcut } from '../define.ts';
 import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 import { findChannelZone, hereCommand } from './channel-zone.ts';
 import { writeEntries, writeOverview } from './file.ts';
-import {
-  createReport,
-  findCachedOverview,
-  findCachedReport,
-  isComplete,
-  type ReportServices,
-  readOverview,
-} from './read.ts';
+import { createReport, findCachedOverview, findCachedReport, isComplete, readOverview } from './read.ts';
 import { readFilters, readRequestedPeriod } from './words.ts';
 
-type Needed = ReportServices | 'names' | 'tempDirectory';
-
-const errorsCommand: Command<Needed> = {
+const errorsCommand: Command = {
   name: 'errors',
   aliases: ['error', 'origin-errors'],
   usage:
@@ -64,7 +55,7 @@ const errorsCommand: Command<Needed> = {
 };
 
 /** What was typed. `typed` is the zone, or that of the channel; undefined = all zones. @throws UserError */
-async function readQuestion(words: Words, context: With<'names'>) {
+async function readQuestion(words: Words, context: Context) {
   const { people, person, now } = context;
   const filters = readFilters(words);
   const profile = await people.profile(person.userId);
@@ -90,7 +81,7 @@ async function findAndAnswer(
   typed: string,
   question: Question,
   { fresh, show, isOfChannel = false }: Shown,
-  context: With<ReportServices>,
+  context: Context,
 ): Promise<Message> {
   const found = await lookUpZone(typed, context);
   // The same days for any chosen zone, as dates, since the choice may be made tomorrow.
@@ -112,7 +103,7 @@ async function readView({ people, person, now }: Context) {
 async function* answerOverview(
   question: Question,
   fresh: boolean,
-  context: With<'zoneCache'>,
+  context: Context,
 ): AsyncGenerator<Message, void> {
   const cached = fresh ? undefined : findCachedOverview(question, context).value;
   const view = await readView(context);
@@ -123,7 +114,7 @@ async function* answerOverview(
   }
 }
 
-async function sendFile(words: Words, as: FileKind, context: With<Needed>): Promise<Message> {
+async function sendFile(words: Words, as: FileKind, context: Context): Promise<Message> {
   const { typed, question } = await readQuestion(words, context);
   if (typed === undefined) return sendOverviewFile(question, as, context);
   const found = await lookUpZone(typed, context);
@@ -131,11 +122,7 @@ async function sendFile(words: Words, as: FileKind, context: With<Needed>): Prom
 }
 
 /** Every entry that the answer counted: the logs are read again, without what came after it. */
-async function sendZoneFile(
-  question: ZoneQuestion,
-  as: FileKind,
-  context: With<'tempDirectory' | 'zoneCache'>,
-): Promise<Message> {
+async function sendZoneFile(question: ZoneQuestion, as: FileKind, context: Context): Promise<Message> {
   const { today } = await readView(context);
   const { value: report } = findCachedReport(question, context);
   // The last hours are those of the answer.
@@ -148,11 +135,7 @@ async function sendZoneFile(
 }
 
 /** Each zone with errors in a file. */
-async function sendOverviewFile(
-  question: Question,
-  as: FileKind,
-  context: With<'tempDirectory' | 'zoneCache'>,
-): Promise<Message> {
+async function sendOverviewFile(question: Question, as: FileKind, context: Context): Promise<Message> {
   const { today } = await readView(context);
   let overview: Overview | undefined = findCachedOverview(question, context).value;
   if (!overview) for await (const soFar of readOverview(question, context)) overview = soFar;
@@ -163,7 +146,7 @@ async function sendOverviewFile(
 }
 
 /** Looks up why a link in a message fails, without typing, and shows it to one person only. */
-const lookUpLink: Shortcut<ReportServices> = {
+const lookUpLink: Shortcut = {
   id: 'origin-errors:link',
   kind: 'message',
   name: 'Look up origin errors',
@@ -180,12 +163,12 @@ const lookUpLink: Shortcut<ReportServices> = {
   },
 };
 
-function answerLastDay(host: string, context: With<ReportServices>): Promise<Message> {
+function answerLastDay(host: string, context: Context): Promise<Message> {
   const question = { zone: undefined, period: rollBack(24 * 60, context.now()), filters: {} };
   return findAndAnswer(host, question, { fresh: true }, context);
 }
 
-export const originErrors: Feature<Needed> = {
+export const originErrors: Feature = {
   name: 'origin-errors',
   commands: [errorsCommand, hereCommand],
   // Right, key and refusals are those of the command.

@@ -8,7 +8,7 @@ import type { ZoneErrors } from '../../views/origin-errors/overview.ts';
 import { daysOf } from '../../views/origin-errors/period.ts';
 import type { ZoneQuestion } from '../../views/origin-errors/question.ts';
 import type { FileKind } from '../../views/origin-errors/report.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { createPeriodTest } from './read.ts';
 
 interface EntryFile {
@@ -34,7 +34,7 @@ export async function writeEntries(
   { zone, period, filters }: ZoneQuestion,
   kind: FileKind,
   until: number | undefined,
-  context: With<'tempDirectory'>,
+  context: Context,
 ): Promise<EntryFile | undefined> {
   const { originErrors } = await context.cdn();
   const { header, lines } = formats[kind];
@@ -141,7 +141,7 @@ const zoneFormats = createFormats<ZoneErrors>([
 export async function writeOverview(
   zones: readonly ZoneErrors[],
   kind: FileKind,
-  { tempDirectory }: With<'tempDirectory'>,
+  { tempDirectory }: Context,
 ): Promise<string | undefined> {
   const { header, lines } = zoneFormats[kind];
   const file = await writeTempFile(tempDirectory, async (write) => {

@@ -18,7 +18,7 @@ import {
 } from '../../views/origin-errors/question.ts';
 import { type Report, rankKinds } from '../../views/origin-errors/report.ts';
 import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { chooseZones } from './choose-zones.ts';
 
@@ -126,29 +126,23 @@ function hasLastHour({ from, to }: Period, now: Date): boolean {
 }
 
 /** The cached report of a question. Call it before resolving the key. */
-export function findCachedReport(question: ZoneQuestion, context: With<'zoneCache'>) {
+export function findCachedReport(question: ZoneQuestion, context: Context) {
   return findCached<Report>('origin-errors', question, context);
 }
 
 /** The cached overview of a question. Call it before resolving the key. */
-export function findCachedOverview(question: Question, context: With<'zoneCache'>) {
+export function findCachedOverview(question: Question, context: Context) {
   return findCached<Overview>('origin-errors-zones', question, context);
 }
 
-function findCached<T extends object>(
-  kind: string,
-  question: Question,
-  { zoneCache, person }: With<'zoneCache'>,
-) {
+function findCached<T extends object>(kind: string, question: Question, { zoneCache, person }: Context) {
   const results = zoneCache.forPerson(person).results<T>(kind);
   const key = writeQuestion(question, { fixed: false });
   return { value: results.get(key), set: (result: T) => results.set(key, result) };
 }
 
-export type ReportServices = 'settingsHistory' | 'zoneCache';
-
 /** Counts now and caches the report for the buttons. @throws ApiError if no day could be read */
-export async function createReport(question: ZoneQuestion, context: With<ReportServices>): Promise<Report> {
+export async function createReport(question: ZoneQuestion, context: Context): Promise<Report> {
   const cached = findCachedReport(question, context);
   const { zone, period, filters } = question;
   const { originErrors } = await context.cdn();
@@ -198,7 +192,7 @@ const changeMs = 6 * hourMs;
 async function findChange(
   { id }: ZoneName,
   firstError: number | undefined,
-  { person, settingsHistory }: With<'settingsHistory'>,
+  { person, settingsHistory }: Context,
 ): Promise<Report['change']> {
   if (firstError === undefined) return undefined;
   const from = new Date(firstError - changeMs);
@@ -228,7 +222,7 @@ function createValues(filters: Filters) {
 }
 
 /** Zones that were asked about lately, and whether they had errors: they are read first where there are too many. */
-function findNotes({ zoneCache, person }: With<'zoneCache'>) {
+function findNotes({ zoneCache, person }: Context) {
   const notes = zoneCache.forPerson(person).results<Map<string, boolean>>('zones-with-errors');
   return {
     value: notes.get('') ?? new Map<string, boolean>(),
@@ -236,7 +230,7 @@ function findNotes({ zoneCache, person }: With<'zoneCache'>) {
   };
 }
 
-function noteErrors({ id }: ZoneName, errors: number, context: With<'zoneCache'>): void {
+function noteErrors({ id }: ZoneName, errors: number, context: Context): void {
   const notes = findNotes(context);
   notes.set(new Map([...[...notes.value].filter(([other]) => other !== id).slice(-50), [id, errors > 0]]));
 }
@@ -253,7 +247,7 @@ const maxMessages = 3;
  */
 export async function* readOverview(
   { period, filters }: Question,
-  context: With<'zoneCache'>,
+  context: Context,
 ): AsyncGenerator<Overview, void> {
   const question = { zone: undefined, period, filters };
   const cached = findCachedOverview(question, context);

@@ -5,36 +5,30 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { reportSkeleton } from '../../views/reports/form.ts';
 import { type Listed, renderAtHome, renderList, type State } from '../../views/reports/list.ts';
-import type { Command, Feature, Service, With } from '../define.ts';
+import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
-import { createVerbs, type Manages } from './manage.ts';
+import { createVerbs } from './manage.ts';
 import { canBeTakenOver, type Report, type ReportKind, type ReportOf } from './model.ts';
 
-interface About<Kind extends ReportKind, Needs extends Service>
+interface About<Kind extends ReportKind>
   extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
-    Required<Pick<Feature<Needs>, 'actions' | 'forms' | 'pickers'>> {
+    Required<Pick<Feature, 'actions' | 'forms' | 'pickers'>> {
   readonly aliases: readonly string[];
   /** Other words for its verbs. */
   readonly otherVerbs: Readonly<Record<string, string>>;
   /** Its own work on one, by its word: they decide by its owner. `more`: the word behind the id. */
-  readonly verbs: Readonly<
-    Record<string, (id: string, context: With<Needs>, more?: string) => Promise<Message>>
-  >;
-  readonly newForm: (typed: readonly string[], context: With<Needs>) => Promise<ModalView>;
-  readonly editForm: (id: string, context: With<Needs>) => Promise<ModalView>;
+  readonly verbs: Readonly<Record<string, (id: string, context: Context, more?: string) => Promise<Message>>>;
+  readonly newForm: (typed: readonly string[], context: Context) => Promise<ModalView>;
+  readonly editForm: (id: string, context: Context) => Promise<ModalView>;
   /** How each of a tenant is now. */
-  readonly readStates: (context: With<Needs>) => Promise<(report: ReportOf<Kind>) => State>;
+  readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => State>;
   /** The words that an unknown verb may have meant. */
   readonly guess?: (verb: string) => string | undefined;
 }
 
 /** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
-export function defineReportFeature<Kind extends ReportKind, Needs extends Service = never>(
-  kind: Kind,
-  about: About<Kind, Needs | Manages | 'accounts'>,
-): Feature<Needs | Manages | 'accounts'> {
-  type Ctx = With<Needs | Manages | 'accounts'>;
+export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: About<Kind>): Feature {
   const { actions, aliases, editForm, forms, guess, newForm, otherVerbs, pickers, readStates, ...summary } =
     about;
   const shared = createVerbs(kind);
@@ -48,7 +42,7 @@ export function defineReportFeature<Kind extends ReportKind, Needs extends Servi
 
   /** The person's own, and those of others that `isVisible` picks. */
   async function list(
-    context: Ctx,
+    context: Context,
     isVisible: (report: Report, admin: boolean) => boolean,
   ): Promise<Listed[]> {
     const { authorizer, person, reports } = context;
@@ -64,7 +58,7 @@ export function defineReportFeature<Kind extends ReportKind, Needs extends Servi
     });
   }
 
-  const command: Command<Needs | Manages | 'accounts'> = {
+  const command: Command = {
     usage: summary.usage,
     summary: summary.summary,
     ...(summary.label === undefined ? {} : { label: summary.label }),

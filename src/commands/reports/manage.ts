@@ -6,14 +6,11 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
 import { describePause, formatPlace } from '../../views/reports/words.ts';
-import type { Action, Context, With } from '../define.ts';
+import type { Action, Context } from '../define.ts';
 import { undoMinutes } from './life.ts';
 import { canBeTakenOver, isChannelReason, type Report, type ReportKind, type ReportOf } from './model.ts';
 
-/** The services of every verb. */
-export type Manages = 'reports' | 'keyStore' | 'sharing';
-
-type ManageContext = With<Manages>;
+type ManageContext = Context;
 
 /** Answered in a message of its own, since everybody in the channel shares the message. Needs no key: the owner's is used. */
 export const ownMessage = { needs: 'none', newMessage: true } as const;
@@ -22,7 +19,7 @@ export const ownMessage = { needs: 'none', newMessage: true } as const;
 export async function findReport<Kind extends ReportKind>(
   kind: Kind,
   id: string,
-  { reports, person }: With<'reports'>,
+  { reports, person }: Context,
 ): Promise<ReportOf<Kind>> {
   const found = await reports.find(tenantId(person), id.trim().toLowerCase());
   if (found?.kind === kind && !found.deletedAt) return found as ReportOf<Kind>;
@@ -36,7 +33,7 @@ export async function findReport<Kind extends ReportKind>(
 export async function findManaged<Kind extends ReportKind>(
   kind: Kind,
   id: string,
-  context: With<'reports'>,
+  context: Context,
 ): Promise<ReportOf<Kind>> {
   const report = await findReport(kind, id, context);
   await requireManager(report, context);
@@ -52,10 +49,7 @@ async function requireManager({ kind, owner }: Report, { person, decide }: Conte
 }
 
 /** It runs with its owner's key, also if an admin resumes it. */
-export async function requireOwnersKey(
-  { owner }: Report,
-  { keyStore, person }: With<'keyStore'>,
-): Promise<void> {
+export async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context): Promise<void> {
   if (await keyStore.describe(owner)) return;
   if (owner.userId === person.userId)
     throw new UserError('You have no CDN key connected.', 'Connect it, then resume.', 'connect');
@@ -147,7 +141,7 @@ export function createVerbs(kind: ReportKind) {
   }
 
   /** Those without `ownMessage`: the answer replaces the message that offered the button. */
-  const buttons: readonly Action<Manages>[] = [
+  const buttons: readonly Action[] = [
     { id: `${kind}s:pause`, ...ownMessage, run: pause },
     { id: `${kind}s:resume`, ...ownMessage, run: resume },
     { id: `${kind}s:delete`, ...ownMessage, run: remove },
@@ -162,7 +156,7 @@ export function createVerbs(kind: ReportKind) {
 export async function findChannelRefusal(
   kind: ReportKind,
   channel: string,
-  { authorizer, sharing }: With<'sharing'>,
+  { authorizer, sharing }: Context,
 ): Promise<string | undefined> {
   const decision = await authorizer.decide('read', channel, { fresh: true });
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);

@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/types';
 import { type FormResult, message, section } from '../../views/blocks/blocks.ts';
 import { renderAnnouncement, renderSaved } from '../../views/reports/card.ts';
 import type { FormNotes } from '../../views/reports/form.ts';
-import type { Context, Fields, With } from '../define.ts';
+import type { Context, Fields } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { createChangedError } from './life.ts';
 import { findChannelRefusal, findManaged } from './manage.ts';
@@ -15,26 +15,26 @@ export function createSaving<Kind extends ReportKind>(
   renderForm: (fields: Fields, notes: FormNotes, context: Context) => ModalView,
 ) {
   /** The one that the open form changes. */
-  async function findEdited(context: With<'reports'>): Promise<ReportOf<Kind> | undefined> {
+  async function findEdited(context: Context): Promise<ReportOf<Kind> | undefined> {
     const [id] = context.modal?.metadata?.split('|') ?? [];
     return id === undefined ? undefined : findManaged(kind, id, context);
   }
 
-  async function openEdit(id: string, context: With<'reports'>): Promise<ModalView> {
+  async function openEdit(id: string, context: Context): Promise<ModalView> {
     const report = await findManaged(kind, id, context);
     const notes = { note: writeNote(report), says: warnOfTakeover(report, context) };
     return renderForm(writeFields(report), notes, context);
   }
 
   /** The form once more, with what was chosen meanwhile. */
-  async function redraw(_value: string, context: With<'reports'>): Promise<ModalView> {
+  async function redraw(_value: string, context: Context): Promise<ModalView> {
     const edited = await findEdited(context);
     const says = edited && warnOfTakeover(edited, context);
     return renderForm(context.modal?.fields ?? {}, { note: context.modal?.metadata, says }, context);
   }
 
   /** Stores what the form orders once its channel was told; else nothing. */
-  async function save(order: Order, context: With<'reports' | 'sharing'>): Promise<FormResult> {
+  async function save(order: Order, context: Context): Promise<FormResult> {
     const { person, modal, now, post, reports } = context;
     const { channel } = order;
     const isOwn = channel === person.userId;
@@ -91,7 +91,7 @@ export async function findNames(
     apps = [],
     shieldZones = [],
   }: Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>,
-  context: With<'names' | 'zoneCache'>,
+  context: Context,
 ): Promise<Readonly<Record<string, string>>> {
   const { names, person } = context;
   const [all, knownApps, knownShields] = await Promise.all([

@@ -1,7 +1,7 @@
 import { probes, renderFindings } from '../../views/doctor.ts';
 import type { Feature } from '../define.ts';
 
-export const doctor: Feature<'doctor'> = {
+export const doctor: Feature = {
   name: 'doctor',
   commands: [
     {

@@ -10,15 +10,7 @@ import {
   type ShownSettings,
   sectionTitles,
 } from '../../views/settings/summary.ts';
-import {
-  type Action,
-  type Command,
-  type Context,
-  defineForm,
-  type Feature,
-  type Picker,
-  type With,
-} from '../define.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
 import { decideAfresh } from '../operations/approvals.ts';
 import { approve, cancel, deny } from '../operations/decide.ts';
 import { settingsChange } from '../operations/kinds/settings.ts';
@@ -26,7 +18,7 @@ import { waitForOutcome } from '../operations/proposals.ts';
 import { findOperation, findWaitingOf } from '../operations/queries.ts';
 import { announce, findConsequences, findSecondAdmins, refuseOvertaken, save } from './save.ts';
 
-const settingsCommand: Command<'exports' | 'ledger' | 'policies'> = {
+const settingsCommand: Command = {
   name: 'settings',
   aliases: ['policy', 'config'],
   usage: 'settings [people|approvals|channels|keeping|assistant]',
@@ -40,7 +32,7 @@ const settingsCommand: Command<'exports' | 'ledger' | 'policies'> = {
   },
 };
 
-const editAction: Action<'exports' | 'ledger' | 'policies'> = {
+const editAction: Action = {
   id: 'settings:edit',
   needs: 'admin',
   modal: (value) =>
@@ -59,7 +51,7 @@ async function loadForm(shown: SettingsSection, { authorizer, people }: Context)
   return forms.renderSettingsForm(shown, { policy, groups, missing: people.missingScopes() });
 }
 
-async function loadSettings(context: With<'exports' | 'ledger' | 'policies'>): Promise<ShownSettings> {
+async function loadSettings(context: Context): Promise<ShownSettings> {
   const { people, person } = context;
   const policy = await context.authorizer.policy({ fresh: true });
   const [last, pending, groups, overdueFiles] = await Promise.all([
@@ -155,7 +147,7 @@ function merge(before: Policy, values: z.output<typeof fields>): Policy {
   return { ...before, ...Object.fromEntries(given), caps: Object.fromEntries(caps) };
 }
 
-const reviewAction: Action<'ledger' | 'policies'> = {
+const reviewAction: Action = {
   id: 'settings:review',
   needs: 'admin',
   modal: () => forms.renderSettingsSkeleton('Reading the settings', 'What would change'),
@@ -175,7 +167,7 @@ const reviewAction: Action<'ledger' | 'policies'> = {
   },
 };
 
-const undoAction: Action<'ledger' | 'policies'> = {
+const undoAction: Action = {
   id: 'settings:undo',
   needs: 'admin',
   changesHome: true,
@@ -192,7 +184,7 @@ const undoAction: Action<'ledger' | 'policies'> = {
 /** A press on a change that waits for a second admin, answered beside the message or on top of the settings. */
 const press = { needs: 'admin', changesHome: true, newMessage: true } as const;
 
-const confirmAction: Action<'ledger' | 'policies'> = {
+const confirmAction: Action = {
   ...press,
   id: 'settings:confirm',
   async run(id, context) {
@@ -212,7 +204,7 @@ const confirmAction: Action<'ledger' | 'policies'> = {
 };
 
 /** By its author too, who takes it back. */
-const rejectAction: Action<'ledger' | 'policies'> = {
+const rejectAction: Action = {
   ...press,
   id: 'settings:reject',
   async run(id, context) {
@@ -243,7 +235,7 @@ const settingsForm = defineForm({
   fields,
   loadingView: forms.renderSettingsSkeleton('Saving'),
   changesHome: true,
-  async run(values, context: With<'ledger' | 'policies'>) {
+  async run(values, context: Context) {
     const before = await context.authorizer.policy({ fresh: true });
     const edited = context.modal?.metadata;
     if (edited !== undefined && edited !== String(before.version)) return refuseOvertaken(context);
@@ -251,7 +243,7 @@ const settingsForm = defineForm({
   },
 });
 
-export const settings: Feature<'exports' | 'ledger' | 'policies'> = {
+export const settings: Feature = {
   name: 'settings',
   commands: [settingsCommand],
   actions: [editAction, reviewAction, undoAction, confirmAction, rejectAction],

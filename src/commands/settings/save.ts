@@ -9,17 +9,13 @@ import {
 import type { Policy } from '../../auth/policy/policy.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/settings.ts';
-import type { Context, With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { voidOvertaken } from '../operations/expiry.ts';
 import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
 import { assertAllowed, proposeChange } from '../operations/proposals.ts';
 
 /** Saves a change of settings, or has a second admin asked, by the rights and groups of now. */
-export async function save(
-  before: Policy,
-  after: Policy,
-  context: With<'ledger' | 'policies'>,
-): Promise<FormResult> {
+export async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
   const { person, policies, ledger } = context;
   assertAllowed(await context.decide('admin', { fresh: true }), context);
   const changes = diffPolicies(before, after);
@@ -50,7 +46,7 @@ const mostAdmins = 10;
 export async function findSecondAdmins(
   before: Policy,
   after: Policy,
-  { people, person, policies }: With<'policies'>,
+  { people, person, policies }: Context,
 ): Promise<{ readonly admins: readonly string[]; readonly lowers: Lowering } | undefined> {
   const both = [before, after].flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]);
   const { userId } = person;
@@ -68,7 +64,7 @@ async function askSecondAdmin(
   before: Policy,
   after: Policy,
   { admins, lowers }: { readonly admins: readonly string[]; readonly lowers: Lowering },
-  context: With<'ledger' | 'policies'>,
+  context: Context,
 ): Promise<FormResult> {
   const { ledger, person } = context;
   const { version } = await context.authorizer.policy({ fresh: true });
@@ -108,7 +104,7 @@ export async function announce(
 }
 
 /** Of two changes of one version the second is not saved. */
-export async function refuseOvertaken(context: With<'policies'>): Promise<FormResult> {
+export async function refuseOvertaken(context: Context): Promise<FormResult> {
   const { version } = await context.authorizer.policy({ fresh: true });
   return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
 }

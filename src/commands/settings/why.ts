@@ -5,10 +5,10 @@ import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/why.ts';
-import type { Command, Feature, With } from '../define.ts';
+import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 
-const whyCommand: Command<'features' | 'policies'> = {
+const whyCommand: Command = {
   name: 'why',
   aliases: ['may', 'can'],
   usage: 'why <command…>',
@@ -23,9 +23,9 @@ const whyCommand: Command<'features' | 'policies'> = {
 
 type AskedCommand = { readonly name: string; readonly needs: Right };
 
-export const why: Feature<'features' | 'policies'> = { name: 'why', commands: [whyCommand] };
+export const why: Feature = { name: 'why', commands: [whyCommand] };
 
-async function explain(list: readonly string[], context: With<'features' | 'policies'>): Promise<Message> {
+async function explain(list: readonly string[], context: Context): Promise<Message> {
   const asked = list.filter((word) => !isPerson(word)).map((word) => word.replace(/^\/(?=.)/u, ''));
   const about = list.find(isPerson);
   if (list.some((word) => /^@./u.test(word)))
@@ -58,7 +58,7 @@ async function renderDecision(
   wanted: AskedCommand,
   decision: Decision,
   about: string | undefined,
-  context: With<'policies'>,
+  context: Context,
 ): Promise<Message> {
   const { people, channelId } = context;
   // Only the look-ups that this decision used.
@@ -82,7 +82,7 @@ async function renderDecision(
 const changedByAdmins: readonly Decision['reason'][] = ['not-operator', 'not-approver', 'channel-cap'];
 
 /** Admins whom the bot knows; none where Slack does not answer. */
-async function findAdmins({ people, person, policies }: With<'policies'>): Promise<readonly string[]> {
+async function findAdmins({ people, person, policies }: Context): Promise<readonly string[]> {
   const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
   try {
     return await findOtherAdmins(people, known, '', { fresh: false });
@@ -93,7 +93,7 @@ async function findAdmins({ people, person, policies }: With<'policies'>): Promi
 }
 
 /** By every word that names a command; called by its words without the arguments: `volume delete`. */
-function findCommands({ features }: With<'features'>): Map<string, AskedCommand> {
+function findCommands({ features }: Context): Map<string, AskedCommand> {
   const commands = features.flatMap((feature) => feature.commands);
   return new Map(
     commands.flatMap(({ name, aliases = [], usage, needs }) => {

@@ -6,7 +6,7 @@ import { formatCode } from '../../views/blocks/text.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { renderStepRequest, type StepRequest } from '../../views/operations/step-request.ts';
 import { describeUnconfirmed } from '../../views/steps.ts';
-import type { Action, Feature, With } from '../define.ts';
+import type { Action, Context, Feature } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
 import { longestReason } from '../operations/decide.ts';
 import { volumeDeletion } from '../operations/kinds/volume.ts';
@@ -48,7 +48,7 @@ export const deletionStep = defineStep({
     reference: { type: 'string', title: 'Reference', description: 'The number of the request' },
     summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
   },
-  async run({ app, volume, reason }, context: With<'ledger' | 'names' | 'zoneCache'>, run) {
+  async run({ app, volume, reason }, context: Context, run) {
     const appId = await resolveAppToDelete(app, context);
     const ids = volumeIds.safeParse({ appId, volumeId: volume });
     if (!ids.success)
@@ -86,7 +86,7 @@ export const deletionStep = defineStep({
 function propose(
   { run, reason, ...ids }: StepRequest,
   { needs: { policy, approvers }, shown }: Awaited<ReturnType<typeof loadPreview>>,
-  context: With<'ledger'>,
+  context: Context,
 ) {
   return proposeChange(
     { kind: volumeDeletion, request: ids, reason, snapshot: shown, policy, approvers, stepRun: run },
@@ -95,7 +95,7 @@ function propose(
 }
 
 /** The buttons by which a person confirms a deletion that no approver has to. */
-const confirmActions: readonly Action<'ledger' | 'zoneCache'>[] = [
+const confirmActions: readonly Action[] = [
   {
     id: 'steps:confirm',
     needs: 'destroy',
@@ -116,7 +116,7 @@ const confirmActions: readonly Action<'ledger' | 'zoneCache'>[] = [
   },
 ];
 
-export const stepRequests: Feature<'ledger' | 'zoneCache'> = {
+export const stepRequests: Feature = {
   name: 'steps',
   commands: [],
   actions: confirmActions,

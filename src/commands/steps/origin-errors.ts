@@ -4,8 +4,8 @@ import { pluralize } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { describeErrors } from '../../views/steps.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
-import type { With } from '../define.ts';
-import { createReport, type ReportServices } from '../origin-errors/read.ts';
+import type { Context } from '../define.ts';
+import { createReport } from '../origin-errors/read.ts';
 import { toPeriod } from '../origin-errors/words.ts';
 import { findPeriod } from '../periods.ts';
 import { lookUpZone } from '../zones/lookup.ts';
@@ -35,7 +35,7 @@ export const originErrorsStep = defineStep({
     },
     summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
   },
-  async run({ zone: typed, days: typedDays = 'today' }, context: With<ReportServices>) {
+  async run({ zone: typed, days: typedDays = 'today' }, context: Context) {
     const clock = { now: context.now(), timeZone: 'UTC' };
     const typedPeriod = findPeriod(typedDays, clock);
     if (!typedPeriod)

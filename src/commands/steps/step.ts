@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { plainText } from '../../views/blocks/text.ts';
-import type { Service, With } from '../define.ts';
+import type { Context } from '../define.ts';
 
 /** An input or output, as people who build workflows see it. */
 interface Parameter {
@@ -45,7 +45,7 @@ export type StepEnd<Outputs = StepOutputs> =
   | { readonly until: Date; readonly late: Outputs; readonly ask: () => Promise<void> };
 
 /** A step of Workflow Builder: a function in manifest.yml. */
-export interface Step<Needs extends Service = never> {
+export interface Step {
   /** The name of the function in the manifest. Renaming it, an input or an output breaks the workflows that use it. */
   readonly id: string;
   readonly title: string;
@@ -60,28 +60,24 @@ export interface Step<Needs extends Service = never> {
    */
   readonly run: (
     inputs: Readonly<Record<string, unknown>>,
-    context: With<Needs>,
+    context: Context,
     runId: string,
   ) => Promise<StepEnd>;
 }
 
 /** Ties the types of inputs and outputs to the work. */
-export function defineStep<
-  const Inputs extends Parameters,
-  const Outputs extends Parameters,
-  Needs extends Service = never,
->({
+export function defineStep<const Inputs extends Parameters, const Outputs extends Parameters>({
   run,
   ...step
-}: Omit<Step<Needs>, 'run' | 'inputs' | 'outputs'> & {
+}: Omit<Step, 'run' | 'inputs' | 'outputs'> & {
   readonly inputs: Inputs;
   readonly outputs: Outputs;
   readonly run: (
     inputs: Values<Inputs>,
-    context: With<Needs>,
+    context: Context,
     runId: string,
   ) => Promise<StepEnd<Values<Outputs>>>;
-}): Step<Needs> {
+}): Step {
   return {
     ...step,
     run: (given, context, runId) => run(readInputs(step.inputs, given), context, runId),

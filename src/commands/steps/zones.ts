@@ -1,6 +1,6 @@
 import { describeAttention } from '../../views/steps.ts';
 import { everyZone } from '../../views/zones/query.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { readAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
 import { defineStep } from './step.ts';
@@ -17,7 +17,7 @@ export const zonesStep = defineStep({
     list: { type: 'string', title: 'List', description: 'A line for each: name, id and what it needs' },
     summary: { type: 'string', title: 'Summary', description: 'One sentence' },
   },
-  async run(_, context: With<'zoneCache'>) {
+  async run(_, context: Context) {
     const { zones, skipped } = await readAllZones(context);
     const found = selectZones(zones, { ...everyZone, only: 'attention' });
     return { outputs: describeAttention(found, { all: zones.length, skipped }) };

@@ -3,7 +3,7 @@ import { dayMs } from '../../lib/time.ts';
 import { renderChanges } from '../../views/zones/changes.ts';
 import { compareZones as compareRows, renderComparison } from '../../views/zones/compare.ts';
 import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { readTwoZones } from '../zones/compare.ts';
 import { findZone, zoneArgument } from './find-zone.ts';
 import { defineTool, toIso } from './tool.ts';
@@ -35,7 +35,7 @@ export const listZoneChanges = defineTool({
       }),
     ),
   }),
-  async run({ zone: typed, days = 7 }, context: With<'settingsHistory' | 'zoneCache'>) {
+  async run({ zone: typed, days = 7 }, context: Context) {
     const { person, settingsHistory } = context;
     const zone = typed === undefined ? undefined : await findZone(typed, context);
     const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);
@@ -87,7 +87,7 @@ export const compareZones = defineTool({
     same: z.number().int().describe('Settings that are the same'),
     differing: z.array(z.object({ setting: z.string(), one: z.string(), other: z.string() })),
   }),
-  async run({ one, other }, context: With<'zoneCache'>) {
+  async run({ one, other }, context: Context) {
     const zones = await readTwoZones([await findZone(one, context), await findZone(other, context)], context);
     const asOf = context.now();
     const rows = compareRows(zones);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { renderApp } from '../../views/apps.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { defineTool, toIso } from './tool.ts';
 
@@ -25,7 +25,7 @@ export const getApp = defineTool({
     cost_this_month: number.describe('In the currency of the account'),
     latency: z.array(z.object({ at: text, label: z.string(), latency: z.number() })),
   }),
-  async run({ app: typed }, context: With<'names' | 'zoneCache'>) {
+  async run({ app: typed }, context: Context) {
     const { person, names } = context;
     const id = await names.resolve(person, 'app', typed);
     const client = await context.cdn();
@@ -84,7 +84,7 @@ export const getUploadScanning = defineTool({
       }),
     ),
   }),
-  async run({ shield_zone: id }, context: With<'names'>) {
+  async run({ shield_zone: id }, context: Context) {
     const { uploadScanning } = await context.cdn();
     const [metrics, named] = await Promise.all([
       uploadScanning.metrics(id),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../errors.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 
 /** Names, hostnames and ids have less than 200 characters. */
@@ -11,7 +11,7 @@ export function zoneArgument() {
 }
 
 /** The zone that is meant, for callers that cannot ask back. @throws UserError with the zones it may be */
-export async function findZone(typed: string, context: With<'zoneCache'>) {
+export async function findZone(typed: string, context: Context) {
   const found = await lookUpZone(typed, context);
   if (found.kind === 'one') return found.zone;
   const names = found.kind === 'none' ? found.near : found.zones.map(({ id, name }) => `${name} (id ${id})`);

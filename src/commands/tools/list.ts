@@ -1,4 +1,3 @@
-import type { Service } from '../define.ts';
 import { compareZones, listZoneChanges } from './changes.ts';
 import { getApp, getUploadScanning } from './figures.ts';
 import { listOriginErrors } from './origin-errors.ts';
@@ -10,7 +9,7 @@ import { zoneTools } from './zones.ts';
 const { listZones, getZone, getScript } = zoneTools;
 
 /** Every tool, in the order in which assistants see them. Slack asks for the list without a person, so it is one for all. */
-export const tools: readonly Tool<Service>[] = [
+export const tools: readonly Tool[] = [
   listZones,
   getZone,
   listOriginErrors,

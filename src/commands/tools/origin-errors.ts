@@ -7,8 +7,8 @@ import { type Overview, renderOverview } from '../../views/origin-errors/overvie
 import { rollBack } from '../../views/origin-errors/period.ts';
 import type { Question } from '../../views/origin-errors/question.ts';
 import { rankKinds } from '../../views/origin-errors/report.ts';
-import type { With } from '../define.ts';
-import { createReport, type ReportServices, readOverview } from '../origin-errors/read.ts';
+import type { Context } from '../define.ts';
+import { createReport, readOverview } from '../origin-errors/read.ts';
 import { readFilters, toPeriod } from '../origin-errors/words.ts';
 import { findPeriod } from '../periods.ts';
 import { findZone, zoneArgument } from './find-zone.ts';
@@ -83,7 +83,7 @@ export const listOriginErrors = defineTool({
     path: z.string().trim().max(60).optional().describe('Only this path; * at its end stands for the rest'),
   }),
   data,
-  async run({ zone: typed, period: typedPeriod, ...filters }, context: With<ReportServices>) {
+  async run({ zone: typed, period: typedPeriod, ...filters }, context: Context) {
     const profile = await context.people.profile(context.person.userId);
     const timeZone = profile?.timeZone ?? 'UTC';
     const question: Question = {
@@ -115,12 +115,7 @@ function readPeriod(typed: string | undefined, clock: { readonly now: Date; read
 type View = { readonly today: string; readonly timeZone: string };
 type Answer = ToolAnswer<z.input<typeof data>>;
 
-async function answerOne(
-  typed: string,
-  question: Question,
-  view: View,
-  context: With<ReportServices>,
-): Promise<Answer> {
+async function answerOne(typed: string, question: Question, view: View, context: Context): Promise<Answer> {
   const zone = await findZone(typed, context);
   const report = await createReport({ ...question, zone }, context);
   const message = renderOriginErrors(report, { ...view, picture: 'kinds' });
@@ -170,7 +165,7 @@ async function answerOne(
   };
 }
 
-async function answerAll(question: Question, view: View, context: With<'zoneCache'>): Promise<Answer> {
+async function answerAll(question: Question, view: View, context: Context): Promise<Answer> {
   let found: Overview | undefined;
   for await (const soFar of readOverview(question, context)) found = soFar;
   if (!found) throw new Error('nothing was read');

@@ -4,7 +4,7 @@ import { actions, say } from '../../views/blocks/blocks.ts';
 import { commandButton } from '../../views/blocks/buttons.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { describeState, nameInPlainText, waitsForRequester } from '../../views/operations/describe.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
 import { variableUpdate } from '../operations/kinds/variable.ts';
 import { volumeDeletion } from '../operations/kinds/volume.ts';
@@ -50,7 +50,7 @@ export const proposeVolumeDeletion = defineTool({
     reason,
   }),
   data: proposalData,
-  async run({ app, volume, reason }, context: With<'ledger' | 'names' | 'zoneCache'>) {
+  async run({ app, volume, reason }, context: Context) {
     await assertMayPropose(volumeDeletion, context);
     const appId = await resolveAppToDelete(app, context);
     const { data: ids } = volumeIds.safeParse({ appId, volumeId: volume });
@@ -82,10 +82,7 @@ export const proposeVariableChange = defineTool({
     reason,
   }),
   data: proposalData,
-  async run(
-    { script, variable: variableId, required, new_value: hasNewValue, reason },
-    context: With<'ledger' | 'names' | 'policies' | 'zoneCache'>,
-  ) {
+  async run({ script, variable: variableId, required, new_value: hasNewValue, reason }, context: Context) {
     await assertMayPropose(variableUpdate, context);
     const scriptId = id.safeParse(await context.names.resolve(context.person, 'script', script)).data;
     if (scriptId === undefined)
@@ -104,7 +101,7 @@ export const proposeVariableChange = defineTool({
 
 async function ask(
   asked: Pick<Proposal, 'kind' | 'request' | 'reason' | 'snapshot' | 'policy' | 'approvers'>,
-  { ledger, person: requester, now }: With<'ledger'>,
+  { ledger, person: requester, now }: Context,
 ): Promise<Answer> {
   const { kind, request, reason, snapshot, policy, approvers } = asked;
   const operation = await proposeByAssistant(ledger, {
@@ -139,7 +136,7 @@ function describe(operation: Operation, asOf: Date): Answer {
 }
 
 /** Sends the person the button that opens the form with both ids, once while it is fresh. @throws UserError */
-async function sendForm(scriptId: string, variableId: string, context: With<'zoneCache'>): Promise<Answer> {
+async function sendForm(scriptId: string, variableId: string, context: Context): Promise<Answer> {
   const { person, now } = context;
   const sent = context.zoneCache.forPerson(person).results<{ readonly at: Date }>('variable-forms');
   const what = `set variable ${variableId} of script ${scriptId}`;

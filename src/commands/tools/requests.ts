@@ -7,7 +7,7 @@ import {
   nameInPlainText,
   waitsForRequester,
 } from '../../views/operations/describe.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import type { Operation } from '../operations/model.ts';
 import { findOperation, findRequestedBy } from '../operations/queries.ts';
 import { defineTool, toIso } from './tool.ts';
@@ -51,7 +51,7 @@ export const listMyRequests = defineTool({
   needs: 'none',
   input: z.object({}),
   data: z.object({ requests: z.array(requestData) }),
-  async run(_, { ledger, person, now }: With<'ledger'>) {
+  async run(_, { ledger, person, now }: Context) {
     const requests = await findRequestedBy(ledger, person, mostRequests);
     const waiting = requests.filter(({ state }) => state === 'proposed').length;
     return {
@@ -74,7 +74,7 @@ export const getRequest = defineTool({
   needs: 'none',
   input: z.object({ request: z.string().trim().min(1).max(40).describe('Its id') }),
   data: requestData,
-  async run({ request: id }, { ledger, person, now }: With<'ledger'>) {
+  async run({ request: id }, { ledger, person, now }: Context) {
     const operation = await findOperation(ledger, tenantId(person), id);
     if (operation?.requester.userId !== person.userId)
       throw new UserError('This person has no request with that id.', 'list_my_requests lists them.');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Right } from '../../auth/policy/policy.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import type { Service, With } from '../define.ts';
+import type { Context } from '../define.ts';
 
 /** A call of a tool that helps next, as the assistant makes it or a person presses it. */
 export interface NextCall {
@@ -28,7 +28,7 @@ export interface ToolAnswer<Data = unknown> {
 }
 
 /** A command as a tool of an assistant: it reads, or puts a request into the ledger, and never writes to the CDN. */
-export interface Tool<Needs extends Service = never> {
+export interface Tool {
   /** `verb_noun`. Assistants and people's permissions keep it, so it never changes. */
   readonly name: string;
   readonly title: string;
@@ -39,18 +39,18 @@ export interface Tool<Needs extends Service = never> {
   readonly input: z.ZodObject;
   readonly data: z.ZodType;
   /** @throws UserError with what a person could do */
-  readonly run: (args: Readonly<Record<string, unknown>>, context: With<Needs>) => Promise<ToolAnswer>;
+  readonly run: (args: Readonly<Record<string, unknown>>, context: Context) => Promise<ToolAnswer>;
 }
 
 /** Ties the types of arguments and data to the work. */
-export function defineTool<Input extends z.ZodObject, Data extends z.ZodType, Needs extends Service = never>({
+export function defineTool<Input extends z.ZodObject, Data extends z.ZodType>({
   run,
   ...tool
-}: Omit<Tool<Needs>, 'run' | 'input' | 'data'> & {
+}: Omit<Tool, 'run' | 'input' | 'data'> & {
   readonly input: Input;
   readonly data: Data;
-  readonly run: (args: z.output<Input>, context: With<Needs>) => Promise<ToolAnswer<z.input<Data>>>;
-}): Tool<Needs> {
+  readonly run: (args: z.output<Input>, context: Context) => Promise<ToolAnswer<z.input<Data>>>;
+}): Tool {
   return { ...tool, run: (args, context) => run(tool.input.parse(args), context) };
 }
 

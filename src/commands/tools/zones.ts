@@ -4,7 +4,7 @@ import { renderNoZones, renderZoneList } from '../../views/zones/list.ts';
 import { listEverything, listParts } from '../../views/zones/parts.ts';
 import { type ZoneQuery, zoneFilters, zoneSorts } from '../../views/zones/query.ts';
 import { renderZone } from '../../views/zones/zone.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { loadZoneById } from '../zones/details.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
@@ -74,7 +74,7 @@ const listZones = defineTool({
     limit: z.number().int().min(1).max(50).optional().describe('How many to list; 20 if left out'),
   }),
   data: z.object({ zones: z.array(zoneData) }),
-  async run({ search = '', origin, only, sort = 'attention', limit = 20 }, context: With<'zoneCache'>) {
+  async run({ search = '', origin, only, sort = 'attention', limit = 20 }, context: Context) {
     context.zoneCache.forPerson(context.person).expire();
     const { zones: all, skipped, takenAt } = await loadAllZones(context);
     const query: ZoneQuery = { search, only, sort, carried: origin ? { origin } : {} };
@@ -122,7 +122,7 @@ const getZone = defineTool({
     zone: zoneData,
     settings: z.array(z.object({ setting: z.string(), value: z.string() })),
   }),
-  async run({ zone: typed }, context: With<'zoneCache'>) {
+  async run({ zone: typed }, context: Context) {
     const found = await findZone(typed, context);
     const zone = await loadZoneById(found.id, context);
     const asOf = context.now();
@@ -155,7 +155,7 @@ const getScript = defineTool({
   needs: 'read',
   input: z.object({ script: z.string().trim().min(1).max(100).describe('Its id, or its name here') }),
   data: z.object({ script: z.string(), runs_on: z.array(zoneData), middleware_of: z.array(zoneData) }),
-  async run({ script: typed }, context: With<'names' | 'zoneCache'>) {
+  async run({ script: typed }, context: Context) {
     const id = await context.names.resolve(context.person, 'script', typed);
     const { zones, takenAt } = await loadAllZones(context);
     const [runsOn, middlewareOf] = [

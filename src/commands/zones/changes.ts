@@ -3,16 +3,14 @@ import { dayMs, hourMs } from '../../lib/time.ts';
 import { type Message, say } from '../../views/blocks/blocks.ts';
 import { renderChanges } from '../../views/zones/changes.ts';
 import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { Context, Feature, With } from '../define.ts';
+import type { Context, Feature } from '../define.ts';
 import { splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { readPickedZone } from './details.ts';
 import { createMissingError, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
 
-type Needed = 'settingsHistory' | 'zoneCache';
-
 /** What changed in settings since earlier looks. */
-export const changes: Feature<Needed> = {
+export const changes: Feature = {
   name: 'changes',
   commands: [
     {
@@ -87,7 +85,7 @@ function writeLast(minutes: number): string {
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
 
-async function* showTyped(words: Words, context: With<Needed>): AsyncGenerator<Message, void> {
+async function* showTyped(words: Words, context: Context): AsyncGenerator<Message, void> {
   const { zone: typed, period } = await readTyped(words, context);
   if (typed === '') {
     yield say('Comparing your zones with their last settings…');
@@ -103,7 +101,7 @@ async function* showTyped(words: Words, context: With<Needed>): AsyncGenerator<M
 async function showChanges(
   { words, from, until }: Period,
   zone: ZoneName | undefined,
-  context: With<Needed>,
+  context: Context,
 ): Promise<Message> {
   const { person, settingsHistory, now, panel } = context;
   const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);

@@ -5,14 +5,14 @@ import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderCompareForm, renderComparison } from '../../views/zones/compare.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
-import { defineForm, type Feature, type With } from '../define.ts';
+import { type Context, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
 import { pickedZone } from './details.ts';
 import { readSettings, unpackSettings } from './history/read.ts';
 import { createMissingError, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
 
 /** Two zones side by side. */
-export const compare: Feature<'zoneCache'> = {
+export const compare: Feature = {
   name: 'compare',
   commands: [
     {
@@ -61,7 +61,7 @@ export const compare: Feature<'zoneCache'> = {
           path: ['otherZone'],
           error: 'Pick another zone.',
         }),
-      run: ({ zone, otherZone }, context: With<'zoneCache'>) =>
+      run: ({ zone, otherZone }, context: Context) =>
         compareZones([nameZone(zone, context), nameZone(otherZone, context)], false, context),
     }),
   ],
@@ -79,7 +79,7 @@ function readTyped({ list }: Words) {
 async function compareZones(
   zones: readonly [ZoneName, ZoneName],
   all: boolean,
-  context: With<'zoneCache'>,
+  context: Context,
 ): Promise<Message> {
   return renderComparison({ zones: await readTwoZones(zones, context), all, asOf: context.now() });
 }
@@ -87,7 +87,7 @@ async function compareZones(
 /** The settings of two zones. @throws UserError where they are one, or the key does not see one of them */
 export async function readTwoZones(
   [one, other]: readonly [ZoneName, ZoneName],
-  context: With<'zoneCache'>,
+  context: Context,
 ): Promise<readonly [ZoneSettings, ZoneSettings]> {
   if (one.id === other.id) throw new UserError('That is one zone.', 'Name another one to compare it with.');
   const cdn = await context.cdn();

@@ -6,12 +6,12 @@ import { formatCode } from '../../views/blocks/text.ts';
 import { type ZonePart, zoneParts } from '../../views/zones/parts.ts';
 import { renderUnclearZone, renderZoneForm, renderZoneOption } from '../../views/zones/rows.ts';
 import * as views from '../../views/zones/zone.ts';
-import { type Action, type Command, type Context, defineForm, type With } from '../define.ts';
+import { type Action, type Command, type Context, defineForm } from '../define.ts';
 import type { Words } from '../words.ts';
 import { createMissingError, listHint, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
 import { defineZonePicker } from './pickers.ts';
 
-export const zoneCommand: Command<'zoneCache'> = {
+export const zoneCommand: Command = {
   name: 'zone',
   aliases: ['show'],
   usage: `zone <id|name|hostname> [${zoneParts.join('|')}]`,
@@ -24,7 +24,7 @@ export const zoneCommand: Command<'zoneCache'> = {
   run: showByWords,
 };
 
-export const zoneActions: Action<'zoneCache'>[] = [
+export const zoneActions: Action[] = [
   // The list stays, the zone is a new message.
   { id: 'zones:show', needs: 'read', newMessage: true, run: showByValue },
   {
@@ -76,7 +76,7 @@ export const zoneForm = defineForm({
   id: 'zones:submit',
   needs: 'read',
   fields: z.object({ zone: pickedZone }),
-  run: ({ zone }, context: With<'zoneCache'>) => showByValue(zone, context),
+  run: ({ zone }, context: Context) => showByValue(zone, context),
 });
 
 export const zonePicker = defineZonePicker({
@@ -90,20 +90,20 @@ export const zonePicker = defineZonePicker({
 });
 
 /** The value of a button: the id, and the part that is shown instead of the overview. */
-async function showByValue(value: string, context: With<'zoneCache'>): Promise<Message> {
+async function showByValue(value: string, context: Context): Promise<Message> {
   const [id = '', word] = value.split(' ');
   return renderZone(await loadZoneById(id, context), findPart(word), context);
 }
 
 /** A zone with every field. @throws UserError where the person's key does not see it */
-export async function loadZoneById(id: string, context: With<'zoneCache'>): Promise<Zone> {
+export async function loadZoneById(id: string, context: Context): Promise<Zone> {
   const zone = await loadZone(nameZone(id, context), context);
   if (zone) return zone;
   throw createMissingError(id);
 }
 
 /** `shop security`: no name or hostname has a space in it, so the last of several words may be a part. */
-async function showByWords({ text, list }: Words, context: With<'zoneCache'>): Promise<Message> {
+async function showByWords({ text, list }: Words, context: Context): Promise<Message> {
   const part = list.length > 1 ? findPart(list.at(-1)) : undefined;
   const found = await lookUpZone(part ? text.slice(0, text.lastIndexOf(' ')) : text, context);
   if (found.kind !== 'one') return renderUnclearZone(found, 'zone', part);

@@ -7,14 +7,14 @@ import * as views from '../../views/zones/list.ts';
 import type { ZoneQuery } from '../../views/zones/query.ts';
 import { describeNeeds, renderZoneForm } from '../../views/zones/rows.ts';
 import { renderSearchForm } from '../../views/zones/search-form.ts';
-import { type Command, type Context, defineForm, type Feature, type With } from '../define.ts';
+import { type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
 import { loadAllZones } from './lookup.ts';
 import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
-const zonesCommand: Command<'zoneCache'> = {
+const zonesCommand: Command = {
   name: 'zones',
   aliases: ['ls', 'list'],
   usage:
@@ -39,10 +39,10 @@ const searchForm = defineForm({
       if (isNote(carried[path] ?? ''))
         fields.addIssue({ code: 'custom', path: [path], message: `This line is no ${path}. Pick one.` });
   }),
-  run: (query, context: With<'zoneCache'>) => listZones(query, context),
+  run: (query, context: Context) => listZones(query, context),
 });
 
-export const zones: Feature<'zoneCache'> = {
+export const zones: Feature = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
   actions: [
@@ -85,7 +85,7 @@ export const zones: Feature<'zoneCache'> = {
 };
 
 /** The list. Says at once that it reads, and how many zones. */
-async function* listZones(query: ZoneQuery, context: With<'zoneCache'>): AsyncGenerator<Message, void> {
+async function* listZones(query: ZoneQuery, context: Context): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.forPerson(context.person);
   const known = mine.get();
   if (known) return yield renderList(known, query, context);

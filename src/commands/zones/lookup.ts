@@ -9,31 +9,31 @@ import type { Zone } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
-import type { With } from '../define.ts';
+import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
 /** Every zone of the person, from the cache or the CDN. */
-export async function loadAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
+export async function loadAllZones(context: Context): Promise<CachedZones> {
   // Before the key is resolved: what is read with a key that is revoked meanwhile is not cached.
   const mine = context.zoneCache.forPerson(context.person);
   return mine.get() ?? mine.set(await (await context.cdn()).pullZones.all());
 }
 
 /** The same, read now. */
-export function readAllZones(context: With<'zoneCache'>): Promise<CachedZones> {
+export function readAllZones(context: Context): Promise<CachedZones> {
   context.zoneCache.forPerson(context.person).expire();
   return loadAllZones(context);
 }
 
-export function findKnownZones(context: With<'zoneCache'>): CachedZones | undefined {
+export function findKnownZones(context: Context): CachedZones | undefined {
   return context.zoneCache.forPerson(context.person).get();
 }
 
 /** The cached list or a load in the background, for callers that cannot wait for the CDN. */
-export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
+export function prefetchZones(context: Context): PrefetchedZones {
   return context.zoneCache
     .forPerson(context.person)
     .prefetch(async (until) => (await context.cdn(until)).pullZones.all(), context.explain);
@@ -44,7 +44,7 @@ export function prefetchZones(context: With<'zoneCache'>): PrefetchedZones {
  *
  * @throws UserError where the CDN does not know the app; ApiError where the zones cannot be read.
  */
-export async function loadAffectedByVolume(appId: string, context: With<'zoneCache'>): Promise<VolumeShown> {
+export async function loadAffectedByVolume(appId: string, context: Context): Promise<VolumeShown> {
   const client = await context.cdn();
   const [{ zones }, app] = await Promise.all([
     readAllZones(context),
@@ -68,10 +68,7 @@ export async function loadAffectedByVolume(appId: string, context: With<'zoneCac
 }
 
 /** The zones that run a script, at their edge or as middleware. Read now. @throws ApiError */
-export async function loadAffectedByScript(
-  scriptId: string,
-  context: With<'zoneCache'>,
-): Promise<AffectedZones> {
+export async function loadAffectedByScript(scriptId: string, context: Context): Promise<AffectedZones> {
   const { zones } = await readAllZones(context);
   const runs = (zone: ZoneSummary) => [zone.edgeScriptId, zone.middlewareScriptId].includes(scriptId);
   return findAffectedZones(zones.filter(runs));
@@ -93,7 +90,7 @@ export type ZoneLookup =
 const maxSearchLength = 200;
 
 /** An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. */
-export async function lookUpZone(typed: string, context: With<'zoneCache'>): Promise<ZoneLookup> {
+export async function lookUpZone(typed: string, context: Context): Promise<ZoneLookup> {
   const host = readHost(typed);
   const name = typed.trim();
   const known = findKnownZones(context);
@@ -130,7 +127,7 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
 }
 
 /** A zone by its id, with its name where that is known already. */
-export function nameZone(id: string, context: With<'zoneCache'>): ZoneName {
+export function nameZone(id: string, context: Context): ZoneName {
   return findKnownZones(context)?.zones.find((zone) => zone.id === id) ?? { id, name: '' };
 }
 

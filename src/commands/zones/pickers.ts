@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { limits } from '../../views/blocks/blocks.ts';
 import { maxOptions, menu } from '../../views/blocks/menu.ts';
-import type { Picker, With } from '../define.ts';
+import type { Context, Picker } from '../define.ts';
 import { readHost } from './hosts.ts';
 import { prefetchZones } from './lookup.ts';
 import type { CachedZones } from './zone-cache.ts';
@@ -33,7 +33,7 @@ const maxIdLength = limits.option;
  * Answers from the person's zones, or says that they are still being read. Typed text can be taken as an id at any time, even
  * if nothing can be read.
  */
-export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
+export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
   // An index lives as long as its list.
   const indexes = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
   const indexOf = (list: CachedZones): Promise<MenuIndex<T>> => {
@@ -41,7 +41,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker<'zoneCache'> {
     indexes.set(list, index);
     return index;
   };
-  const load = async (context: With<'zoneCache'>) => {
+  const load = async (context: Context) => {
     const zones = prefetchZones(context);
     if ('known' in zones) return { index: await indexOf(zones.known) };
     const outcome = await zones.coming;

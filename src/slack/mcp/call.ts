@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
-import type { Service } from '../../commands/define.ts';
 import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
@@ -68,7 +67,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
 
   /** Calls a tool as a person, with their key, under the policy. Never throws: what fails is a result for the model. */
   return async function call(
-    tool: Tool<Service>,
+    tool: Tool,
     args: Readonly<Record<string, unknown>>,
     caller: Caller,
   ): Promise<ToolResult> {
@@ -155,7 +154,7 @@ function fail(text: string): ToolResult {
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
-function refuseBySwitch(policy: Policy, { proposes }: Tool<Service>): string | undefined {
+function refuseBySwitch(policy: Policy, { proposes }: Tool): string | undefined {
   const where = 'An admin can change it in Slack: /cdn settings, Assistant.';
   const assistant = readAssistant(policy);
   if (assistant === 'off') return `Assistants are switched off for this bot. ${where}`;
@@ -164,7 +163,7 @@ function refuseBySwitch(policy: Policy, { proposes }: Tool<Service>): string | u
 }
 
 /** @throws Error where the tool does not keep to its own schema */
-function toResult(tool: Tool<Service>, answer: ToolAnswer): ToolResult {
+function toResult(tool: Tool, answer: ToolAnswer): ToolResult {
   const { summary, asOf, warnings = [], shown, total, data, next = [], message } = answer;
   const facts = {
     summary: defuse(summary),

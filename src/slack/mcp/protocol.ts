@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Service } from '../../commands/define.ts';
 import { tools } from '../../commands/tools/list.ts';
 import { answerSchema, type Tool } from '../../commands/tools/tool.ts';
 import { version } from '../../lib/version.ts';
@@ -8,7 +7,7 @@ import type { Caller, ToolResult } from './call.ts';
 
 /** Calls a tool as a person. */
 export type CallTool = (
-  tool: Tool<Service>,
+  tool: Tool,
   args: Readonly<Record<string, unknown>>,
   caller: Caller,
 ) => Promise<ToolResult>;

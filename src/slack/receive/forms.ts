@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt';
 import type { Option } from '@slack/types';
-import type { Form, Service } from '../../commands/define.ts';
+import type { Form } from '../../commands/define.ts';
 import { findForm, findPicker } from '../../commands/registry.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
@@ -20,10 +20,7 @@ import {
 import { perform, type SlackDeps, sendAnswer } from './perform.ts';
 
 /** The acknowledgement of a submitted form, without any I/O: field errors, a loading view, or nothing. */
-export function readForm(
-  view: SubmittedView,
-  now: Date,
-): { form?: Form<Service>; values?: unknown; reply?: object } {
+export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
   const form = findForm(view.callback_id);
   if (!form) {
     const text = 'This form is from an older version of the bot. Type `/cdn` and start again.';
@@ -45,7 +42,7 @@ export function readForm(
 /** A submitted form, already acknowledged. The answer is shown in the form if that stays open. */
 export async function runForm(
   deps: SlackDeps,
-  form: Form<Service>,
+  form: Form,
   values: unknown,
   body: ViewSubmitAction,
 ): Promise<void> {
@@ -81,7 +78,7 @@ export async function runForm(
 }
 
 /** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */
-function staysOpen(form: Form<Service>, view: SubmittedView): boolean {
+function staysOpen(form: Form, view: SubmittedView): boolean {
   const inChannel = readModalState(view.private_metadata).channelId !== undefined;
   return form.loadingView !== undefined || !inChannel || Boolean(view.previous_view_id);
 }

@@ -1,5 +1,5 @@
 import type { ModalView } from '@slack/types';
-import type { Action, Answer, Entry, Service, Setup, With } from '../../commands/define.ts';
+import type { Action, Answer, Context, Entry, Setup } from '../../commands/define.ts';
 import { findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
@@ -17,9 +17,9 @@ import {
 import { type Interaction, sendAnswer, type Work } from './perform.ts';
 
 /** A command, an action or a shortcut. */
-interface Opening<Input> extends Omit<Entry<Input, Service>, 'run'>, Pick<Action, 'preservesInputs'> {
-  readonly run?: (input: Input, context: With<Service>) => Answer | undefined;
-  readonly redraw?: (input: Input, context: With<Service>) => Promise<ModalView | undefined>;
+interface Opening<Input> extends Omit<Entry<Input>, 'run'>, Pick<Action, 'preservesInputs'> {
+  readonly run?: (input: Input, context: Context) => Answer | undefined;
+  readonly redraw?: (input: Input, context: Context) => Promise<ModalView | undefined>;
 }
 
 /** Where a command, press or shortcut came from. */
@@ -102,7 +102,7 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
 }
 
 /** Starts to read in the background what the menus of an opened form will ask for next. */
-function prefetchMenus(view: ModalView, context: With<Service>): void {
+function prefetchMenus(view: ModalView, context: Context): void {
   for (const block of view.blocks) {
     if (!('element' in block) || block.element.type !== 'external_select') continue;
     findPicker(block.element.action_id ?? '')?.prefetch?.(context);

@@ -6,7 +6,7 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Right } from '../../auth/policy/policy.ts';
-import type { Answer, Context, OpenModal, Service, Services, Setup, With } from '../../commands/define.ts';
+import type { Answer, Context, OpenModal, Services, Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
@@ -92,7 +92,7 @@ export interface Work extends Omit<FailedDelivery, 'kind'> {
 }
 
 export interface Interaction {
-  readonly context: With<Service>;
+  readonly context: Context;
   readonly responder: Responder;
   /** A responder that answers in another way and may fall back on the plain one; it also sends the files of an answer. */
   readonly wrapResponder: (wrap: (plain: Responder) => Responder) => Responder;
@@ -250,8 +250,8 @@ async function authorize(
   deps: SlackDeps,
   turn: Omit<Turn, 'facts'> & { readonly facts: PersonFacts },
   work: Work,
-  services: Pick<With<Service>, 'keyPage' | 'sharing'>,
-): Promise<With<Service>> {
+  services: Pick<Context, 'keyPage' | 'sharing'>,
+): Promise<Context> {
   const { keyStore, log, metrics, policies } = deps;
   const { client, facts, kind, sender, signal, zones } = turn;
   const { person, foreign } = sender;

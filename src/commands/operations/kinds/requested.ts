@@ -1,16 +1,16 @@
 import type { Json } from '../../../lib/canonical-json.ts';
-import type { With } from '../../define.ts';
+import type { Context } from '../../define.ts';
 import type { Kind } from './kind.ts';
 
 /** A kind with what its commands read before it is requested, and after its outcome was lost. */
 export interface RequestedKind<Request> extends Kind<Request> {
   /** Reads the facts that people decide by. They are shown, sealed and stored with the request. @throws UserError, ApiError */
-  load(request: Request, context: With<'ledger' | 'zoneCache' | 'policies'>): Promise<Json>;
+  load(request: Request, context: Context): Promise<Json>;
   /** What a person may have seen in the CDN's panel where the outcome is unknown. */
   readonly check: {
     readonly done: string;
     readonly notDone: string;
     /** What the CDN reports about the target now, in mrkdwn. */
-    look(request: Request, context: With<'ledger'>): Promise<string>;
+    look(request: Request, context: Context): Promise<string>;
   };
 }

@@ -7,9 +7,9 @@ import * as views from '../../../views/reports/alerts/incident.ts';
 import { renderWhy } from '../../../views/reports/alerts/why.ts';
 import { describeAlert } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';
-import type { With } from '../../define.ts';
+import type { Context } from '../../define.ts';
 import { defineReportFeature } from '../command.ts';
-import { findManaged, findReport, type Manages, ownMessage, requireOwnersKey } from '../manage.ts';
+import { findManaged, findReport, ownMessage, requireOwnersKey } from '../manage.ts';
 import type { Alert } from '../model.ts';
 import { conditions } from './conditions/list.ts';
 import {
@@ -23,9 +23,9 @@ import {
   tryNow,
 } from './form.ts';
 
-type AlertsContext = With<Manages>;
+type AlertsContext = Context;
 
-export const alert = defineReportFeature<'alert', 'names' | 'zoneCache'>('alert', {
+export const alert = defineReportFeature('alert', {
   aliases: ['watch', 'watches'],
   usage: 'alert [new|list|check <id>|why <id>|snooze <id> [2h]|pause <id>|resume <id>|edit <id>|delete <id>]',
   summary:

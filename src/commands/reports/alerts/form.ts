@@ -6,7 +6,7 @@ import { isNote } from '../../../views/blocks/menu.ts';
 import { describeHours } from '../../../views/reports/alerts/words.ts';
 import * as views from '../../../views/reports/form.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
-import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../../define.ts';
+import { type Action, type Context, defineForm, type Fields, type Picker } from '../../define.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { readHost } from '../checks/errors.ts';
@@ -29,7 +29,7 @@ export async function newForm(typed: readonly string[], context: Context) {
 export const editForm = saving.openEdit;
 
 /** Another condition has other fields. */
-export const redraw: Action<'reports'> = {
+export const redraw: Action = {
   id: 'alerts:redraw',
   fields: ['condition'],
   needs: 'read',
@@ -99,7 +99,7 @@ const alertFields = z
   });
 
 /** Checks once with what is filled in, and shows the numbers to this person alone. */
-export const tryNow: Action<'accounts'> = {
+export const tryNow: Action = {
   id: 'alerts:try',
   needs: 'read',
   modal: () => views.reportSkeleton('alert', 'Try it now'),
@@ -119,7 +119,7 @@ export const alertForm = defineForm({
   fields: alertFields,
   loadingView: { ...views.reportSkeleton('alert'), callback_id: 'alerts:busy' },
   changesHome: true,
-  async run({ channel, subject }, context: With<'reports' | 'names' | 'sharing' | 'zoneCache'>) {
+  async run({ channel, subject }, context: Context) {
     const { target } = findCondition(subject.condition);
     const called = await findNames({ [target === 'origins' ? 'zones' : target]: subject.targets }, context);
     return saving.save(

@@ -13,12 +13,12 @@ import { describeNextRuns } from '../../../views/reports/digests/schedule.ts';
 import * as views from '../../../views/reports/form.ts';
 import { describeDigest } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';
-import { type Action, type Context, defineForm, type Fields, type Picker, type With } from '../../define.ts';
+import { type Action, type Context, defineForm, type Fields, type Picker } from '../../define.ts';
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import { type Targets, type TargetType, targetTypes } from '../checks/digest-kind.ts';
 import { defineReportFeature } from '../command.ts';
-import { findManaged, findReport, type Manages, ownMessage, requireOwnersKey } from '../manage.ts';
+import { findManaged, findReport, ownMessage, requireOwnersKey } from '../manage.ts';
 import type { DigestOrder, DigestPast, DigestSubject } from '../model.ts';
 import { createSaving, findDefaults, findNames } from '../save.ts';
 import type { Schedule } from '../schedule.ts';
@@ -149,7 +149,7 @@ async function newForm(typed: readonly string[], context: Context) {
 }
 
 /** A choice changes what the form says below it: when the digest runs, and what is counted. */
-const redraw: Action<'reports'> = {
+const redraw: Action = {
   id: 'digests:redraw',
   fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
   needs: 'read',
@@ -168,19 +168,17 @@ const digestForm = defineForm({
   needs: 'read',
   fields: digestFields,
   loadingView: { ...views.reportSkeleton('digest'), callback_id: 'digests:busy' },
-  async run(order, context: With<'reports' | 'names' | 'sharing' | 'zoneCache'>) {
+  async run(order, context: Context) {
     const called = await findNames(order.subject.targets, context);
     return saving.save({ ...order, subject: { ...order.subject, called } }, context);
   },
 });
 
-type Reads = 'accounts' | 'reports';
-
 /** A digest as this person's own key reads it, by the same code as a run. */
 async function collectOwn(
   subject: DigestSubject,
   past: DigestPast,
-  { accounts, cdn, person, explain, now }: With<Reads>,
+  { accounts, cdn, person, explain, now }: Context,
 ) {
   const account = await accounts.preview(person, await cdn());
   const { collected } = await collectDigest(subject, { account, now: now(), explain, ...past });
@@ -190,7 +188,7 @@ async function collectOwn(
 const noPast: DigestPast = { history: [], baseline: undefined };
 
 /** What would be posted now, shown to this person alone. */
-export const preview: Action<Reads> = {
+export const preview: Action = {
   id: 'digests:preview',
   needs: 'read',
   modal: () => views.reportSkeleton('digest', 'Preview'),
@@ -204,7 +202,7 @@ export const preview: Action<Reads> = {
 };
 
 /** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
-const openOwn: Action<Reads> = {
+const openOwn: Action = {
   id: 'digests:look',
   needs: 'read',
   newMessage: true,
@@ -217,7 +215,7 @@ const openOwn: Action<Reads> = {
 
 const mostApps = 20;
 
-const targetPicker: Picker<'names' | 'zoneCache'> = {
+const targetPicker: Picker = {
   id: 'digests:targets',
   fields: ['target'],
   needs: 'read',
@@ -274,7 +272,7 @@ const timeZonePicker: Picker = {
   },
 };
 
-export const digest = defineReportFeature<'digest', 'names' | 'zoneCache'>('digest', {
+export const digest = defineReportFeature('digest', {
   aliases: [],
   usage: 'digest [new|list|run <id>|pause <id>|resume <id>|edit <id>|delete <id>]',
   summary: `Posts a summary on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
@@ -300,7 +298,7 @@ export const digest = defineReportFeature<'digest', 'names' | 'zoneCache'>('dige
 });
 
 /** Runs at once, into its channel. */
-async function run(id: string, context: With<Manages>): Promise<Message> {
+async function run(id: string, context: Context): Promise<Message> {
   const digest = await findManaged('digest', id, context);
   if (digest.paused && digest.paused.reason !== 'by-hand')
     throw new UserError(
@@ -315,7 +313,7 @@ async function run(id: string, context: With<Manages>): Promise<Message> {
 }
 
 /** Runs again after a post without an answer: a person has looked into the channel. */
-async function postAgain(value: string, context: With<Manages>): Promise<Message> {
+async function postAgain(value: string, context: Context): Promise<Message> {
   const [id = '', due = ''] = value.split('|');
   const digest = await findManaged('digest', id, context);
   if (await context.reports.postAgain(digest, new Date(due)))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { With } from '../../../../src/commands/define.ts';
+import type { Context } from '../../../../src/commands/define.ts';
 import {
   type Targets,
   type TargetType,
@@ -52,7 +52,7 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
     modal: { metadata: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as With<'accounts' | 'reports'>);
+  } as unknown as Context);
   return shown?.blocks ?? [];
 }
 
