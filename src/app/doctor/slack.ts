@@ -99,9 +99,8 @@ function checkAssistantScope(given: readonly string[], { config }: Options): Fin
   if (config.web.publicUrl === undefined || !config.slack.signingSecret) return [];
   const check = 'scope mcp:connect';
   if (given.includes('mcp:connect')) return [{ check, state: 'ok', says: 'granted, for Slack’s assistant' }];
-  const fix =
-    'To let people ask in words, add the lines of docs/assistant.md to the manifest and reinstall the app.';
-  return [{ check, state: 'skipped', says: 'not granted: Slack’s assistant has no tools of the bot', fix }];
+  const says = 'not granted: Slack’s assistant has no tools of the bot (docs/assistant.md)';
+  return [{ check, state: 'skipped', says }];
 }
 
 /** Over Socket Mode, whether the app token opens connections. */
