@@ -60,12 +60,8 @@ async function sendFile(value: string, context: Context): Promise<Message> {
   const written = await writeFile(tenant, toFilter(decodeQuery(value)), context);
   if (!written) return views.renderNoRecords();
   const { path, records, head } = written;
-  await context.audit.record({
-    tenant,
-    actor: context.person.userId,
-    event: 'audit-exported',
-    detail: { format: 'csv', records },
-  });
+  const entry = { tenant, actor: context.person.userId, event: 'audit-exported' } as const;
+  await context.audit.record({ ...entry, detail: { format: 'csv', records } });
   const day = toUtcDay(context.now());
   const [name, title] = [`audit-${tenant}-${day}.csv`, `Audit of ${tenant}, ${day}`];
   return {
@@ -106,8 +102,6 @@ const csvColumns: readonly CsvColumn<AuditRecord>[] = [
   { name: 'hash', cell: ({ hash }) => hash },
 ];
 
-const howToMention = 'Type @ and pick the person from the list, or write their member ID.';
-
 /** Reads `[n] [@somebody] [kind]` in any order. @throws UserError that names the mistake. */
 function readQuery(words: Words): views.AuditView {
   let view: views.AuditView = { most: defaultLimit, who: undefined, kind: undefined };
@@ -116,7 +110,11 @@ function readQuery(words: Words): views.AuditView {
   for (const word of words.list) {
     if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
     else if (/^[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word };
-    else if (word.startsWith('@')) throw new UserError('I can’t tell who that is.', howToMention);
+    else if (word.startsWith('@'))
+      throw new UserError(
+        'I can’t tell who that is.',
+        'Type @ and pick the person from the list, or write their member ID.',
+      );
     else view = { ...view, kind: readKind(word) };
   }
   return view;
@@ -130,22 +128,15 @@ function encodeQuery({ most, who = '', kind = '' }: views.AuditView): string {
 const encoded = z.object({
   most: z.coerce.number().int().min(1).max(maxLimit),
   who: z.string().max(40).optional(),
-  kind: z
-    .string()
-    .refine((kind) => eventsOf(kind).length > 0)
-    .optional(),
+  kind: z.custom<string>((kind) => eventsOf(String(kind)).length > 0).optional(),
 });
 
 /** Reads what `encodeQuery` wrote. @throws UserError for the value of an older version's button. */
 function decodeQuery(value: string): views.AuditView {
   const { data } = encoded.safeParse(Object.fromEntries(new URLSearchParams(value)));
-  if (!data) throw oldButton();
-  return { ...data, who: data.who, kind: data.kind };
-}
-
-function oldButton(): UserError {
+  if (data) return { ...data, who: data.who, kind: data.kind };
   const instead = `Type ${formatCode('/cdn audit')} for a new list.`;
-  return new UserError('This button is from an older version of the bot.', instead);
+  throw new UserError('This button is from an older version of the bot.', instead);
 }
 
 function toFilter({ who, kind }: views.AuditView): AuditFilter {

@@ -116,12 +116,7 @@ async function offerPage(context: Context): Promise<Message> {
 
 /** A slash command does not name the organisation of its person; their profile does. @throws UserError, RolesUnknown */
 async function assertMember(context: Context): Promise<void> {
-  const { userId } = context.person;
-  const profile = await context.people.profile(userId, { fresh: true });
-  const { foreign = false, deleted = false, unread = false } = profile ?? {};
-  const actor = { userId, foreign, deleted, admin: false, linked: false, groups: [] };
-  const decision = decide(initialPolicy, { ...actor, unread: unread ? ['person'] : [] }, undefined, 'none');
-  assertAllowed(decision, context);
+  assertAllowed(await context.decide('none', { fresh: true }), context);
 }
 
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
@@ -135,7 +130,7 @@ async function forget(context: Context): Promise<Message> {
   await accounts.drop({ person, tenant: tenantId(person) });
   // Nothing can run without the key, so approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
-  return views.renderDisconnected(had, { cancelled: cancelled.length, pausing: had ? pausing : [] });
+  return views.renderDisconnected(had, cancelled.length, had ? pausing : []);
 }
 
 /** The person's digests and alerts, which pause without their key. */

@@ -24,7 +24,7 @@ const nameCommand: Command = {
   needs: 'read',
   modal: ({ list }) => {
     const [kind, id, ...name] = list;
-    return name.length > 0 || isList(list) ? undefined : views.renderNameForm({ kind: readKind(kind), id });
+    return name.length > 0 || isList(list) ? undefined : views.renderNameForm(readKind(kind), id);
   },
   async run({ list }, context) {
     if (isList(list)) return views.renderNames(await context.names.list(tenantId(context.person)));
@@ -101,17 +101,18 @@ async function giveName({ kind, id, name }: z.output<typeof fields>, context: Co
     outcome = await names.give(person, { ...given, asAdmin: true });
   }
   if (outcome === 'done') return views.renderNamed(given);
-  if (outcome === 'full')
-    throw new UserError('There are too many names here.', 'Remove one first: `/cdn name list`.');
-  if (outcome === 'isId')
-    throw new UserError('This name is an ID that is used here.', 'Choose another name.');
-  if (outcome === 'isName')
-    throw new UserError(`${formatCode(id, 60)} is a name here.`, 'Type the ID it stands for.');
+  const refusals = {
+    full: ['There are too many names here.', 'Remove one first: `/cdn name list`.'],
+    isId: ['This name is an ID that is used here.', 'Choose another name.'],
+    isName: [`${formatCode(id, 60)} is a name here.`, 'Type the ID it stands for.'],
+  } as const;
+  if (typeof outcome === 'string') {
+    const [message, hint] = refusals[outcome];
+    throw new UserError(message, hint);
+  }
   const owner = 'taken' in outcome ? formatCode(outcome.taken, 60) : 'Another ID';
-  throw new UserError(
-    `${owner} already has this name.`,
-    'Choose another name, or remove that one: `/cdn name`.',
-  );
+  const hint = 'Choose another name, or remove that one: `/cdn name`.';
+  throw new UserError(`${owner} already has this name.`, hint);
 }
 
 export const namesFeature: Feature = {

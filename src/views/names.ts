@@ -19,14 +19,13 @@ export function renderNamedId(id: string, name: string | undefined): string {
   return name === undefined ? `*${escapeMrkdwn(id, 60)}*` : `*${escapeMrkdwn(name)}* (${formatCode(id, 60)})`;
 }
 
-export function renderKnownOption({ id, name }: { id: string; name: string | undefined }): PlainTextOption {
+type KnownId = { readonly id: string; readonly name: string | undefined };
+
+export function renderKnownOption({ id, name }: KnownId): PlainTextOption {
   return name === undefined ? option(id, id, 'Used before') : option(`${name} · ${id}`, id);
 }
 
-export function matchesKnown(
-  { id, name = '' }: { id: string; name: string | undefined },
-  typed: string,
-): boolean {
+export function matchesKnown({ id, name = '' }: KnownId, typed: string): boolean {
   const wanted = toNameKey(typed);
   return toNameKey(id).includes(wanted) || toNameKey(name).includes(wanted);
 }
@@ -40,21 +39,12 @@ export function mergeOptions(
   return [...known, ...others.filter(({ value }) => !values.has(value))].slice(0, 100);
 }
 
-export function renderNameForm({
-  kind,
-  id,
-  name,
-}: {
-  readonly kind?: NamedKind | undefined;
-  readonly id?: string | undefined;
-  readonly name?: string | undefined;
-}): ModalView {
+export function renderNameForm(kind: NamedKind | undefined, id: string | undefined): ModalView {
   const kinds = Object.entries(kindNames).map(([value, text]) => option(text, value));
   return modal({ callbackId: 'names:submit', title: 'Give an ID a name', submit: 'Save' }, [
     select('kind', 'Type', kinds, { chosen: kind ?? 'app' }),
     textInput('id', 'ID', { initial: id, placeholder: 'app0api00000001', focus: id === undefined }),
     textInput('name', 'Name', {
-      initial: name,
       hint: 'Everybody here sees it and can type it instead of the ID. Leave it empty to remove the name.',
       maxLength: maxNameLength,
       optional: true,
@@ -67,7 +57,7 @@ export function renderNamed({
   kind,
   id,
   name,
-}: Omit<Named, 'by' | 'name'> & { name: string | undefined }): Message {
+}: Pick<Named, 'kind' | 'id'> & { name: string | undefined }): Message {
   const what = `${kindNames[kind]} ${formatCode(id, 60)}`;
   return say(
     name === undefined

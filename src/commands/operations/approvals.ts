@@ -66,9 +66,13 @@ const approveInListAction: Action = {
 };
 
 /** Reads rights and settings afresh, until they are the ones that hold under the lock. */
-async function pressApprove(id: string, context: Context): Promise<Message> {
+function pressApprove(id: string, context: Context): Promise<Message> {
   const { ledger, person } = context;
-  return renderAnswer(await decideAfresh(id, context, (decision) => approve(ledger, id, person, decision)));
+  return pressWith(id, context, (decision) => approve(ledger, id, person, decision));
+}
+
+export async function pressWith(...press: Parameters<typeof decideAfresh>): Promise<Message> {
+  return renderAnswer(await decideAfresh(...press));
 }
 
 export async function decideAfresh(
@@ -110,9 +114,7 @@ const denyForm = defineForm({
   async run({ reason }, context: Context) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
-    return renderAnswer(
-      await decideAfresh(id, context, (decision) => deny(ledger, id, person, { reason, context: decision })),
-    );
+    return pressWith(id, context, (decision) => deny(ledger, id, person, { reason, context: decision }));
   },
 });
 
@@ -175,10 +177,8 @@ const checkForm = defineForm({
   async run({ seen: state }, context: Context) {
     const { ledger, person, modal } = context;
     const id = modal?.metadata ?? '';
-    return renderAnswer(
-      await decideAfresh(id, context, (decision) =>
-        confirmOutcome(ledger, id, person, { state, context: decision }),
-      ),
+    return pressWith(id, context, (decision) =>
+      confirmOutcome(ledger, id, person, { state, context: decision }),
     );
   },
 });

@@ -25,11 +25,6 @@ export interface OperationPorts extends MessagePorts {
   readonly explain: (error: unknown, feature: string) => Failure;
 }
 
-/** The sealed strings that are sent, and the value that goes into the body. */
-interface WireRequest extends Pick<OperationRow, 'path' | 'body'> {
-  readonly value: Secret | undefined;
-}
-
 /** The step to `approved`: the job that executes it is stored in the same transaction. */
 export async function queueExecution(
   locked: Pick<LockedOperation, 'tx' | 'logged'>,
@@ -86,7 +81,8 @@ async function openCdn(ports: OperationPorts, requester: Person, signal: AbortSi
 interface Begun {
   readonly kind: 'begun';
   readonly operation: Operation;
-  readonly request: WireRequest;
+  /** The sealed strings that are sent, and the value that goes into the body. */
+  readonly request: Pick<OperationRow, 'path' | 'body'> & { readonly value: Secret | undefined };
 }
 
 /** The only transition to `executing`; succeeds at most once per operation. */

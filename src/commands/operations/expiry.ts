@@ -44,10 +44,10 @@ export const operationClockJob = defineJob({
 export function expireOverdue(ledger: Ledger): Promise<string[]> {
   const now = ledger.now();
   const approvedBefore = new Date(now.getTime() - startWithinMs);
-  const mayBeOverdue = (where: Where) =>
-    where.or([
-      where.and([where('state', '=', 'proposed'), where('expires_at', '<=', now)]),
-      where.and([where('state', '=', 'approved'), where('moved_at', '<=', approvedBefore)]),
+  const mayBeOverdue = (is: Where) =>
+    is.or([
+      is.and([is('state', '=', 'proposed'), is('expires_at', '<=', now)]),
+      is.and([is('state', '=', 'approved'), is('moved_at', '<=', approvedBefore)]),
     ]);
   return moveEach(ledger, mayBeOverdue, async (locked) => {
     if (!isOverdue(locked.operation, ledger.now())) return false;
@@ -59,8 +59,7 @@ export function expireOverdue(ledger: Ledger): Promise<string[]> {
 /** Operations that have been executing longer than any request takes become unknown. Answers their ids. */
 export function markLongExecuting(ledger: Ledger): Promise<string[]> {
   const before = new Date(ledger.now().getTime() - maxExecutionMs);
-  const isLong = (where: Where) =>
-    where.and([where('state', '=', 'executing'), where('moved_at', '<=', before)]);
+  const isLong = (is: Where) => is.and([is('state', '=', 'executing'), is('moved_at', '<=', before)]);
   return moveEach(ledger, isLong, markAbandoned);
 }
 
@@ -70,9 +69,7 @@ export function remindApprovers({ db, now, outbox, kinds }: Ledger, operation: O
     const { numUpdatedRows } = await trx
       .updateTable('operations')
       .set({ reminded_at: now() })
-      .where('id', '=', operation.id)
-      .where('state', '=', 'proposed')
-      .where('reminded_at', 'is', null)
+      .where((is) => is.and({ id: operation.id, state: 'proposed', reminded_at: null }))
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) return false;
     await queueReminder({ outbox, kinds, db: trx }, operation);
@@ -88,11 +85,10 @@ export async function cancelUnbegun(
   ledger: Ledger,
   { person, tenant }: { readonly person: Person | undefined; readonly tenant: string },
 ): Promise<string[]> {
-  const isUnbegun = (where: Where) =>
-    where.and([
-      where('tenant', '=', tenant),
-      where('state', 'in', ['proposed', 'approved']),
-      ...(person ? [where('user_id', '=', person.userId)] : []),
+  const isUnbegun = (is: Where) =>
+    is.and([
+      is.and(person ? { tenant, user_id: person.userId } : { tenant }),
+      is('state', 'in', ['proposed', 'approved']),
     ]);
   const outcome = { word: person ? 'requester-gone' : 'app-gone' };
   const cancelled = await moveEach(ledger, isUnbegun, async (locked) => {
@@ -109,8 +105,7 @@ export async function cancelUnbegun(
 
 /** Voids what waits to change the settings of a tenant: they are other ones now, or somebody asked for another change. */
 export function voidOvertaken(ledger: Ledger, tenant: string, kind: string): Promise<string[]> {
-  const waits = (where: Where) =>
-    where.and([where('tenant', '=', tenant), where('kind', '=', kind), where('state', '=', 'proposed')]);
+  const waits = (is: Where) => is.and({ tenant, kind, state: 'proposed' });
   return moveEach(ledger, waits, async (locked) => {
     if (locked.operation.state !== 'proposed') return false;
     await voidOperation(locked, 'overtaken');

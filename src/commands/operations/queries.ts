@@ -27,24 +27,17 @@ export interface LoggedOperation {
 type Find = { readonly db: Db; readonly kinds: Kinds };
 type FindNow = Find & { readonly now: () => Date };
 
-export async function findOperation(
-  { db, kinds }: Find,
-  tenant: string,
-  id: string,
-): Promise<Operation | undefined> {
+export async function findOperation(find: Find, tenant: string, id: string): Promise<Operation | undefined> {
   // A button's value may be anything; neither engine takes NUL.
   if (!/^[a-z0-9]{16}$/.test(id)) return undefined;
-  const [found] = await readOperations({ db, kinds }, (rows) =>
-    rows.where('id', '=', id).where('tenant', '=', tenant),
-  );
-  return found;
+  return (await readOperations(find, (rows) => rows.where((is) => is.and({ id, tenant }))))[0];
 }
 
 export function findRequestedBy(find: Find, person: Person, most: number): Promise<Operation[]> {
+  const own = { tenant: tenantId(person), user_id: person.userId };
   return readOperations(find, (rows) =>
     rows
-      .where('tenant', '=', tenantId(person))
-      .where('user_id', '=', person.userId)
+      .where((is) => is.and(own))
       .orderBy('created_at', 'desc')
       .orderBy('id')
       .limit(most),
@@ -56,24 +49,14 @@ const mostWaiting = 100;
 
 /** The operations that a person may still approve: proposed by others and not approved by them. Oldest first. */
 export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promise<Operation[]> {
+  const { userId } = person;
   return readOperations(find, (rows) =>
     rows
-      .where('tenant', '=', tenantId(person))
-      .where('state', '=', 'proposed')
+      .where((is) => is.and({ tenant: tenantId(person), state: 'proposed' }))
       .where('expires_at', '>', now())
-      .where('user_id', '<>', person.userId)
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('operation_events')
-              .select('seq')
-              .whereRef('operation_id', '=', 'operations.id')
-              .where('actor', '=', person.userId)
-              .where('what', '=', 'approval'),
-          ),
-        ),
-      )
+      .where('user_id', '<>', userId)
+      .where(sql<boolean>`not exists (select from operation_events
+        where operation_id = operations.id and actor = ${userId} and what = 'approval')`)
       .orderBy('created_at')
       .orderBy('id')
       .limit(mostWaiting),
@@ -95,8 +78,7 @@ export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, k
 export function findOperationsToRemind({ now, ...find }: FindNow): Promise<Operation[]> {
   return readOperations(find, (rows) =>
     rows
-      .where('state', '=', 'proposed')
-      .where('reminded_at', 'is', null)
+      .where((is) => is.and({ state: 'proposed', reminded_at: null }))
       .where('approvals_needed', '>', 0)
       .where('expires_at', '>', now())
       .where(sql<boolean>`created_at + (expires_at - created_at) / 2 <= ${now()}`)
@@ -106,12 +88,8 @@ export function findOperationsToRemind({ now, ...find }: FindNow): Promise<Opera
 
 /** The row, locked until the transaction ends, with its log. */
 export async function lockOperation(trx: Db, id: string): Promise<LoggedOperation | undefined> {
-  const row = await trx
-    .selectFrom('operations')
-    .selectAll()
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
+  const rows = trx.selectFrom('operations').selectAll().where('id', '=', id);
+  const row = await rows.forUpdate().executeTakeFirst();
   // The log is read by a statement after the lock, so that it has what the previous holder wrote.
   return row && (await withLogs(trx, [row]))[0];
 }
@@ -193,19 +171,10 @@ async function readOperations({ db, kinds }: Find, narrow: (rows: Rows) => Rows)
 async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const events = await db
-    .selectFrom('operation_events')
-    .selectAll()
-    .where('operation_id', 'in', ids)
-    .orderBy('seq')
-    .execute();
-  const retries = await db
-    .selectFrom('operations')
-    .select(['id', 'attempt_of'])
-    .where('attempt_of', 'in', ids)
-    .execute();
-  const eventsOf = Map.groupBy(events, (event) => event.operation_id);
-  const retryOf = new Map(retries.map((row) => [row.attempt_of, row.id]));
+  const events = db.selectFrom('operation_events').selectAll().where('operation_id', 'in', ids);
+  const eventsOf = Map.groupBy(await events.orderBy('seq').execute(), (event) => event.operation_id);
+  const retries = db.selectFrom('operations').select(['id', 'attempt_of']).where('attempt_of', 'in', ids);
+  const retryOf = new Map((await retries.execute()).map((row) => [row.attempt_of, row.id]));
   return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [], triedAgainAs: retryOf.get(row.id) }));
 }
 
@@ -214,8 +183,7 @@ const mostNamesakes = 10;
 
 /** The name that the CDN last gave the target of this path; undefined = no operation has told it yet. */
 export async function findNameOf({ db }: Pick<Find, 'db'>, tenant: string, path: string) {
-  return (await readNames(db, (rows) => rows.where((is) => is.and({ tenant, path })), mostNamesakes))[0]
-    ?.name;
+  return (await readNames(db, { tenant, path }, mostNamesakes))[0]?.name;
 }
 
 // Searched for a name, from the newest.
@@ -223,16 +191,14 @@ const mostSearched = 500;
 
 /** The path of the target that the CDN last called so. Case counts: names of variables differ by it. */
 export async function findPathOf({ db }: Pick<Find, 'db'>, tenant: string, kind: string, name: string) {
-  const found = await readNames(db, (rows) => rows.where((is) => is.and({ tenant, kind })), mostSearched);
+  const found = await readNames(db, { tenant, kind }, mostSearched);
   return found.find((one) => one.name === name)?.path;
 }
 
-async function readNames(db: Db, narrow: (rows: Rows) => Rows, most: number) {
-  const rows = await narrow(db.selectFrom('operations').selectAll())
-    .orderBy('moved_at', 'desc')
-    .limit(most)
-    .execute();
-  return rows.flatMap(({ path, snapshot, outcome }) => {
+async function readNames(db: Db, which: { tenant: string; path?: string; kind?: string }, most: number) {
+  const rows = db.selectFrom('operations').selectAll();
+  const newest = rows.where((is) => is.and(which)).orderBy('moved_at', 'desc');
+  return (await newest.limit(most).execute()).flatMap(({ path, snapshot, outcome }) => {
     const told = outcomeShape.safeParse(parseJson(outcome ?? '')).data;
     const name = findTargetName((parseJson(snapshot) ?? null) as Json, told);
     return name === undefined ? [] : [{ path, name }];
@@ -241,14 +207,8 @@ async function readNames(db: Db, narrow: (rows: Rows) => Rows, most: number) {
 
 /** The version of the settings that holds in this transaction. */
 export async function findPolicyVersion(db: Db, tenant: string): Promise<number> {
-  const row = await db
-    .selectFrom('policies')
-    .select('version')
-    .where('tenant', '=', tenant)
-    .orderBy('version', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.version ?? 0;
+  const versions = db.selectFrom('policies').select('version').where('tenant', '=', tenant);
+  return (await versions.orderBy('version', 'desc').limit(1).executeTakeFirst())?.version ?? 0;
 }
 
 /** Version and fingerprint of the requester's CDN key as it is now, in the words of `cdn_key`; null = they have none. */
@@ -256,11 +216,8 @@ export async function findCdnKey(
   { db }: Pick<Find, 'db'>,
   { tenant, user_id: userId }: Pick<OperationRow, 'tenant' | 'user_id'>,
 ): Promise<string | null> {
-  const key = await db
-    .selectFrom('linked_keys')
-    .select(['version', 'fingerprint'])
-    .where((is) => is.and({ tenant, user_id: userId }))
-    .executeTakeFirst();
+  const keys = db.selectFrom('linked_keys').select(['version', 'fingerprint']);
+  const key = await keys.where((is) => is.and({ tenant, user_id: userId })).executeTakeFirst();
   return key ? `${key.version} ${key.fingerprint}` : null;
 }
 

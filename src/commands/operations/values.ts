@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { destroySlot, openSlot, type SealedTable, sealRow } from '../../auth/keys/sealed-rows.ts';
@@ -26,11 +26,11 @@ export interface ValueStore {
   readonly now: () => Date;
 }
 
-interface ValueTransaction extends ValueStore {
-  readonly db: Trx;
-}
+type ValueTransaction = ValueStore & { readonly db: Trx };
 
 type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
+
+const packing = z.object({ salt: z.string(), value: z.string() });
 
 export type ValueCommitment = { readonly mac: string; readonly packed: Secret };
 
@@ -67,7 +67,7 @@ export async function openValue(
     const packed = await openSlot(db, sealer, operationValuesTable, slotOf(owner));
     if (!packed) return { problem: 'key-gone' };
     const { salt, value } = packing.parse(parseJson(packed.reveal()));
-    if (!isSame(macOf(salt, value), owner.value_mac)) return { problem: 'changed' };
+    if (macOf(salt, value) !== owner.value_mac) return { problem: 'changed' };
     return { value: new Secret(value, operationValuesTable.kind) };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
@@ -80,11 +80,8 @@ export type PreviousValue = { readonly value: Secret } | { readonly problem: 'ov
 
 /** The value before this successful change, if an earlier change through the bot set it and no other came between. */
 export async function findPreviousValue(store: ValueStore, id: string): Promise<PreviousValue> {
-  const target = await store.db
-    .selectFrom('operations')
-    .select(['tenant', 'path'])
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const rows = store.db.selectFrom('operations').select(['tenant', 'path']);
+  const target = await rows.where('id', '=', id).executeTakeFirst();
   const [last, earlier] = target ? await findLastSettings(store.db, target.tenant, target.path) : [];
   if (last?.id !== id || last.state !== 'succeeded') return { problem: 'overtaken' };
   return (await openKept(store, earlier)) ?? { problem: 'unknown' };
@@ -117,13 +114,12 @@ async function openKept(store: ValueStore, row: OperationRow | undefined) {
 }
 
 export async function destroyValuesOf(store: ValueStore, tenant: string, userId?: string): Promise<void> {
-  const found = await store.db
-    .selectFrom('operation_values')
-    .select(['tenant', 'owner_id as userId'])
-    .where('tenant', '=', tenant)
-    .$if(userId !== undefined, (rows) => rows.where(sql<boolean>`split_part(owner_id, '/', 1) = ${userId}`))
-    .execute();
-  await destroyEach(store, found);
+  const isTheirs = userId === undefined ? sql`true` : sql`split_part(owner_id, '/', 1) = ${userId}`;
+  const { rows } = await sql<Pick<Slot, 'tenant' | 'userId'>>`
+    select tenant, owner_id as "userId" from operation_values where tenant = ${tenant} and ${isTheirs}`.execute(
+    store.db,
+  );
+  await destroyEach(store, rows);
 }
 
 // A failed change can be retried within a day and a successful one undone within half an hour. The newest value of a
@@ -156,17 +152,10 @@ export async function destroyValue({ db, now }: ValueTransaction, owner: Owner):
   await destroySlot(db, operationValuesTable, slotOf(owner), now());
 }
 
-const packing = z.object({ salt: z.string(), value: z.string() });
-
 function slotOf({ tenant, user_id: userId, id }: Owner): Slot {
   return { tenant, userId: `${userId}/${id}`, kind: operationValuesTable.kind };
 }
 
 function macOf(salt: string, value: string): string {
   return createHmac('sha256', salt).update(JSON.stringify(value)).digest('hex');
-}
-
-function isSame(a: string, b: string): boolean {
-  const [one, other] = [Buffer.from(a), Buffer.from(b)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

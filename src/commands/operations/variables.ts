@@ -46,11 +46,8 @@ const variableCommand: Command = {
         'Type `/cdn variable` with the two ids, or alone; the form takes the value.',
       );
     const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
-    const variableId = named?.variableId ?? rest[0];
-    return forms.renderVariableForm(
-      { scriptId, variableId },
-      await loadKnown({ scriptId, variableId }, context),
-    );
+    const ids = { scriptId, variableId: named?.variableId ?? rest[0] };
+    return forms.renderVariableForm(ids, await loadKnown(ids, context));
   },
   run: (_, context) => offerUndo(context),
 };
@@ -98,7 +95,7 @@ const required = z
 const valueField = (max: number) =>
   z
     .string()
-    .max(max, { error: `At most ${formatInteger(max)} characters here.` })
+    .max(max, `At most ${formatInteger(max)} characters here.`)
     .optional();
 
 const curlyQuotes =
@@ -157,16 +154,8 @@ async function setVariable(
   ]);
   const bytes = value && Buffer.byteLength(value.reveal());
   const facts = isObject(snapshot) ? omitMissing({ ...snapshot, undoOf, bytes }) : snapshot;
-  const change = {
-    kind: variableUpdate,
-    request,
-    value,
-    reason: undefined,
-    snapshot: facts,
-    policy,
-    approvers,
-  };
-  return proposeChange(change, context);
+  const change = { kind: variableUpdate, request, value, reason: undefined, snapshot: facts };
+  return proposeChange({ ...change, policy, approvers }, context);
 }
 
 async function canRestore(operation: Operation, { ledger, now }: Context): Promise<boolean> {
@@ -183,7 +172,7 @@ const previewAction: Action = {
     if (scriptId === undefined)
       throw new UserError('There is no script id yet.', 'Go back, type it, and look again.');
     const affected = await loadAffectedByScript(scriptId, context);
-    return forms.renderScriptZones(describeScriptConsequences(affected));
+    return forms.renderSkeleton('Who runs it', 'Back', describeScriptConsequences(affected));
   },
 };
 
@@ -200,6 +189,11 @@ async function offerUndo(context: Context): Promise<Message> {
   );
 }
 
+const whyNoUndo = {
+  overtaken: 'The variable was set again since, so this cannot be undone any more.',
+  unknown: 'The previous value is not kept, so this cannot be undone.',
+};
+
 const undoAction: Action = {
   id: 'variables:undo',
   needs: 'change',
@@ -215,30 +209,24 @@ const undoAction: Action = {
     if (!canUndo(operation, context.now()))
       throw new UserError(`It is too late to undo this (${describeState(operation)}).`, hint);
     const previous = await findPreviousValue(ledger, operationId);
-    if ('problem' in previous)
-      throw new UserError(
-        previous.problem === 'overtaken'
-          ? 'The variable was set again since, so this cannot be undone any more.'
-          : 'The previous value is not kept, so this cannot be undone.',
-        hint,
-      );
+    if ('problem' in previous) throw new UserError(whyNoUndo[previous.problem], hint);
     await assertMayPropose(variableUpdate, context);
     const change = { ...request, required: undefined, setsValue: true };
     return renderProposed(await setVariable(change, previous.value, operation.id, context));
   },
 };
 
-const variableForm = defineForm({
-  id: 'variables:submit',
-  needs: 'change',
-  fields,
-  loadingView: forms.variableBusy,
-  run: submit,
-});
-
 export const variables: Feature = {
   name: 'variables',
   commands: [variableCommand],
   actions: [previewAction, undoAction],
-  forms: [variableForm],
+  forms: [
+    defineForm({
+      id: 'variables:submit',
+      needs: 'change',
+      fields,
+      loadingView: forms.variableBusy,
+      run: submit,
+    }),
+  ],
 };

@@ -28,9 +28,9 @@ const volumeCommand: Command = {
     const [, typedApp, volumeId] = words.list;
     const appId = typedApp && (await resolveAppToDelete(typedApp, context));
     const named = appId ? await context.names.find(context.person, 'app', appId) : undefined;
-    if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId }, { named });
+    if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId }, named);
     const typed = { appId, volumeId };
-    return forms.renderVolumeForm(typed, { named, preview: await loadPreview(typed, context) });
+    return forms.renderVolumeForm(typed, named, await loadPreview(typed, context));
   },
   async run() {
     throw new UserError('The bot can do one thing with a volume: delete it.', 'Type `/cdn volume delete`.');
@@ -75,24 +75,25 @@ const fields = volumeIds
     path: ['confirmVolumeId'],
     error: 'This is not the volume id above. Type exactly the same id.',
   });
-type Values = z.output<typeof fields>;
-
-async function submit(values: Values, context: Context): Promise<FormResult> {
+async function submit(
+  values: z.output<typeof fields>,
+  context: Context,
+): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
   const named = await context.names.find(context.person, 'app', appId);
-  let preview: Preview;
+  let preview: Awaited<ReturnType<typeof loadPreview>>;
   try {
     preview = await loadPreview(values, context);
   } catch (error) {
     // The typed values stay in the form.
-    return addFailure(forms.renderVolumeForm(values, { named }), context.explain(error));
+    return addFailure(forms.renderVolumeForm(values, named), context.explain(error));
   }
   const seen = context.modal?.metadata;
   if (seen !== preview.note) {
     // Shown for the first time, or changed since it was shown: nothing is proposed before it is read.
     const changed = seen?.startsWith(`${contentHash([appId, volumeId])}:`) ?? false;
     return {
-      modal: forms.renderVolumeForm(values, { named, preview: { ...preview, changed } }),
+      modal: forms.renderVolumeForm(values, named, { ...preview, changed }),
       message: { text: 'Nothing was requested: the form was closed before it was sent.' },
     };
   }
@@ -102,8 +103,6 @@ async function submit(values: Values, context: Context): Promise<FormResult> {
   const message = renderProposed(await proposeChange(proposal, context));
   return { modal: renderSent(message), message };
 }
-
-type Preview = Awaited<ReturnType<typeof loadPreview>>;
 
 /** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
 export async function loadPreview(
@@ -120,17 +119,17 @@ export async function loadPreview(
   return { shown, needs, note };
 }
 
-const volumeForm = defineForm({
-  id: 'volumes:submit',
-  needs: 'destroy',
-  changesHome: true,
-  fields,
-  loadingView: forms.volumeBusy,
-  run: submit,
-});
-
 export const volumes: Feature = {
   name: 'volumes',
   commands: [volumeCommand],
-  forms: [volumeForm],
+  forms: [
+    defineForm({
+      id: 'volumes:submit',
+      needs: 'destroy',
+      changesHome: true,
+      fields,
+      loadingView: forms.volumeBusy,
+      run: submit,
+    }),
+  ],
 };

@@ -1,22 +1,32 @@
 import { z } from 'zod';
-import { type Group, type People, tenantId } from '../../auth/identity.ts';
+import { findGroups, type Group, type People, tenantId } from '../../auth/identity.ts';
+import { findOtherAdmins, RolesUnknown } from '../../auth/policy/authorizer.ts';
+import {
+  computeEffects,
+  describeChange,
+  diffPolicies,
+  findUnreachableQuorums,
+} from '../../auth/policy/changes.ts';
 import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/policy.ts';
+import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
 import {
-  renderSettingsSummary,
-  type SettingsSection,
-  type ShownSettings,
-  sectionTitles,
-} from '../../views/settings/summary.ts';
-import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
-import { decideAfresh } from '../operations/approvals.ts';
+  type Action,
+  type Command,
+  type Context,
+  defineForm,
+  type Feature,
+  type Picker,
+  type With,
+} from '../define.ts';
+import { decideAfresh, pressWith } from '../operations/approvals.ts';
 import { approve, cancel, deny } from '../operations/decide.ts';
-import { settingsChange } from '../operations/kinds/settings.ts';
-import { waitForOutcome } from '../operations/proposals.ts';
+import { voidOvertaken } from '../operations/expiry.ts';
+import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
+import { assertAllowed, proposeChange, waitForOutcome } from '../operations/proposals.ts';
 import { findOperation, findWaitingOf } from '../operations/queries.ts';
-import { announce, findConsequences, findSecondAdmins, refuseOvertaken, save } from './save.ts';
 
 const settingsCommand: Command = {
   name: 'settings',
@@ -28,7 +38,7 @@ const settingsCommand: Command = {
   modal: () => forms.renderSettingsSkeleton('Reading the settings'),
   async load({ list: [word = ''] }, context) {
     const shown = findSection(word);
-    return shown ? loadForm(shown, context) : renderSettingsSummary(await loadSettings(context));
+    return shown ? loadForm(shown, context) : forms.renderSettingsSummary(await loadSettings(context));
   },
 };
 
@@ -36,22 +46,22 @@ const editAction: Action = {
   id: 'settings:edit',
   needs: 'admin',
   modal: (value) =>
-    forms.renderSettingsSkeleton('Reading the settings', sectionTitles[findSection(value) ?? 'people']),
+    forms.renderSettingsSkeleton('Reading the settings', forms.sectionTitles[findSection(value) ?? 'people']),
   load: (value, context) => loadForm(findSection(value) ?? 'people', context),
 };
 
-function findSection(word: string): SettingsSection | undefined {
+function findSection(word: string): forms.SettingsSection | undefined {
   const name = word.toLowerCase();
-  return Object.hasOwn(sectionTitles, name) ? (name as SettingsSection) : undefined;
+  return Object.hasOwn(forms.sectionTitles, name) ? (name as forms.SettingsSection) : undefined;
 }
 
-async function loadForm(shown: SettingsSection, { authorizer, people }: Context) {
+async function loadForm(shown: forms.SettingsSection, { authorizer, people }: Context) {
   const policy = await authorizer.policy({ fresh: true });
   const groups = shown === 'people' ? await loadGroups(policy, people) : [];
   return forms.renderSettingsForm(shown, { policy, groups, missing: people.missingScopes() });
 }
 
-async function loadSettings(context: Context): Promise<ShownSettings> {
+async function loadSettings(context: Context): Promise<forms.ShownSettings> {
   const { people, person } = context;
   const policy = await context.authorizer.policy({ fresh: true });
   const [last, pending, groups, overdueFiles] = await Promise.all([
@@ -65,11 +75,8 @@ async function loadSettings(context: Context): Promise<ShownSettings> {
 }
 
 /** Their names are needed only where there are some. */
-async function loadGroups(
-  { operatorGroups, approverGroups }: Policy,
-  people: People,
-): Promise<readonly Group[]> {
-  return operatorGroups.length + approverGroups.length > 0 ? people.groups() : [];
+async function loadGroups(policy: Policy, people: People): Promise<readonly Group[]> {
+  return policy.operatorGroups.length + policy.approverGroups.length > 0 ? people.groups() : [];
 }
 
 const idList = (shape: RegExp, refused: string) =>
@@ -211,10 +218,8 @@ const rejectAction: Action = {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), id);
     if (operation?.requester.userId === person.userId) return renderAnswer(await cancel(ledger, id, person));
-    return renderAnswer(
-      await decideAfresh(id, context, (decision) =>
-        deny(ledger, id, person, { reason: undefined, context: decision }),
-      ),
+    return pressWith(id, context, (decision) =>
+      deny(ledger, id, person, { reason: undefined, context: decision }),
     );
   },
 };
@@ -242,6 +247,128 @@ const settingsForm = defineForm({
     return save(before, merge(before, values), context);
   },
 });
+
+/** Saves a change of settings, or has a second admin asked, by the rights and groups of now. */
+async function save(
+  before: Policy,
+  after: Policy,
+  context: Context,
+): Promise<FormResult> {
+  const { person, policies, ledger } = context;
+  assertAllowed(await context.decide('admin', { fresh: true }), context);
+  const changes = diffPolicies(before, after);
+  if (changes.length === 0) return views.renderNothingChanged();
+  const second = await findSecondAdmins(before, after, context);
+  if (second) return askSecondAdmin(before, after, second, context);
+  const found = await findConsequences(before, after, context);
+  const [tenant, by] = [tenantId(person), person.userId];
+  const difference = changes.map(describeChange);
+  const outcome = await policies.save({ tenant, base: before.version, policy: after, by, difference });
+  if (!outcome.saved) return views.renderChangedMeanwhile(outcome.meanwhile);
+  await voidOvertaken(ledger, tenant, settingsChange.name);
+  const told = await announce(before, outcome.policy, found, { by }, context);
+  return views.renderSaved(outcome.policy.version, found, told);
+}
+
+// As many are told.
+const mostAdmins = 10;
+
+/**
+ * The admins of whom one must confirm this change, by the groups and profiles of now; undefined where it lowers nothing or
+ * the bot knows no other admin. @throws RolesUnknown where Slack does not say what decides.
+ */
+async function findSecondAdmins(
+  before: Policy,
+  after: Policy,
+  { people, person, policies }: Context,
+): Promise<{ readonly admins: readonly string[]; readonly lowers: Lowering } | undefined> {
+  const both = [before, after].flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]);
+  const { userId } = person;
+  const { groups, unread } = await findGroups(people, userId, unique(both), { fresh: true });
+  if (unread.length > 0 && before.secondAdmin) throw new RolesUnknown();
+  const lowers = findLowering(before, after, { userId, groups });
+  if (!lowers) return undefined;
+  const known = await policies.knownPeople(tenantId(person));
+  const admins = await findOtherAdmins(people, known, userId);
+  return admins.length > 0 ? { admins: admins.slice(0, mostAdmins), lowers } : undefined;
+}
+
+/** In place of a change of this tenant that waits already. */
+async function askSecondAdmin(
+  before: Policy,
+  after: Policy,
+  { admins, lowers }: { readonly admins: readonly string[]; readonly lowers: Lowering },
+  context: Context,
+): Promise<FormResult> {
+  const { ledger, person } = context;
+  const { version } = await context.authorizer.policy({ fresh: true });
+  if (version !== before.version) return refuseOvertaken(context);
+  await voidOvertaken(ledger, tenantId(person), settingsChange.name);
+  const { version: _, ...request } = after;
+  const snapshot = writeFacts(before, lowers, person.userId);
+  const change = { kind: settingsChange, request, reason: undefined, snapshot };
+  const operation = await proposeChange({ ...change, policy: before, approvers: admins }, context);
+  return views.renderWaiting(operation, admins);
+}
+
+/** Tells the channels that are concerned; false for one where the bot cannot write. */
+async function announce(
+  before: Policy,
+  { version, approvalChannel }: Policy,
+  found: views.Consequences,
+  who: views.Author,
+  context: Context,
+): Promise<Map<string, boolean>> {
+  const announcement = views.renderAnnouncement(who, version, found);
+  const told = new Map<string, boolean>();
+  if (approvalChannel !== undefined)
+    told.set(approvalChannel, await context.post(approvalChannel, announcement));
+  // The old channel is notified that it moved.
+  if (before.approvalChannel !== undefined && before.approvalChannel !== approvalChannel)
+    await context.post(before.approvalChannel, announcement);
+  return told;
+}
+
+/** Of two changes of one version the second is not saved. */
+async function refuseOvertaken(context: Context): Promise<FormResult> {
+  const { version } = await context.authorizer.policy({ fresh: true });
+  return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
+}
+
+// A group may hold the whole company: its other members are like those who are listed.
+const mostPeople = 200;
+
+/** The effects of a change of settings: the differences, and the decisions that change. */
+async function findConsequences(
+  before: Policy,
+  after: Policy,
+  { people }: Context,
+): Promise<views.Consequences> {
+  const both = [before, after];
+  const groupIds = unique(both.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]));
+  const [members, known] = await Promise.all([
+    Promise.all(groupIds.map((id) => people.members(id, { fresh: true }))),
+    groupIds.length > 0 ? people.groups() : [],
+  ]);
+  const named = both.flatMap((policy) => [...policy.operators, ...policy.approvers]);
+  const concerned = unique([...named, ...members.flatMap((found) => found ?? [])])
+    .slice(0, mostPeople)
+    .map((userId) => ({ userId, groups: groupIds.filter((_, nth) => members[nth]?.includes(userId)) }));
+  const inGroups = after.approverGroups.flatMap((id) => members[groupIds.indexOf(id)] ?? []);
+  return {
+    changes: diffPolicies(before, after),
+    effects: computeEffects(before, after, concerned),
+    unreachable: findUnreachableQuorums(after, unique([...after.approvers, ...inGroups]).length),
+    missingScopes:
+      groupIds.length > 0 ? people.missingScopes().filter(({ lookup }) => lookup === 'groups') : [],
+    nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
+    groupName: (id) => known.find((group) => group.id === id)?.handle,
+  };
+}
+
+function unique(ids: readonly string[]): string[] {
+  return [...new Set(ids)];
+}
 
 export const settings: Feature = {
   name: 'settings',

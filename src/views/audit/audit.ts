@@ -1,4 +1,6 @@
-import type { SectionBlock, StaticSelect } from '@slack/types';
+import type { SectionBlock } from '@slack/types';
+import type { Audit } from '../../auth/audit/audit.ts';
+import type { Broken } from '../../auth/audit/chain.ts';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, overflow } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
@@ -12,25 +14,12 @@ export interface AuditView {
   readonly most: number;
 }
 
-interface BrokenRecord {
-  readonly seq: number;
-  readonly problem: 'missing' | 'altered' | 'unlinked' | 'rewritten' | 'cut-off';
-  readonly found?: number;
-  readonly noted?: { readonly seq: number };
-}
-
 export interface AuditList {
   readonly view: AuditView;
   readonly lines: readonly AuditLine[];
   /** The names of all kinds of records. */
   readonly kinds: readonly string[];
-  readonly state: {
-    /** The newest record; undefined = there are none. */
-    readonly head: { readonly seq: number; readonly hash: string } | undefined;
-    readonly verdict: { readonly ok: true } | { readonly ok: false; readonly broken: BrokenRecord };
-    /** The record from which on the chain was read. */
-    readonly since: number;
-  };
+  readonly state: Awaited<ReturnType<Audit['check']>>;
   readonly takenAt: Date;
   /** Encodes a view as a button's value. */
   readonly value: (view: AuditView) => string;
@@ -38,14 +27,17 @@ export interface AuditList {
 
 export function renderAuditList({ view, lines, kinds, state, takenAt, value }: AuditList): Message {
   const at = (change: Partial<AuditView>): string => value({ ...view, ...change });
-  const headline = [describeIntegrity(state), describeSelection(view, lines.length)]
-    .filter(Boolean)
-    .join('\n');
+  const headline = join([describeIntegrity(state), describeSelection(view, lines.length)], '\n');
+  const head = state.head ? `Head ${formatCode(state.head.hash.slice(0, 12))} · ` : '';
+  const options = [
+    option('All kinds', at({ kind: undefined })),
+    ...kinds.map((kind) => option(capitalize(kind.replaceAll('-', ' ')), at({ kind }))),
+  ];
   return message(unbold(headline), [
     section(headline),
     ...renderLines(lines),
     actions(
-      renderKindMenu(view, kinds, at),
+      actionMenu('audit:list:kind', 'Kind', options, at({})),
       lines.length > 0 && button('Download CSV', 'audit:file', at({})),
       overflow(
         button('Refresh', 'audit:list:refresh', at({})),
@@ -54,12 +46,7 @@ export function renderAuditList({ view, lines, kinds, state, takenAt, value }: A
         commandButton('Settings', 'settings'),
       ),
     ),
-    context(
-      join(
-        [state.head && `Head ${formatCode(state.head.hash.slice(0, 12))}`, `as of ${formatMoment(takenAt)}`],
-        ' · ',
-      ),
-    ),
+    context(`${head}as of ${formatMoment(takenAt)}`),
   ]);
 }
 
@@ -112,24 +99,12 @@ function describeSelection({ who, kind }: AuditView, found: number): string {
   return `${capitalize(pluralize(found, 'record'))}${about}${by}`;
 }
 
-function renderKindMenu(
-  view: AuditView,
-  kinds: readonly string[],
-  at: (change: Partial<AuditView>) => string,
-): StaticSelect {
-  const options = [
-    option('All kinds', at({ kind: undefined })),
-    ...kinds.map((kind) => option(capitalize(kind.replaceAll('-', ' ')), at({ kind }))),
-  ];
-  return actionMenu('audit:list:kind', 'Kind', options, at({}));
-}
-
 /** The fault of the first wrong record, in plain text that needs no escaping. */
-export function describeBroken({ seq, problem, found, noted }: BrokenRecord): string {
+export function describeBroken({ seq, problem, found, noted }: Broken): string {
   const instead = Number.isSafeInteger(found)
     ? `record ${formatInteger(found ?? 0)} is in its place`
     : 'the record in its place has no number';
-  const faults: Readonly<Record<BrokenRecord['problem'], string>> = {
+  const faults: Readonly<Record<Broken['problem'], string>> = {
     missing: `is missing: ${instead}.`,
     altered: 'was changed: its hash does not match its content.',
     unlinked: 'does not follow the record before it: its previous hash differs.',

@@ -17,7 +17,7 @@ export function renderAuditLine(record: AuditRecord): AuditLine {
   // Older records call alerts watches.
   const name = event.replace(/^watch-/u, 'alert-');
   const words = Object.hasOwn(phrases, name) ? phrases[name as AuditEvent] : otherPhrase;
-  const parts = typeof words === 'string' ? [words] : [words(record)].flat();
+  const parts = typeof words === 'string' ? [nameSubject(words, record)] : [words(record)].flat();
   const reference = isSeal(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
   return {
     what: parts.map(renderPart).join(''),
@@ -36,6 +36,7 @@ function renderPart(part: Part): string {
   return 'person' in part ? `<@${part.person}>` : `<#${part.channel}>`;
 }
 
+/** In a text `{}` is the subject. */
 type Phrase = string | ((record: AuditRecord) => Part | readonly Part[]);
 
 /** The words of each event, without the person who did it. */
@@ -80,35 +81,37 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     ...(outcome === 'cancelled' ? [by === 'system' ? 'the bot' : nameId(String(by))] : []),
   ],
   'export-deleted': ({ subject }) => ['Files deleted of an export of ', nameId(subject)],
-  'digest-created': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} made`,
-  'digest-changed': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} changed`,
-  'digest-paused': ({ subject, detail: { reason } }) =>
-    `Digest ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
-  'digest-taken-over': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} taken over`,
-  'digest-deleted': ({ subject }) => `Digest ${plainText(subject ?? '', 40)} deleted`,
-  'alert-created': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} made`,
-  'alert-changed': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} changed`,
-  'alert-paused': ({ subject, detail: { reason } }) =>
-    `Alert ${plainText(subject ?? '', 40)} paused${explain(reason)}`,
-  'alert-taken-over': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} taken over`,
-  'alert-deleted': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} deleted`,
-  'alert-acknowledged': ({ subject }) => `Incident of alert ${plainText(subject ?? '', 40)} acknowledged`,
-  'alert-snoozed': ({ subject }) => `Alert ${plainText(subject ?? '', 40)} snoozed`,
+  'digest-created': 'Digest {} made',
+  'digest-changed': 'Digest {} changed',
+  'digest-paused': (record) => nameSubject('Digest {} paused', record) + explain(record.detail['reason']),
+  'digest-taken-over': 'Digest {} taken over',
+  'digest-deleted': 'Digest {} deleted',
+  'alert-created': 'Alert {} made',
+  'alert-changed': 'Alert {} changed',
+  'alert-paused': (record) => nameSubject('Alert {} paused', record) + explain(record.detail['reason']),
+  'alert-taken-over': 'Alert {} taken over',
+  'alert-deleted': 'Alert {} deleted',
+  'alert-acknowledged': 'Incident of alert {} acknowledged',
+  'alert-snoozed': 'Alert {} snoozed',
   'answer-shared': ({ subject, detail: { channel } }) => [
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),
   ],
   'tool-run': ({ subject }) => `Asked Slack’s assistant for ${plainText(subject ?? '', 40)}`,
-  'step-run': ({ subject }) => `Ran the workflow step ${plainText(subject ?? '', 40)}`,
-  'name-given': ({ subject }) => `Name given to ${plainText(subject ?? '', 40)}`,
-  'name-removed': ({ subject }) => `Name taken from ${plainText(subject ?? '', 40)}`,
+  'step-run': 'Ran the workflow step {}',
+  'name-given': 'Name given to {}',
+  'name-removed': 'Name taken from {}',
   'default-zone-set': ({ detail: { channel, zone } }) => [
     `Zone ${plainText(String(zone ?? ''), 40)} set in `,
     nameId(String(channel ?? '')),
   ],
   'audit-exported': 'Audit record exported',
-  'tenant-erased': ({ subject }) => `Everything of ${plainText(subject ?? '', 40)} erased`,
+  'tenant-erased': 'Everything of {} erased',
 };
+
+function nameSubject(text: string, { subject }: AuditRecord): string {
+  return text.replace('{}', () => plainText(subject ?? '', 40));
+}
 
 /** A record of another version: its name, its subject and its facts. */
 function otherPhrase({ event, subject, actor, detail }: AuditRecord): readonly Part[] {

@@ -122,13 +122,8 @@ export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined
 /** `cancelled`: how many requests that waited were cancelled with it. `pausing`: digests and alerts that run with the key. */
 export function renderDisconnected(
   had: boolean,
-  {
-    cancelled,
-    pausing,
-  }: {
-    readonly cancelled: number;
-    readonly pausing: readonly { readonly kind: string; readonly id: string; readonly channel: string }[];
-  },
+  cancelled: number,
+  pausing: readonly { readonly kind: string; readonly id: string; readonly channel: string }[],
 ): Message {
   const forgotten = had
     ? `Disconnected: the bot deleted your API key. It stays valid until you delete it at ${keyPageUrl}.`
@@ -161,15 +156,9 @@ export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): 
 
 /** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
 function forgetButton(label = 'Forget my key', look: { style?: 'danger' } = {}): Button {
-  return button(label, 'connect:forget', 'forget', {
-    ...look,
-    confirm: confirmation(
-      'Disconnect your API key?',
-      'Your digests and alerts pause, and requests that wait are cancelled.',
-      'Disconnect',
-      'Keep it',
-    ),
-  });
+  const what = 'Your digests and alerts pause, and requests that wait are cancelled.';
+  const confirm = confirmation('Disconnect your API key?', what, 'Disconnect', 'Keep it');
+  return button(label, 'connect:forget', 'forget', { ...look, confirm });
 }
 
 /** How many zones a key sees, as far as its first page tells. */

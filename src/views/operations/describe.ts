@@ -196,7 +196,7 @@ function describeResult({ word, status, why, reason }: Outcome): string {
   }
 }
 
-/** What the CDN says of single fields; else its own words beside ours. */
+/** What the CDN says of single fields, else of the whole. */
 function quoteService({ facts, fields = [] }: Outcome): string {
   const says = facts?.['says'];
   if (fields.length > 0) return ` ${describeFields(fields)}`;

@@ -30,13 +30,8 @@ export interface VolumePreview {
 /** Only a form with the preview proposes a deletion. `named`: the name that a person gave to the app. */
 export function renderVolumeForm(
   typed: VolumeInputs,
-  {
-    named,
-    preview,
-  }: {
-    readonly named?: { readonly id: string; readonly name: string; readonly by: string } | undefined;
-    readonly preview?: VolumePreview;
-  } = {},
+  named?: { readonly id: string; readonly name: string; readonly by: string },
+  preview?: VolumePreview,
 ): ModalView {
   const settings = {
     title: 'Delete a volume',
@@ -136,16 +131,13 @@ export function renderVariableForm(
     callbackId: 'variables:submit',
     submit: known && known.needs.needed > 0 ? 'Ask for approval' : 'Set it',
   };
+  const undo = known?.canUndo ? 'You can undo it for 30 minutes.' : noUndo;
   return modal(settings, [
-    ...(known
-      ? [
-          section(known.consequences.text),
-          section([
-            renderApprovalNeeds(known.needs, 'Set it'),
-            known.canUndo ? 'You can undo it for 30 minutes.' : noUndo,
-          ]),
-        ]
-      : [section('Changes a variable of an edge script. What you leave empty stays as it is.')]),
+    section(
+      known?.consequences.text ??
+        'Changes a variable of an edge script. What you leave empty stays as it is.',
+    ),
+    known && section([renderApprovalNeeds(known.needs, 'Set it'), undo]),
     searchSelect('scriptId', 'Script', {
       chosen: scriptId ? picked(scriptId) : undefined,
       placeholder: searchPlaceholder,
@@ -170,10 +162,6 @@ export function renderVariableForm(
     input('empty', 'Or', { type: 'checkboxes', options: valueOptions }, { optional: true }),
     select('required', 'Is it required?', requiredOptions, { chosen: 'unchanged', optional: true }),
   ]);
-}
-
-export function renderScriptZones(text: string): ModalView {
-  return renderSkeleton('Who runs it', 'Back', text);
 }
 
 export function renderDenyForm(operation: ShownOperation): ModalView {

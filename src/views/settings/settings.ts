@@ -31,10 +31,11 @@ export function renderSettingsReview(
     return modal(settings, [section(`:warning: ${lines.join('\n')}`)]);
   }
   if (found.changes.length === 0) return modal(settings, [section('Nothing would change.')]);
-  const next =
+  const then =
     found.secondAdmins.length > 0
-      ? `Go back and press *Save* to ask ${mentionAll(found.secondAdmins)}: this needs a second admin.`
-      : 'Go back and press *Save* to make it so.';
+      ? `ask ${mentionAll(found.secondAdmins)}: this needs a second admin`
+      : 'make it so';
+  const next = `Go back and press *Save* to ${then}.`;
   return modal(settings, [...renderConsequences(found), context(next)]);
 }
 

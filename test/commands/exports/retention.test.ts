@@ -5,7 +5,7 @@ import { countOverdueFiles, exportRetentionJob } from '../../../src/commands/exp
 import type { ExportPorts } from '../../../src/commands/exports/store.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { renderSettingsSummary } from '../../../src/views/settings/summary.ts';
+import { renderSettingsSummary } from '../../../src/views/settings/form.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 
 const engines = await prepareEngines();
