@@ -46,10 +46,8 @@ export function createOffboarding(options: {
     const { enterpriseId, teamId } = place;
     const installedAt = await installations.installedAt(tenant);
     // Slack repeats an event for an hour. Its times are whole seconds.
-    if (installedAt && at < Math.floor(installedAt.getTime() / 1000)) {
-      log.info({ tenant, cause }, 'event from before the installation ignored');
-      return;
-    }
+    if (installedAt && at < Math.floor(installedAt.getTime() / 1000))
+      return log.info({ tenant, cause }, 'event from before the installation ignored');
     if (userId !== undefined) await endPerson({ ...place, userId }, cause);
     else if (cause === 'team-access-revoked') {
       await links.forget({ tenant, team_id: teamId });

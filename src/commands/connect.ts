@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
-import { computeRights, decide, initialPolicy } from '../auth/policy/policy.ts';
+import { computeRights } from '../auth/policy/policy.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';

@@ -33,23 +33,18 @@ export function createAuthorizer(options: {
   readonly linked?: () => Promise<LinkedKey | undefined>;
 }) {
   const { person, foreign, policies, people, keyStore } = options;
-  const self: Actor = {
-    userId: person.userId,
-    foreign: foreign === true,
-    linked: false,
-    admin: false,
-    groups: [],
-  };
+  const { userId: own } = person;
+  const self: Actor = { userId: own, foreign: foreign === true, linked: false, admin: false, groups: [] };
 
   const policy = readOnce(() => policies.current(tenantId(person)), options.policy);
   const linked = readOnce(() => keyStore.describe(person), options.linked);
   const isLinked = async (userId: string, fresh: boolean): Promise<boolean> => {
-    const key = userId === person.userId ? linked({ fresh }) : keyStore.describe({ ...person, userId });
+    const key = userId === own ? linked({ fresh }) : keyStore.describe({ ...person, userId });
     return (await key) !== undefined;
   };
   /** Who they are by their profile. Who acts is here, and no admin decides it. */
   const readProfile = async (userId: string, fresh: boolean) => {
-    const isHere = userId === person.userId && foreign === false;
+    const isHere = userId === own && foreign === false;
     const isConfigured = people.configuredAdmins.includes(userId);
     const profile = isHere && isConfigured ? undefined : await people.profile(userId, { fresh });
     const unread = profile?.unread ? [isConfigured ? [] : ['admin'], isHere ? [] : ['person']].flat() : [];
@@ -65,37 +60,27 @@ export function createAuthorizer(options: {
     policy,
     linked,
     /** The facts that decide about them, or about another person of the same organisation. */
-    async actor({
-      userId = person.userId,
-      fresh = false,
-    }: ReadOptions & { readonly userId?: string } = {}): Promise<Actor> {
-      const own = userId === person.userId;
-      if (own && foreign) return self;
+    async actor({ userId = own, fresh = false }: ReadOptions & { userId?: string } = {}): Promise<Actor> {
+      if (userId === own && foreign) return self;
       const { operatorGroups, approverGroups } = await policy({ fresh });
       const among = [...new Set([...operatorGroups, ...approverGroups])];
       const [hasKey, profile, { groups, unread }] = await Promise.all([
         isLinked(userId, fresh),
-        readProfile(userId, fresh && !own),
+        readProfile(userId, fresh && userId !== own),
         findGroups(people, userId, among, { fresh }),
       ]);
       return { ...profile, userId, linked: hasKey, groups, unread: [...profile.unread, ...unread] };
     },
     /** Asks Slack for rights above `read` only, if it was asked who they are. */
-    async decide(
-      needs: Right,
-      channelId: string | undefined,
-      { fresh = false }: ReadOptions = {},
-    ): Promise<Decision> {
-      const { userId } = person;
+    async decide(needs: Right, channelId: string | undefined, options: ReadOptions = {}): Promise<Decision> {
+      const { fresh = false } = options;
       const isRead = foreign === undefined || (!foreign && needs === 'admin');
-      const actor = isRead ? { ...self, ...(await readProfile(userId, fresh)) } : self;
+      const actor = isRead ? { ...self, ...(await readProfile(own, fresh)) } : self;
       if (actor.foreign || needs === 'none' || needs === 'admin')
         return decide(initialPolicy, actor, channelId, needs);
-      const [rules, hasKey] = await Promise.all([policy({ fresh }), isLinked(userId, fresh)]);
-      const named = needs === 'read' || rules.operators.includes(userId);
-      const { groups, unread } = await findGroups(people, userId, named ? [] : rules.operatorGroups, {
-        fresh,
-      });
+      const [rules, hasKey] = await Promise.all([policy({ fresh }), isLinked(own, fresh)]);
+      const named = needs === 'read' || rules.operators.includes(own);
+      const { groups, unread } = await findGroups(people, own, named ? [] : rules.operatorGroups, { fresh });
       const read = { linked: hasKey, groups, unread: [...(actor.unread ?? []), ...unread] };
       return decide(rules, { ...actor, ...read }, channelId, needs);
     },

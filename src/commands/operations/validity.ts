@@ -24,11 +24,8 @@ export async function loadDecisionContext(
   operation: Operation,
   userId: string,
 ): Promise<DecisionContext> {
-  const [context, clicker] = await Promise.all([
-    loadContext(authorizer, operation),
-    authorizer.actor({ userId, fresh: true }),
-  ]);
-  return { ...context, clicker };
+  const clicker = authorizer.actor({ userId, fresh: true });
+  return { ...(await loadContext(authorizer, operation)), clicker: await clicker };
 }
 
 /** The answer where the settings changed between the reading of a context and the lock; undefined = they did not. */

@@ -86,26 +86,20 @@ const idList = (shape: RegExp, refused: string) =>
     .transform((ids) => [...new Set(ids)])
     .optional();
 const users = idList(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
-const groups = idList(
-  /^(?:T[A-Z0-9]+\/)?S[A-Z0-9]+$/,
-  'That line is no user group. Pick one, or leave the field empty.',
-);
+const noGroup = 'That line is no user group. Pick one, or leave the field empty.';
+const groups = idList(/^(?:T[A-Z0-9]+\/)?S[A-Z0-9]+$/, noGroup);
 const channels = idList(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
+const noChannel = 'Pick a channel, not a conversation between people.';
 const channel = z
   .string()
-  .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' })
+  .regex(/^[CG][A-Z0-9]+$/, noChannel)
   .optional();
 const whole = ([least, most]: readonly [number, number]) => {
   const error = `A whole number from ${least} to ${most}.`;
   return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
 };
 
-const capNames = [
-  'capNone',
-  'capRead',
-  'capExport',
-  'capChange',
-] as const satisfies (keyof typeof forms.caps)[];
+const capNames = ['capNone', 'capRead', 'capExport', 'capChange'] as const;
 
 const fields = z
   .object({

@@ -60,23 +60,14 @@ async function renderDecision(
   about: string | undefined,
   context: Context,
 ): Promise<Message> {
-  const { people, channelId } = context;
+  const { people, channelId, person } = context;
   // Only the look-ups that this decision used.
+  const needsGroups = !['none', 'read', 'admin'].includes(wanted.needs);
   const missing = people
     .missingScopes()
-    .filter(({ lookup }) =>
-      lookup === 'admins' ? wanted.needs === 'admin' : !['none', 'read', 'admin'].includes(wanted.needs),
-    );
+    .filter(({ lookup }) => (lookup === 'admins' ? wanted.needs === 'admin' : needsGroups));
   const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(context) : [];
-  return views.renderWhy({
-    ...wanted,
-    decision,
-    about,
-    channelId,
-    missing,
-    admins,
-    reader: context.person.userId,
-  });
+  return views.renderWhy({ ...wanted, decision, about, channelId, missing, admins, reader: person.userId });
 }
 
 const changedByAdmins: readonly Decision['reason'][] = ['not-operator', 'not-approver', 'channel-cap'];

@@ -153,18 +153,11 @@ const entities: Readonly<Record<string, string>> = {
 export const style = `
 :root {
   color-scheme: light dark;
-  --ground: #f3f4f6; --card: #ffffff; --line: #e2e4e9; --text: #16181d; --soft: #5a606b;
-  --accent: #1d4ed8; --accent-text: #ffffff; --ring: #93b4ff;
-  --bad: #b42318; --bad-ground: #fef3f2; --bad-line: #f6c9c4;
-  --good: #05603a; --good-ground: #ecfdf3; --good-line: #a9e4c4;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #0e1014; --card: #181b21; --line: #2c313a; --text: #eceef2; --soft: #a2a9b5;
-    --accent: #7ea6ff; --accent-text: #0b1220; --ring: #3d5fb3;
-    --bad: #ffb4ab; --bad-ground: #33191a; --bad-line: #5f2b2b;
-    --good: #86e0af; --good-ground: #10291d; --good-line: #1f5138;
-  }
+  --ground: light-dark(#f3f4f6, #0e1014); --card: light-dark(#ffffff, #181b21);
+  --line: light-dark(#e2e4e9, #2c313a); --text: light-dark(#16181d, #eceef2); --soft: light-dark(#5a606b, #a2a9b5);
+  --accent: light-dark(#1d4ed8, #7ea6ff); --accent-text: light-dark(#ffffff, #0b1220); --ring: light-dark(#93b4ff, #3d5fb3);
+  --bad: light-dark(#b42318, #ffb4ab); --bad-ground: light-dark(#fef3f2, #33191a); --bad-line: light-dark(#f6c9c4, #5f2b2b);
+  --good: light-dark(#05603a, #86e0af); --good-ground: light-dark(#ecfdf3, #10291d); --good-line: light-dark(#a9e4c4, #1f5138);
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }

@@ -11,7 +11,7 @@ export function renderWhy(asked: {
   readonly name: string;
   readonly needs: Right;
   readonly decision: Decision;
-  /** Another user's id; undefined = the reader. */
+  /** Undefined = the reader. */
   readonly about: string | undefined;
   readonly channelId: string | undefined;
   readonly missing: readonly MissingScope[];

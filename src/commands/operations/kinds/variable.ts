@@ -31,22 +31,15 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
     const [, , , scriptId = '', , variableId = ''] = path.split('/').map(decodeURIComponent);
     return { scriptId, variableId, required: readRequired(body), setsValue };
   },
-  request: (
-    { scriptId, variableId, required, setsValue },
-    value = setsValue ? new Secret('') : undefined,
-  ) => ({
-    method: 'POST',
-    path: variablePath(scriptId, variableId),
-    body: variableBody({ required, value }),
-  }),
+  request({ scriptId, variableId, required, setsValue }, value = setsValue ? new Secret('') : undefined) {
+    const body = variableBody({ required, value });
+    return { method: 'POST', path: variablePath(scriptId, variableId), body };
+  },
 
   /** The zones that run the script now, and the variable's name if the CDN has told it. */
   async load({ scriptId, variableId }, context) {
-    const name = await findNameOf(
-      context.ledger,
-      tenantId(context.person),
-      variablePath(scriptId, variableId),
-    );
+    const path = variablePath(scriptId, variableId);
+    const name = await findNameOf(context.ledger, tenantId(context.person), path);
     return { ...(await loadAffectedByScript(scriptId, context)), ...(name === undefined ? {} : { name }) };
   },
   consequences(snapshot) {
@@ -97,13 +90,9 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
       'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.',
   },
 
-  audit: ({ scriptId, variableId, required, setsValue }, { name }) => ({
-    script: scriptId,
-    variable: variableId,
-    name,
-    required,
-    setsValue,
-  }),
+  audit: ({ scriptId: script, variableId: variable, required, setsValue }, { name }) => {
+    return { script, variable, name, required, setsValue };
+  },
 
   async send(execution) {
     const { path, body, value, cdn } = execution;
@@ -111,13 +100,8 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
   },
 };
 
-export function readVariableRequest(operation: {
-  readonly kind: string;
-  readonly request: unknown;
-}): VariableRequest | undefined {
-  return operation.kind === variableUpdate.name
-    ? (operation.request as VariableRequest | undefined)
-    : undefined;
+export function readVariableRequest({ kind, request }: { kind: string; request: unknown }) {
+  return kind === variableUpdate.name ? (request as VariableRequest | undefined) : undefined;
 }
 
 const bodies = z.object({ Required: z.boolean().optional() });
