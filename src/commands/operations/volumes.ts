@@ -75,10 +75,7 @@ const fields = volumeIds
     path: ['confirmVolumeId'],
     error: 'This is not the volume id above. Type exactly the same id.',
   });
-async function submit(
-  values: z.output<typeof fields>,
-  context: Context,
-): Promise<FormResult> {
+async function submit(values: z.output<typeof fields>, context: Context): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
   const named = await context.names.find(context.person, 'app', appId);
   let preview: Awaited<ReturnType<typeof loadPreview>>;

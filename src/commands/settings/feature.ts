@@ -12,15 +12,7 @@ import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
-import {
-  type Action,
-  type Command,
-  type Context,
-  defineForm,
-  type Feature,
-  type Picker,
-  type With,
-} from '../define.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
 import { decideAfresh, pressWith } from '../operations/approvals.ts';
 import { approve, cancel, deny } from '../operations/decide.ts';
 import { voidOvertaken } from '../operations/expiry.ts';
@@ -243,11 +235,7 @@ const settingsForm = defineForm({
 });
 
 /** Saves a change of settings, or has a second admin asked, by the rights and groups of now. */
-async function save(
-  before: Policy,
-  after: Policy,
-  context: Context,
-): Promise<FormResult> {
+async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
   const { person, policies, ledger } = context;
   assertAllowed(await context.decide('admin', { fresh: true }), context);
   const changes = diffPolicies(before, after);
