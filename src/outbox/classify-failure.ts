@@ -24,46 +24,37 @@ export type CodeMeaning =
  * The only table of Slack's error codes. Source: the errors of each method at https://docs.slack.dev/reference/methods,
  * and public reports of codes that are not listed there.
  */
-const meanings: Readonly<Record<string, CodeMeaning>> = {
-  ...of('pass', 'ratelimited', 'rate_limited', 'message_limit_exceeded', 'team_added_to_org'),
-  ...of('pass', 'org_login_required', 'accesslimited', 'upload_failed'),
-  ...of('unclear', 'internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'),
-  ...of('lacking', 'missing_scope', 'not_allowed_token_type', 'no_permission', 'team_access_not_granted'),
-  ...of('lacking', 'plan_upgrade_required', 'unknown_method'),
-  ...of('lift', 'access_denied', 'ekm_access_denied', 'enterprise_is_restricted'),
-  ...of('lift', 'file_uploads_disabled', 'blocked_file_type', 'file_upload_size_restricted'),
-  ...of('place', 'not_in_channel', 'channel_not_found', 'is_archived', 'channel_is_archived'),
-  ...of(
-    'place',
-    'restricted_action',
-    'restricted_action_read_only_channel',
-    'restricted_action_thread_only_channel',
-  ),
-  ...of('place', 'restricted_action_non_threadable_channel', 'restricted_action_thread_locked'),
-  ...of('place', 'user_disabled', 'cannot_dm_bot', 'messages_tab_disabled', 'user_not_found'),
-  ...of('app', 'account_inactive', 'token_revoked', 'token_expired', 'invalid_auth', 'not_authed'),
-  ...of('app', 'invalid_refresh_token'),
-  ...of(
-    'absent',
-    'message_not_found',
-    'edit_window_closed',
-    'cant_update_message',
-    'file_not_found',
-    'file_deleted',
-  ),
-  ...of('absent', 'user_not_visible', 'no_such_subteam', 'subteam_disabled'),
-  ...of('absent', 'execution_not_in_running_state', 'function_execution_not_found'),
+const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
+  pass: `ratelimited rate_limited message_limit_exceeded team_added_to_org org_login_required accesslimited
+    upload_failed`,
+  unclear: 'internal_error fatal_error service_unavailable request_timeout',
+  lacking: `missing_scope not_allowed_token_type no_permission team_access_not_granted plan_upgrade_required
+    unknown_method`,
+  lift: `access_denied ekm_access_denied enterprise_is_restricted file_uploads_disabled blocked_file_type
+    file_upload_size_restricted`,
+  place: `not_in_channel channel_not_found is_archived channel_is_archived user_disabled user_not_found
+    cannot_dm_bot messages_tab_disabled`,
+  app: `account_inactive token_revoked token_expired invalid_auth not_authed invalid_refresh_token`,
+  absent: `message_not_found edit_window_closed cant_update_message file_not_found file_deleted
+    user_not_visible no_such_subteam subteam_disabled execution_not_in_running_state
+    function_execution_not_found`,
 };
 
-function of(meaning: CodeMeaning, ...codes: readonly string[]): Record<string, CodeMeaning> {
-  return Object.fromEntries(codes.map((code) => [code, meaning]));
-}
+const meanings = new Map(
+  Object.entries(codes).flatMap(([meaning, words]) =>
+    words.split(/\s+/u).map((code) => [code, meaning as CodeMeaning] as const),
+  ),
+);
 
 /** The meaning of Slack's code; a code that is not in the table is about what was sent. */
-export function readCode(code: string | undefined): CodeMeaning {
-  if (code !== undefined && Object.hasOwn(meanings, code)) return meanings[code] ?? 'refused';
+export function readCode(code = ''): CodeMeaning {
   // Slack adds kinds of restrictions to channels.
-  return code?.startsWith('restricted_action') ? 'place' : 'refused';
+  return code.startsWith('restricted_action') ? 'place' : (meanings.get(code) ?? 'refused');
+}
+
+/** Whether Slack's code is about the channel or person that was written to. */
+export function isPlaceCode(code: string | undefined): boolean {
+  return readCode(code) === 'place';
 }
 
 /** Whether the same call works once somebody has changed the installation, the plan or a setting. */
@@ -90,28 +81,27 @@ export function describeLift(code: string): string {
 }
 
 /** The meaning of a failed call to Slack for a message. */
-export type FailureClass =
-  /** Nothing was done; the same call may work later: after the pause that Slack asked for, if it did. */
-  | { readonly kind: 'retry'; readonly code: string; readonly askedMs: number | undefined }
-  /** Slack may have done it: no answer, or an answer that leaves it open. */
-  | { readonly kind: 'unknown'; readonly code: string }
-  /** Nothing was done until somebody changes a setting in Slack. */
-  | { readonly kind: 'lift'; readonly code: string }
-  /** This channel or person takes no message of the bot; another place may. */
-  | { readonly kind: 'place-gone'; readonly code: string }
-  /** The app was uninstalled, or its token is void: nothing reaches this workspace. */
-  | { readonly kind: 'app-gone'; readonly code: string }
-  /** Slack or the secret scanner takes this message nowhere as it is. */
-  | { readonly kind: 'refused'; readonly code: string; readonly reference?: string | undefined }
-  /** Not an answer of Slack: a bug, or a database that does not answer. Nothing was sent. */
-  | { readonly kind: 'not-sent'; readonly code: 'not_sent' };
+export interface FailureClass {
+  readonly kind: /** Nothing was done; the same call may work later, after `askedMs` if Slack asked for a pause. */
+    | 'retry'
+    /** Slack may have done it: no answer, or an answer that leaves it open. */
+    | 'unknown'
+    /** Nothing was done until somebody changes a setting in Slack. */
+    | 'lift'
+    /** This channel or person takes no message of the bot; another place may. */
+    | 'place-gone'
+    /** The app was uninstalled, or its token is void: nothing reaches this workspace. */
+    | 'app-gone'
+    /** Slack or the secret scanner takes this message nowhere as it is. */
+    | 'refused'
+    /** Not an answer of Slack: a bug, or a database that does not answer. Nothing was sent. */
+    | 'not-sent';
+  readonly code: string;
+  readonly askedMs?: number | undefined;
+  readonly reference?: string | undefined;
+}
 
 const longestPauseMs = 10 * 60_000;
-
-/** Whether Slack's code is about the channel or person that was written to. */
-export function isPlaceCode(code: string | undefined): boolean {
-  return readCode(code) === 'place';
-}
 
 export function classifySlackFailure(error: unknown): FailureClass {
   // Before anything was sent: no installation, no token.

@@ -41,14 +41,13 @@ export const completeStepJob = defineJob({
     try {
       await slack.completeStep(run, end);
     } catch (error) {
-      const failure = classifySlackFailure(error);
-      if (failure.kind === 'app-gone') return log.info({ run, code: failure.code }, 'step of a lost app');
-      if (failure.kind === 'retry') {
-        const at = new Date(now().getTime() + (failure.askedMs ?? minuteMs));
-        const more = { at, ...(unlessProposed ? { unlessProposed } : {}) };
-        return endStepRun(ports.enqueue, { run, installation }, end, more);
+      const { kind, code, askedMs = minuteMs } = classifySlackFailure(error);
+      if (kind === 'app-gone') return log.info({ run, code }, 'step of a lost app');
+      if (kind === 'unknown' || kind === 'not-sent') throw error;
+      if (kind === 'retry') {
+        const at = new Date(now().getTime() + askedMs);
+        return endStepRun(ports.enqueue, { run, installation }, end, { at, unlessProposed });
       }
-      if (failure.kind === 'unknown' || failure.kind === 'not-sent') throw error;
       const reference = makeReference();
       log.error({ run, reference, error }, 'Slack refused the end of a step');
       const text = `The result of this step could not be handed over. Tell whoever runs this bot. Reference ${reference}`;
@@ -63,13 +62,13 @@ type Enqueuing = { readonly enqueue: Enqueue; readonly db: Db | Trx };
 /** Stores how a run ends, in the transaction of what it follows from where there is one. Replaces what still waits. */
 export async function endStepRun(
   enqueue: Enqueue,
-  { run, installation: { enterpriseId, teamId } }: StepRun,
+  { run, installation }: StepRun,
   end: StepRunEnd,
-  more: { readonly in?: Trx; readonly at?: Date; readonly unlessProposed?: true } = {},
+  more: { readonly in?: Trx; readonly at?: Date; readonly unlessProposed?: true | undefined } = {},
 ): Promise<void> {
   const { unlessProposed, ...options } = more;
-  const installation = { teamId, ...(enterpriseId === undefined ? {} : { enterpriseId }) };
-  const data = { run, installation, end, ...(unlessProposed ? { unlessProposed } : {}) };
+  const { teamId, enterpriseId } = installation;
+  const data = { run, installation: { teamId, enterpriseId }, end, unlessProposed };
   await enqueue(completeStepJob, data, { ...options, key: run, tenant: tenantId(installation) });
 }
 

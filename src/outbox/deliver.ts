@@ -20,15 +20,39 @@ const mostLooks = 8;
 const findableMs = 2 * minuteMs;
 /** Posts into one place of a message that is better read twice than never. */
 const mostUncertainPosts = 3;
+const mostEditAttempts = 16;
+const longestBackoffMs = 5 * minuteMs;
+/** Somebody has to read that a setting is in the way, and change it. */
+const longestLiftPauseMs = hourMs;
+/** A reservation that was missed by more is made again, so that messages that waited do not leave together. */
+const staleSlotMs = 5_000;
+
+export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
+type Row = Selectable<Schema['outbox']>;
+type Kind = MessageKind<never, DeliverPorts>;
+/** A call that is paced. */
+type Method = 'chat.postMessage' | 'chat.update';
+
+/** One row in the hands of its job. */
+interface Delivery {
+  readonly row: Row;
+  readonly kind: Kind;
+  readonly about: never;
+  readonly refusal: Refusal | undefined;
+  readonly context: JobContext<DeliverPorts>;
+  readonly slack: SlackPort;
+  /** Channels and user ids, tried in order, and the one that is tried now. */
+  readonly places: readonly string[];
+  readonly place: string;
+  readonly thread: string | undefined;
+}
 
 /** The job that brings rows of the outbox to Slack, one at a time per row. */
 export function createDeliverJob<Ports extends DeliverPorts>(
   kinds: readonly MessageKind<never, Ports>[],
 ): Job<{ id: string }, Ports> {
   // The context that reaches a kind's functions is the job's own, with all its ports.
-  const byName = new Map(
-    kinds.map((kind) => [kind.kind, kind as unknown as MessageKind<never, DeliverPorts>]),
-  );
+  const byName = new Map(kinds.map((kind) => [kind.kind, kind as unknown as Kind]));
   return {
     ...deliverMessage,
     async run(stored, context) {
@@ -42,13 +66,21 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       if (row.next_at.getTime() - now().getTime() > 1_000)
         return enqueueDelivery(ports.enqueue, row, { at: row.next_at });
       const installation = { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id };
-      const slack = ports.slack(installation, signal);
       const places = JSON.parse(row.places) as string[];
-      const place = row.posted_in ?? places[row.place] ?? '';
-      const delivery: Delivery = { row, kind, context, slack, place, thread: undefined };
+      const delivery: Delivery = {
+        row,
+        kind,
+        about: JSON.parse(row.about) as never,
+        refusal: row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal),
+        context,
+        slack: ports.slack(installation, signal),
+        places,
+        place: row.posted_in ?? places[row.place] ?? '',
+        thread: undefined,
+      };
       if (row.state === 'sent') return showEdit(delivery);
       if (row.parent === null) return send(delivery);
-      const parent = await findParent(row, context);
+      const parent = await findParent(row, db);
       if (parent === 'waiting') return;
       if (parent === 'gone') return end(delivery, { state: 'dead', reason: 'parent' });
       return send({ ...delivery, place: parent.channel, thread: parent.ts });
@@ -76,7 +108,7 @@ export const sweepOutboxJob = defineJob({
 });
 
 /** The thread of a reply. `waiting`: the end of its parent, or of an earlier reply, enqueues it again. */
-async function findParent(row: Row, { db }: JobContext): Promise<Posted | 'waiting' | 'gone'> {
+async function findParent(row: Row, db: Db): Promise<Posted | 'waiting' | 'gone'> {
   const parent = await db
     .selectFrom('outbox')
     .select(['state', 'posted_in', 'ts'])
@@ -106,19 +138,18 @@ async function send(delivery: Delivery): Promise<void> {
     message = await render(delivery);
   } catch (error) {
     log.error({ message: row.id, error }, 'message could not be rendered');
-    return tryAgain(delivery, backOff(row, now()), { attempts: row.attempts + 1 });
+    return backOff(delivery, {});
   }
   if (!message) return end(delivery, { state: 'dead', reason: 'withdrawn' });
   signal.throwIfAborted();
 
   const begun = performance.now();
-  const claim = randomUUID();
   const at = now();
   const claimed = await db
     .updateTable('outbox')
     .set({
       state: 'sending',
-      claim,
+      claim: randomUUID(),
       claimed_at: at,
       first_at: row.first_at ?? at,
       next_at: new Date(at.getTime() + lostMs),
@@ -138,15 +169,45 @@ async function send(delivery: Delivery): Promise<void> {
   try {
     posted = await slack.post(place, message, { id: row.id, thread });
   } catch (error) {
-    return sendFailed(sending, error);
+    return handlePostFailure(sending, error);
   }
   await end(sending, { state: 'sent', ...posted });
+}
+
+async function render({ row, kind, about, refusal, context, place }: Delivery): Promise<Message | undefined> {
+  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place });
+  const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
+  return body ?? kind.render?.(about, { ...context, place });
+}
+
+/** Waits where Slack asks for it, or sends the replacement. `unposted`: what holds of a row that was not posted. */
+async function retryOrReplace(
+  delivery: Delivery,
+  failure: FailureClass,
+  method: Method,
+  unposted: Change,
+): Promise<boolean> {
+  const { row, kind, context } = delivery;
+  const { code, reference, askedMs } = failure;
+  if (failure.kind === 'retry') {
+    // Without a pause that Slack asks for, the refusal is about this message alone.
+    if (askedMs === undefined) await backOff(delivery, unposted);
+    else {
+      const until = new Date(context.now().getTime() + askedMs);
+      await pauseMethod(context.db, row.tenant, method, until);
+      await tryAgain(delivery, until, { ...unposted, attempts: row.attempts + 1 });
+    }
+    return true;
+  }
+  if (failure.kind !== 'refused' || !kind.renderInstead || row.refusal !== null) return false;
+  await tryAgain(delivery, context.now(), { ...unposted, refusal: JSON.stringify({ code, reference }) });
+  return true;
 }
 
 // Nothing was posted: any attempt may take the row.
 const released = { state: 'due', claim: null, slot: null } as const;
 
-async function sendFailed(delivery: Delivery, error: unknown): Promise<void> {
+async function handlePostFailure(delivery: Delivery, error: unknown): Promise<void> {
   const { row, context, place } = delivery;
   const { now, log } = context;
   const failure = classifySlackFailure(error);
@@ -157,50 +218,33 @@ async function sendFailed(delivery: Delivery, error: unknown): Promise<void> {
   }
   if (failure.kind === 'not-sent') {
     log.error({ message: row.id, error }, 'message could not be sent');
-    return tryAgain(delivery, backOff(row, now()), { ...released, attempts: row.attempts + 1 });
+    return backOff(delivery, released);
   }
-  if (failure.kind !== 'retry') await refuse(delivery, failure);
+  await refuse(delivery, failure);
 }
 
 /**
  * Goes on with the next place. After the last one the message ends, unless somebody can lift what a place refused it for:
  * then it begins again with the first place, until it is out of date.
  */
-async function refuse(
-  delivery: Delivery,
-  { kind, code }: Extract<FailureClass, { kind: 'lift' | 'place-gone' | 'app-gone' | 'refused' }>,
-): Promise<void> {
-  const { row, context, place } = delivery;
+async function refuse(delivery: Delivery, { kind, code }: FailureClass): Promise<void> {
+  const { row, context, places, place } = delivery;
   const { now, log } = context;
-  const places = JSON.parse(row.places) as string[];
   log.info({ message: row.id, place, code }, 'message was refused by a place');
   const first = row.code ?? code;
   const unposted = { ...released, first_at: null, looks: 0 };
   if (kind !== 'app-gone' && row.place + 1 < places.length)
     return tryAgain(delivery, now(), { ...unposted, place: row.place + 1, code: first });
-  const lifted = [row.code ?? '', code].find(canBeLifted);
-  if (kind === 'app-gone' || lifted === undefined)
-    return end(delivery, { state: 'dead', reason: kind === 'lift' ? 'refused' : kind, code: first });
+  const lifted = [first, code].find(canBeLifted);
+  if (kind === 'app-gone' || lifted === undefined) {
+    const reason = kind === 'app-gone' || kind === 'place-gone' ? kind : 'refused';
+    return end(delivery, { state: 'dead', reason, code: first });
+  }
   log.error(
     { message: row.id, code: lifted, fix: describeLift(lifted) },
     'message waits until a setting in Slack is changed',
   );
-  const again = { place: 0, code: null, attempts: row.attempts + 1 };
-  await tryAgain(delivery, backOff(row, now(), longestLiftPauseMs), { ...unposted, ...again });
-}
-
-/** Posts a message again that has not arrived, or may not have; after several posts without an answer into the next place. */
-async function postAgain(delivery: Delivery): Promise<void> {
-  const { row, context, place } = delivery;
-  const looks = row.looks + 1;
-  if (row.doubt !== 'retry' || looks < mostUncertainPosts)
-    return tryAgain(delivery, context.now(), { ...released, looks });
-  context.log.warn({ message: row.id, place }, 'unknown whether message was posted');
-  const places = JSON.parse(row.places) as string[];
-  if (row.place + 1 >= places.length)
-    return end(delivery, { state: 'unknown', code: row.code ?? 'no_answer' });
-  const next = { place: row.place + 1, first_at: null, looks: 0, code: row.code ?? 'no_answer' };
-  await tryAgain(delivery, context.now(), { ...released, ...next });
+  await backOff(delivery, { ...unposted, place: 0, code: null }, longestLiftPauseMs);
 }
 
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */
@@ -210,17 +254,16 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
   // Direct messages cannot be read.
   if (!/^[CG]/u.test(place)) return endInDoubt(delivery, 'cannot_look');
   if (row.looks >= mostLooks) return endInDoubt(delivery, 'too_often');
-  const looked = { looks: row.looks + 1 };
   let found: Posted | undefined;
   try {
     const until = new Date((row.claimed_at ?? now()).getTime() + findableMs);
     found = await slack.find(row.id, { channel: place, since: row.first_at ?? now(), until, thread });
   } catch (error) {
     const failure = classifySlackFailure(error);
-    if (failure.kind === 'refused' || failure.kind === 'lift') return endInDoubt(delivery, failure.code);
-    if (failure.kind === 'place-gone' || failure.kind === 'app-gone') return refuse(delivery, failure);
-    const afterMs = (failure.kind === 'retry' && failure.askedMs) || lostMs;
-    return tryAgain(delivery, new Date(now().getTime() + afterMs), looked);
+    const { kind, code, askedMs = lostMs } = failure;
+    if (kind === 'refused' || kind === 'lift') return endInDoubt(delivery, code);
+    if (kind === 'place-gone' || kind === 'app-gone') return refuse(delivery, failure);
+    return tryAgain(delivery, new Date(now().getTime() + askedMs), { looks: row.looks + 1 });
   }
   if (found) return end(delivery, { state: 'sent', ...found });
   await postAgain(delivery);
@@ -234,49 +277,17 @@ async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   await end(delivery, { state: 'unknown', code });
 }
 
-/** A reservation that was missed by more is made again, so that messages that waited do not leave together. */
-const staleSlotMs = 5_000;
-const longestBackoffMs = 5 * minuteMs;
-/** Somebody has to read that a setting is in the way, and change it. */
-const longestLiftPauseMs = hourMs;
-
-type Row = Selectable<Schema['outbox']>;
-
-export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
-
-/** One row in the hands of its job. */
-interface Delivery {
-  readonly row: Row;
-  readonly kind: MessageKind<never, DeliverPorts>;
-  readonly context: JobContext<DeliverPorts>;
-  readonly slack: SlackPort;
-  /** Channel or user id. */
-  readonly place: string;
-  readonly thread: string | undefined;
-}
-
-async function render({ row, kind, context, place }: Delivery): Promise<Message | undefined> {
-  const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
-  const about = JSON.parse(row.about) as never;
-  const refusal = refusalOf(row);
-  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place });
-  return body ?? kind.render?.(about, { ...context, place });
-}
-
-function refusalOf(row: Row): Refusal | undefined {
-  return row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal);
-}
-
-/** True when it is this call's turn. Else a job comes back at the reserved moment. */
-async function takeSlot(delivery: Delivery, method: Method): Promise<boolean> {
-  const { row, context, place } = delivery;
-  const { db, now } = context;
-  const late = row.slot ? now().getTime() - row.slot.getTime() : Infinity;
-  if (late <= staleSlotMs) return true;
-  const slot = await reserveSlot(db, row.tenant, { method, channel: place }, now());
-  if (slot <= now()) return true;
-  await tryAgain(delivery, slot, { slot });
-  return false;
+/** Posts a message again that has not arrived, or may not have; after several posts without an answer into the next place. */
+async function postAgain(delivery: Delivery): Promise<void> {
+  const { row, context, places, place } = delivery;
+  const looks = row.looks + 1;
+  if (row.doubt !== 'retry' || looks < mostUncertainPosts)
+    return tryAgain(delivery, context.now(), { ...released, looks });
+  context.log.warn({ message: row.id, place }, 'unknown whether message was posted');
+  const code = row.code ?? 'no_answer';
+  if (row.place + 1 >= places.length) return end(delivery, { state: 'unknown', code });
+  const next = { place: row.place + 1, first_at: null, looks: 0, code };
+  await tryAgain(delivery, context.now(), { ...released, ...next });
 }
 
 type Change = Partial<
@@ -301,31 +312,11 @@ async function tryAgain({ row, context }: Delivery, wanted: Date, change: Change
   });
 }
 
-/** Handles a failed post or edit: waits if Slack asks for it, or sends the replacement. */
-async function retryOrReplace(
-  delivery: Delivery,
-  failure: FailureClass,
-  method: Method,
-  released: Change,
-): Promise<boolean> {
-  const { row, kind, context } = delivery;
-  const { db, now } = context;
-  if (failure.kind === 'retry') {
-    const { askedMs } = failure;
-    const until = askedMs === undefined ? backOff(row, now()) : new Date(now().getTime() + askedMs);
-    // Without a pause that Slack asks for, the refusal is about this message alone.
-    if (askedMs !== undefined) await pauseMethod(db, row.tenant, method, until);
-    await tryAgain(delivery, until, { ...released, attempts: row.attempts + 1 });
-    return true;
-  }
-  if (failure.kind !== 'refused' || !kind.renderInstead || row.refusal !== null) return false;
-  const { code, reference } = failure;
-  await tryAgain(delivery, now(), { ...released, refusal: JSON.stringify({ code, reference }) });
-  return true;
-}
-
-function backOff({ attempts }: Row, now: Date, longestMs = longestBackoffMs): Date {
-  return new Date(now.getTime() + Math.min(longestMs, 2_000 * 2 ** attempts));
+/** The same after a pause that grows with each failed attempt. */
+async function backOff(delivery: Delivery, change: Change, longestMs = longestBackoffMs): Promise<void> {
+  const { attempts } = delivery.row;
+  const at = new Date(delivery.context.now().getTime() + Math.min(longestMs, 2_000 * 2 ** attempts));
+  await tryAgain(delivery, at, { ...change, attempts: attempts + 1 });
 }
 
 interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
@@ -336,14 +327,13 @@ interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
 
 /** Ends a message, once: what follows from it commits with it, and the messages that wait for it are enqueued. */
 async function end(
-  { row, kind, context, place }: Delivery,
-  { state, channel, ts, reason, code = refusalOf(row)?.code }: End,
+  { row, kind, about, refusal, context, place }: Delivery,
+  { state, channel, ts, reason, code = refusal?.code }: End,
 ): Promise<void> {
   const { db, ports, now, log } = context;
   if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
   const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
-  const about = JSON.parse(row.about) as never;
-  const { reference } = refusalOf(row) ?? {};
+  const { reference } = refusal ?? {};
   const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code, reference };
   const store = async (trx: Trx): Promise<void> => {
     const at = now();
@@ -395,14 +385,11 @@ async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-const mostEditAttempts = 16;
-
 /** Shows the newest body of a message that was sent. */
 async function showEdit(delivery: Delivery): Promise<void> {
   const { row, context, slack } = delivery;
-  const { db, now, log } = context;
   if (row.wanted <= row.shown) return;
-  if (row.posted_in === null || row.ts === null) return giveUpEdit(delivery, 'no_message');
+  if (row.posted_in === null || row.ts === null) return storeEdit(delivery, 'no_message');
   if (!(await takeSlot(delivery, 'chat.update'))) return;
   try {
     const message = await render(delivery);
@@ -410,75 +397,69 @@ async function showEdit(delivery: Delivery): Promise<void> {
   } catch (error) {
     const failure = classifySlackFailure(error);
     if (await retryOrReplace(delivery, failure, 'chat.update', { slot: null })) return;
-    if (failure.kind === 'not-sent') log.error({ message: row.id, error }, 'message could not be edited');
-    const mayPass =
-      failure.kind !== 'refused' && failure.kind !== 'place-gone' && failure.kind !== 'app-gone';
-    if (mayPass && row.attempts < mostEditAttempts)
-      return tryAgain(delivery, backOff(row, now()), { slot: null, attempts: row.attempts + 1 });
-    log.info({ message: row.id, code: failure.code }, 'message can no longer be edited');
-    return giveUpEdit(delivery, failure.code);
+    const { kind, code } = failure;
+    if (kind === 'not-sent') context.log.error({ message: row.id, error }, 'message could not be edited');
+    const mayPass = kind !== 'refused' && kind !== 'place-gone' && kind !== 'app-gone';
+    if (mayPass && row.attempts < mostEditAttempts) return backOff(delivery, { slot: null });
+    context.log.info({ message: row.id, code }, 'message can no longer be edited');
+    return storeEdit(delivery, code);
   }
-  await db.transaction().execute((trx) => storeEdit(delivery, trx));
+  await storeEdit(delivery);
 }
 
-async function giveUpEdit(delivery: Delivery, code: string): Promise<void> {
-  const { row, kind, context } = delivery;
-  await context.db.transaction().execute(async (trx) => {
-    await storeEdit(delivery, trx);
-    await kind.editFailed?.(trx, { id: row.id, about: JSON.parse(row.about) as never, code }, context);
+/** Stores that an edit is shown, or with `failed` that it is given up. */
+async function storeEdit({ row, kind, about, context }: Delivery, failed?: string): Promise<void> {
+  const { db, ports, now } = context;
+  await db.transaction().execute(async (trx) => {
+    const stored = await trx
+      .updateTable('outbox')
+      .set({
+        shown: row.wanted,
+        slot: null,
+        attempts: 0,
+        body: sql`case when wanted = ${row.wanted} then null else body end`,
+        next_at: sql`case when wanted > ${row.wanted} then ${now()}::timestamptz end`,
+        changed_at: now(),
+      })
+      .where('id', '=', row.id)
+      .where('shown', '<', row.wanted)
+      .returning('next_at')
+      .executeTakeFirst();
+    if (stored?.next_at) await enqueueDelivery(ports.enqueue, row, { in: trx });
+    if (failed !== undefined) await kind.editFailed?.(trx, { id: row.id, about, code: failed }, context);
   });
 }
 
-async function storeEdit({ row, context }: Delivery, trx: Trx): Promise<void> {
-  const { ports, now } = context;
-  const stored = await trx
-    .updateTable('outbox')
-    .set({
-      shown: row.wanted,
-      slot: null,
-      attempts: 0,
-      body: sql`case when wanted = ${row.wanted} then null else body end`,
-      next_at: sql`case when wanted > ${row.wanted} then ${now()}::timestamptz end`,
-      changed_at: now(),
-    })
-    .where('id', '=', row.id)
-    .where('shown', '<', row.wanted)
-    .returning('next_at')
-    .executeTakeFirst();
-  if (stored?.next_at) await enqueueDelivery(ports.enqueue, row, { in: trx });
+/** True when it is this call's turn. Else a job comes back at the reserved moment. */
+async function takeSlot(delivery: Delivery, method: Method): Promise<boolean> {
+  const { row, context, place } = delivery;
+  const { db, now } = context;
+  if (row.slot && now().getTime() - row.slot.getTime() <= staleSlotMs) return true;
+  const at = now();
+  let slot = await reserve(db, row.tenant, method, at);
+  if (method === 'chat.postMessage') slot = await reserve(db, row.tenant, place, slot);
+  if (slot <= at) return true;
+  await tryAgain(delivery, slot, { slot });
+  return false;
 }
 
-/** Calls that are paced together: a channel's, or a method's in a whole workspace. */
-type Method = 'chat.postMessage' | 'chat.update';
-
+/** One call in so many ms; after a quiet time calls may come `burstMs` early. */
 interface Rate {
-  /** One call in so many milliseconds. */
   readonly everyMs: number;
-  /** Calls that may come this much early after a quiet time. */
   readonly burstMs: number;
 }
 
 // https://docs.slack.dev/apis/web-api/rate-limits: one message a second in a channel, several hundred a minute in a
 // workspace, and about fifty updates a minute.
 const channelRate: Rate = { everyMs: 1_000, burstMs: 0 };
-const rates: Record<Method, Rate> = {
+const rates: Readonly<Record<string, Rate>> = {
   'chat.postMessage': { everyMs: 150, burstMs: 1_000 },
   'chat.update': { everyMs: 1_000, burstMs: 15_000 },
 };
 
-/** Reserves the next free moment of the workspace, and for posts of the channel: now, or later. */
-async function reserveSlot(
-  db: Db,
-  tenant: string,
-  { method, channel }: { readonly method: Method; readonly channel: string },
-  now: Date,
-): Promise<Date> {
-  const ofWorkspace = await reserve(db, tenant, method, rates[method], now);
-  if (method === 'chat.update') return ofWorkspace;
-  return reserve(db, tenant, channel, channelRate, ofWorkspace);
-}
-
-async function reserve(db: Db, tenant: string, bucket: string, { everyMs, burstMs }: Rate, from: Date) {
+/** Reserves the next free moment of a method in the workspace, or of a channel. */
+async function reserve(db: Db, tenant: string, bucket: string, from: Date): Promise<Date> {
+  const { everyMs, burstMs } = rates[bucket] ?? channelRate;
   const earliest = new Date(from.getTime() - burstMs);
   const { rows } = await sql<{ free_at: Date }>`
     insert into slack_pace (tenant, bucket, free_at)

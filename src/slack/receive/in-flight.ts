@@ -34,9 +34,9 @@ const overheadBytes = 8 * 1024;
 const sharesOfFree = { person: 1, tenant: 3 };
 /** Most of the work waits for the CDN. */
 const mostAtOnce = { max: 256, maxPerPerson: 32 };
-/** Started at once while no new delivery arrives. */
+/** Pieces of work that start in one turn of the event loop while no delivery arrives. */
 const batchSize = 4;
-/** Interval of starts while deliveries keep arriving: work costs twenty times as much as an acknowledgement. */
+/** Interval of single starts while deliveries keep arriving: work costs twenty times as much as an acknowledgement. */
 const startIntervalMs = 5;
 /** Work that has waited so long is told to its person. */
 const longWaitMs = 3_000;
@@ -51,15 +51,10 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
   const countOf = new Map<string, number>();
   let running = 0;
   let whenIdle: (() => void) | undefined;
-  let hasArrivals = false;
   let isScheduled = false;
-  let startedAt = 0;
+  let pumpedAt = 0;
+  let arrivedAt = 0;
 
-  const add = (key: string, by: number): void => {
-    const count = (countOf.get(key) ?? 0) + by;
-    if (count > 0) countOf.set(key, count);
-    else countOf.delete(key);
-  };
   const isIdle = (): boolean => accepted.deliveries + running + queue.waiting() === 0;
   const tellIdle = (): void => {
     if (isIdle()) whenIdle?.();
@@ -70,26 +65,25 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
     await Promise.race([idle, pause(limitMs, undefined, { ref: false })]);
   };
 
+  const isWithinInterval = (at: number): boolean => performance.now() - at < startIntervalMs;
   /** Starts what waits, so that acknowledgements go before work. */
   const pump = (): void => {
     isScheduled = false;
-    const now = performance.now();
-    const count = hasArrivals ? (now - startedAt >= startIntervalMs ? 1 : 0) : batchSize;
-    hasArrivals = false;
-    if (count > 0) startedAt = now;
-    let started = 0;
-    while (started < count && queue.startNext()) started += 1;
+    pumpedAt = performance.now();
+    let left = isWithinInterval(arrivedAt) ? 1 : batchSize;
+    while (left > 0 && queue.startNext()) left -= 1;
     // Otherwise everybody who waits has their share, and the next end of work goes on.
-    if (started === count) schedule();
+    if (left === 0) schedule();
   };
   const schedule = (): void => {
     if (isScheduled || queue.waiting() === 0) return;
     isScheduled = true;
-    setImmediate(pump);
+    if (isWithinInterval(arrivedAt) && isWithinInterval(pumpedAt)) setTimeout(pump, startIntervalMs);
+    else setImmediate(pump);
   };
   const waitForTurn = (owner: Owner, onWait: () => void): Promise<() => void> =>
     new Promise((resolve) => {
-      hasArrivals = true;
+      arrivedAt = performance.now();
       const longWait = setTimeout(() => tenantScope.run(owner.tenant, onWait), longWaitMs);
       queue.add(owner, (end) => {
         clearTimeout(longWait);
@@ -105,15 +99,20 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
     admit({ tenant, person }, bodyBytes) {
       const bytes = bodyBytes + overheadBytes;
       const free = most.deliveries - accepted.deliveries;
-      const [ofTenant, ofPerson] = [`${tenant}/`, `${tenant}/${person}`];
+      const owners = [
+        { key: `${tenant}/${person}`, share: sharesOfFree.person },
+        { key: tenant, share: manyTenants ? sharesOfFree.tenant : Number.POSITIVE_INFINITY },
+      ];
       if (free <= 0 || accepted.bytes + bytes > most.bytes) return undefined;
-      if ((countOf.get(ofPerson) ?? 0) >= sharesOfFree.person * free) return undefined;
-      if (manyTenants && (countOf.get(ofTenant) ?? 0) >= sharesOfFree.tenant * free) return undefined;
+      if (owners.some(({ key, share }) => (countOf.get(key) ?? 0) >= share * free)) return undefined;
       const change = (by: 1 | -1): void => {
         accepted.deliveries += by;
         accepted.bytes += by * bytes;
-        add(ofTenant, by);
-        add(ofPerson, by);
+        for (const { key } of owners) {
+          const count = (countOf.get(key) ?? 0) + by;
+          if (count > 0) countOf.set(key, count);
+          else countOf.delete(key);
+        }
       };
       change(1);
       return () => {

@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
@@ -40,13 +39,13 @@ export function createSocketReceiver(options: {
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
 }): Receiver & {
-  /** The number of connections that brought a frame lately: an open socket alone may be cut without notice. */
+  /** The number of connections that answered a ping lately: an open socket alone may be cut without notice. */
   readonly connected: () => number;
   /** Why connections do not last, in words. */
   readonly problem: () => string | undefined;
 } {
   const { apiUrl, egress, log } = options;
-  /** The moment of the latest frame of each connection. */
+  /** The open connections, and since when. */
   const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();
   let app: App | undefined;
@@ -96,9 +95,7 @@ export function createSocketReceiver(options: {
       intercept(client, resolve, log, frames);
     });
     await waitForHello(client);
-    const onFrame = (): void => void live.set(client, performance.now());
-    onFrame();
-    client.once('disconnected', watchFrames(client, onFrame));
+    live.set(client, Date.now());
     return { client, leaving };
   };
 
@@ -132,7 +129,8 @@ export function createSocketReceiver(options: {
     }
   };
   return {
-    connected: () => [...live.values()].filter((at) => performance.now() - at < silentMs).length,
+    connected: () =>
+      [...live].filter(([client, at]) => Date.now() - findLastPong(client, at) < silentMs).length,
     problem: () => problem,
     init(bolt) {
       app = bolt;
@@ -153,6 +151,17 @@ export function createSocketReceiver(options: {
       await Promise.allSettled([...live.keys()].map(async (client) => client.disconnect()));
     },
   };
+}
+
+// The library pings every few seconds.
+const silentMs = 15_000;
+
+/** When the latest ping was answered, else `opened`. The member is not in the library's types. */
+function findLastPong(client: SocketModeClient, opened: number): number {
+  const { lastPongReceivedTimestamp: at } = (client.websocket ?? {}) as {
+    lastPongReceivedTimestamp?: number;
+  };
+  return at ?? opened;
 }
 
 interface SlackEvent {
@@ -213,25 +222,6 @@ function parseSpecialFrame(text: string): Frame | undefined {
   } catch {
     return undefined;
   }
-}
-
-// The library's pings, every five seconds, are answered; Slack sends some of its own.
-const silentMs = 15_000;
-
-/** Calls back at every frame, pings and pongs included. The returned function ends that. */
-function watchFrames(client: SocketModeClient, onFrame: () => void): () => void {
-  // The channels are of all sockets in the process. `websocket` is not in the library's types.
-  const onControl = (message: unknown): void => {
-    const own = client.websocket as unknown as { readonly websocket: unknown } | undefined;
-    if (own && (message as { readonly websocket?: unknown }).websocket === own.websocket) onFrame();
-  };
-  const channels = ['undici:websocket:ping', 'undici:websocket:pong'];
-  for (const name of channels) subscribe(name, onControl);
-  client.on('ws_message', onFrame);
-  return () => {
-    client.off('ws_message', onFrame);
-    for (const name of channels) unsubscribe(name, onControl);
-  };
 }
 
 /** Starts the connection and waits for Slack's `hello`, which the library would wait for without end. */
