@@ -203,7 +203,7 @@ function createRefusal(deps: SlackDeps) {
     try {
       const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
       const route = { responseUrl: body.response_url || undefined, channelId, separate: true };
-      await createReplies(deps, sender, route, undefined).plain.send({ text: busy }, 'failure');
+      await createReplies(deps, sender, route).plain.send({ text: busy }, 'failure');
     } catch (error) {
       log.warn({ error }, 'cannot tell a person that the bot is busy');
     } finally {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refusePastedKey } from '../../commands/connect.ts';
-import { isConversation } from '../send/conversation.ts';
+import { isConversation } from '../send/responder.ts';
 import { describeTyped, findTyped } from './handlers.ts';
 import { createModalFlow } from './modal-flow.ts';
 import { perform, type ReadFacts, type SlackDeps } from './perform.ts';

@@ -20,7 +20,6 @@ import { type Failure, renderFailure, renderRefusal } from '../../views/blocks/f
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, postMessage } from '../send/clients.ts';
-import { createConversation } from '../send/conversation.ts';
 import type { SendNativeBlocks } from '../send/native-blocks.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import type { PostToResponseUrl } from '../send/response-url.ts';
@@ -169,25 +168,16 @@ interface Replies {
 }
 
 export function createReplies(
-  { access, clients, postToResponseUrl, log, sendNativeBlocks }: SlackDeps,
+  deps: SlackDeps,
   { person, workspace }: Sender,
-  { inConversation, ...route }: Work['route'],
-  repeats: Route['repeats'],
+  route: Work['route'],
+  repeats?: Route['repeats'],
 ): Replies {
+  const { access, clients } = deps;
   const tenant = tenantIdOfWorkspace(workspace);
   const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace), tenant);
-  const inPlace = createResponder({
-    route: { ...route, userId: person.userId, repeats },
-    client,
-    postToResponseUrl,
-    tenant,
-    sendNativeBlocks,
-    log,
-  });
-  const plain = inConversation
-    ? createConversation(inConversation, client, inConversation.isElsewhere && inPlace)
-    : inPlace;
-  return { client, plain };
+  const own = { ...route, userId: person.userId, repeats };
+  return { client, plain: createResponder({ ...deps, client, tenant, route: own }) };
 }
 
 interface Turn extends Replies, Pick<Delivery, 'kind' | 'body'> {

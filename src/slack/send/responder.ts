@@ -1,10 +1,12 @@
 import type { WebClient } from '@slack/web-api';
+import { readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
-import { type Attachment, context, limits, type Message } from '../../views/blocks/blocks.ts';
+import { context, limits, type Message } from '../../views/blocks/blocks.ts';
 import { truncate } from '../../views/blocks/text.ts';
+import { shownInConversation } from '../../views/conversation.ts';
 import { findSharedWords } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
 import { postMessage } from './clients.ts';
@@ -32,7 +34,7 @@ export interface Route {
 }
 
 /** The conversation of a person with the bot, which only the two see. */
-export interface Conversation {
+interface Conversation {
   /** Its id, or the person's. */
   readonly channel: string;
   readonly threadTs?: string | undefined;
@@ -40,6 +42,11 @@ export interface Conversation {
   readonly replaces?: string | undefined;
   /** The button was pressed elsewhere: people are told there where the answer is, and why there is none. */
   readonly isElsewhere?: true;
+}
+
+/** Whether a channel is a conversation of two. The bot is in it where a message of its own stands there for both. */
+export function isConversation(channelId: string | undefined): boolean {
+  return channelId?.startsWith('D') === true;
 }
 
 export interface Responder {
@@ -52,24 +59,43 @@ export interface Responder {
   replaces(): boolean;
 }
 
+interface ResponderOptions {
+  readonly route: Route;
+  readonly client: () => Promise<WebClient>;
+  readonly postToResponseUrl: PostToResponseUrl;
+  /** The owner of the response_url. */
+  readonly tenant: string;
+  readonly sendNativeBlocks: SendNativeBlocks;
+  readonly log: Log;
+}
+
+/** Answers one person privately: in their conversation with the bot if the route says so, else where they are. */
+export function createResponder(options: ResponderOptions): Responder {
+  const { inConversation } = options.route;
+  if (!inConversation) return answerInPlace(options);
+  const pressedIn = inConversation.isElsewhere && answerInPlace(options);
+  return answerInConversation(inConversation, options.client, pressedIn);
+}
+
+/** One at a time: a progress message that arrived after the answer would replace it. */
+function inOrder(send: (message: Message, isFailure: boolean) => Promise<void>): typeof send {
+  let before: Promise<unknown> = Promise.resolve();
+  return async (message, isFailure) => {
+    const sending = before.then(() => allowSecrets(message.carries ?? [], () => send(message, isFailure)));
+    before = sending.catch(() => undefined);
+    await sending;
+  };
+}
+
 // Slack's limit. The last use is kept for the last answer.
 const maxUses = 5;
 
 /**
- * Answers one person privately: by response_url, else as an ephemeral message in the channel, else as a direct message.
+ * By response_url, else as an ephemeral message in the channel, else as a direct message.
  *
  * Source of the limits: https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
  */
-export function createResponder(options: {
-  route: Route;
-  client: () => Promise<WebClient>;
-  postToResponseUrl: PostToResponseUrl;
-  /** The owner of the response_url. */
-  tenant: string;
-  sendNativeBlocks: SendNativeBlocks;
-  log: Log;
-}): Responder {
-  const { route, log } = options;
+function answerInPlace({ route, log, ...options }: ResponderOptions): Responder {
   const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false } = route;
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
   let uses = 0;
@@ -107,10 +133,9 @@ export function createResponder(options: {
       const reason = readSlackError(error);
       if (reason === undefined) log.warn({ error }, 'request to response_url failed');
       else log.warn({ reason }, 'Slack refused a response_url');
+      return false;
     }
-    return false;
   };
-
   const byClient = async (message: Message): Promise<void> => {
     const client = await options.client();
     try {
@@ -126,35 +151,72 @@ export function createResponder(options: {
     }
     await postMessage(client, userId, message);
   };
-
-  // One at a time: a progress message that arrived after the answer would replace it.
-  let before: Promise<unknown> = Promise.resolve();
-  const sendAfter = async (
-    earlier: Promise<unknown>,
-    message: Message,
-    isFailure: boolean,
-  ): Promise<void> => {
-    await earlier;
-    await allowSecrets(message.carries ?? [], async () => {
-      const canUseUrl = responseUrl && uses < maxUses;
-      if (!canUseUrl || !(await byResponseUrl(message, responseUrl, isFailure))) await byClient(message);
-    });
+  const sendNext = inOrder(async (message, isFailure) => {
+    const url = uses < maxUses ? responseUrl : undefined;
+    if (!url || !(await byResponseUrl(message, url, isFailure))) await byClient(message);
     sent += 1;
-  };
+  });
 
   return {
     async send(message, as) {
       // Without a response_url an ephemeral message cannot be replaced.
       const isReplaceable = responseUrl !== undefined && !separate && uses < maxUses - 1;
-      if (as === 'interim' && !isReplaceable) return false;
+      if ((as === 'interim' || as === 'progress') && !isReplaceable) return false;
       // A message that the answer replaces stays readable until then.
-      if (as === 'progress' && (!isReplaceable || replaces)) return false;
-      const sending = sendAfter(before, message, as === 'failure');
-      before = sending.catch(() => undefined);
-      await sending;
+      if (as === 'progress' && replaces) return false;
+      await sendNext(message, as === 'failure');
       return true;
     },
     replaces: () => responseUrl !== undefined && !separate && uses < maxUses,
+  };
+}
+
+// Slack refuses an edit with a longer text, unlike a new message.
+const maxEditedText = 4000;
+
+/**
+ * By ordinary messages that stay: the first answer is posted, each further one replaces it. A failure leaves the message
+ * that holds the button. `pressedIn` answers where the button is, if that is elsewhere.
+ */
+function answerInConversation(
+  { channel, threadTs, replaces }: Conversation,
+  client: () => Promise<WebClient>,
+  pressedIn?: Responder,
+): Responder {
+  let own = replaces === undefined ? undefined : { channel, ts: replaces };
+  let isAnswered = false;
+
+  const edit = async ({ text, blocks = [] }: Message, at: NonNullable<typeof own>): Promise<boolean> => {
+    try {
+      // An edit without blocks would keep the old ones.
+      await (await client()).chat.update({ ...at, text: truncate(text, maxEditedText), blocks });
+      return true;
+    } catch (error) {
+      // It was deleted, or is too old to be edited.
+      if (readCode(readSlackError(error)) !== 'absent') throw error;
+      return false;
+    }
+  };
+  const sendNext = inOrder(async (message, isFailure) => {
+    if (isFailure && pressedIn && !isAnswered) return void (await pressedIn.send(message, 'failure'));
+    const takes = isAnswered || !isFailure ? own : undefined;
+    if (!takes || !(await edit(message, takes))) {
+      const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+      const posted = await postMessage(await client(), channel, message, thread);
+      if (posted.ts !== undefined) own = { channel: posted.channel ?? channel, ts: posted.ts };
+    }
+    if (!isAnswered) await pressedIn?.send(shownInConversation);
+    isAnswered = true;
+  });
+
+  return {
+    async send(message, as) {
+      // A message that the answer replaces stays readable until then.
+      if (as === 'progress' && replaces !== undefined) return false;
+      await sendNext(message, as === 'failure');
+      return true;
+    },
+    replaces: () => true,
   };
 }
 
@@ -166,23 +228,15 @@ export function withFiles(
   responder: Responder,
   { uploads, userId, log }: { readonly uploads: Uploads; readonly userId: string; readonly log: Log },
 ): Responder {
-  const share = async (message: Message, files: readonly Attachment[]): Promise<void> => {
-    try {
-      const channel = await uploads.findDirectMessages(userId);
-      await uploads.share(files, { channel, comment: truncate(message.text, 3000) });
-    } catch (error) {
-      const reference = makeReference();
-      log.error({ reference, error, files: files.length }, 'cannot send the files of an answer');
-      const sentence = error instanceof SlackFailure ? error.sentence : undefined;
-      const reason = sentence ?? 'The file could not be made or sent.';
-      const note = `:warning: ${reason} Reference ${reference}`;
-      // If the answer cannot be replaced, the note is a message below it.
-      await responder.send(
-        responder.replaces() ? addNote(message, note) : { text: note, blocks: [context(note)] },
-      );
-    } finally {
-      await discardFiles(files);
-    }
+  const noteFailure = async (message: Message, error: unknown): Promise<void> => {
+    const reference = makeReference();
+    log.error({ reference, error, files: message.files?.length }, 'cannot send the files of an answer');
+    const sentence = error instanceof SlackFailure ? error.sentence : undefined;
+    const note = `:warning: ${sentence ?? 'The file could not be made or sent.'} Reference ${reference}`;
+    // If the answer cannot be replaced, the note is a message below it.
+    await responder.send(
+      responder.replaces() ? addNote(message, note) : { text: note, blocks: [context(note)] },
+    );
   };
 
   return {
@@ -190,22 +244,23 @@ export function withFiles(
     async send(message, as) {
       const { files = [] } = message;
       if (files.length === 0) return responder.send(message, as);
+      const coming = files.length === 1 ? 'The file comes' : `${files.length} files come`;
+      const announced = addNote(message, `:arrow_down: ${coming} to you as a direct message from this app.`);
+      let isDone = true;
       try {
         // An answer that is not sent now is sent later, with its files.
-        if (!(await responder.send(announceFiles(message, files), as))) return false;
-      } catch (error) {
-        await discardFiles(files);
-        throw error;
+        isDone = await responder.send(announced, as);
+        if (!isDone) return false;
+        await uploads
+          .findDirectMessages(userId)
+          .then((channel) => uploads.share(files, { channel, comment: truncate(message.text, 3000) }))
+          .catch((error: unknown) => noteFailure(message, error));
+        return true;
+      } finally {
+        if (isDone) await discardFiles(files);
       }
-      await share(message, files);
-      return true;
     },
   };
-}
-
-function announceFiles(message: Message, files: readonly Attachment[]): Message {
-  const note = files.length === 1 ? 'The file comes' : `${files.length} files come`;
-  return addNote(message, `:arrow_down: ${note} to you as a direct message from this app.`);
 }
 
 /** Adds a note, unless the message already has the fifty blocks that Slack accepts. */
