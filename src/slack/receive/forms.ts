@@ -6,11 +6,12 @@ import { findForm, findPicker } from '../../commands/registry.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { showsChanges } from './handlers.ts';
-import { answerInModal, renderWaiting } from './modal-flow.ts';
 import {
+  answerInModal,
   findKeys,
   readFields,
   readModalState,
+  renderWaiting,
   type SubmittedView,
   toBlockErrors,
   toModal,

@@ -8,8 +8,7 @@ import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/buttons.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/responder.ts';
-import { createModalFlow } from './modal-flow.ts';
-import { readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
+import { createModalFlow, readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 import { type Interaction, perform, type ReadFacts, type SlackDeps, type Work } from './perform.ts';
 
 /** `/cdn …`, already acknowledged. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { refusePastedKey } from '../../commands/connect.ts';
 import { isConversation } from '../send/responder.ts';
 import { describeTyped, findTyped } from './handlers.ts';
-import { createModalFlow } from './modal-flow.ts';
+import { createModalFlow } from './modals.ts';
 import { perform, type ReadFacts, type SlackDeps } from './perform.ts';
 
 const absent = z.undefined();
