@@ -2,13 +2,14 @@ import type { Logger } from '@slack/bolt';
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
 import { WebClient, type WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
+import { type Installation, tenantId } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
 import { Secret } from '../secrets/secret.ts';
 import { renderInstall } from '../views/connect/install.ts';
 import { scopes } from './scopes.ts';
-import { type OwnWorkspace, tenantIdOfWorkspace, type Workspace } from './sender.ts';
+import type { OwnWorkspace } from './sender.ts';
 
 /** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */
 export type Installing =
@@ -25,11 +26,11 @@ export type Installing =
 /** The token of a workspace. Use after the acknowledgement only: with OAuth it reads the database. */
 export interface InstallationAccess {
   /** @throws UserError if the app is not installed in that workspace. */
-  token(workspace: Workspace): Promise<Secret>;
+  token(place: Installation): Promise<Secret>;
   /** Known after `verify` if one token serves one workspace. */
   own(): OwnWorkspace | undefined;
   /** Whether Slack knows the installation as one. @throws where it does not say. */
-  isInstalled(workspace: Workspace): Promise<boolean>;
+  isInstalled(place: Installation): Promise<boolean>;
   /** Checks the token with Slack. @throws UserError with the next step. */
   verify(): Promise<void>;
   readonly installer: InstallProvider | undefined;
@@ -123,26 +124,30 @@ function manyWorkspaces(
     authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,
     clientOptions: { ...clientOptions, retryConfig: { retries: 1 } },
   });
-  const findToken = async (query: Workspace): Promise<string | undefined> => {
+  const find = async (place: Installation) => {
+    const { enterpriseId, teamId } = place;
+    const query = { isEnterpriseInstall: enterpriseId !== undefined, enterpriseId, teamId };
     try {
-      const { bot } = await installations.fetchInstallation(query, logger);
-      if (!bot || !expiresSoon(bot.expiresAt, now())) return bot?.token;
+      const { bot, team, enterprise } = await installations.fetchInstallation(query, logger);
+      // Holds also where a refused installation could not be revoked, or the list became shorter.
+      const mayUse = isAllowed(team?.id, enterprise?.id);
+      if (!bot || !expiresSoon(bot.expiresAt, now())) return { mayUse, token: bot?.token };
+      // The library refreshes without a lock, and a refresh token works once: one process at a time.
+      const fresh = await exclusively(tenantId(place), () => installer.authorize(query));
+      return { mayUse, token: fresh.botToken };
     } catch (error) {
       // A failing database or a changed row is not a missing installation.
       if (error instanceof NotInstalledError) return undefined;
       throw error;
     }
-    // The library refreshes without a lock, and a refresh token works once: one process at a time.
-    const fresh = await exclusively(tenantIdOfWorkspace(query), () => installer.authorize(query));
-    return fresh.botToken;
   };
   return {
     installer,
     own: () => undefined,
     verify: async () => undefined,
-    async isInstalled(workspace) {
+    async isInstalled(place) {
       try {
-        const token = await findToken(workspace);
+        const token = (await find(place))?.token;
         if (token !== undefined) await new WebClient(token, { ...clientOptions, logger }).auth.test();
         return token !== undefined;
       } catch (error) {
@@ -151,15 +156,14 @@ function manyWorkspaces(
         return false;
       }
     },
-    async token(workspace) {
-      // Holds also where a refused installation could not be revoked, or the list became shorter.
-      if (!isAllowed(workspace.teamId, workspace.enterpriseId))
+    async token(place) {
+      const found = await find(place);
+      if (found?.mayUse === false)
         throw new UserError(
           'This workspace may not use this bot.',
-          `Ask whoever runs it to add ${workspace.teamId ?? workspace.enterpriseId} to ALLOWED_WORKSPACES.`,
+          `Ask whoever runs it to add ${place.teamId} to ALLOWED_WORKSPACES.`,
         );
-      const token = await findToken(workspace);
-      if (token !== undefined) return new Secret(token, 'slack-token');
+      if (found?.token !== undefined) return new Secret(found.token, 'slack-token');
       throw new UserError(
         'cdn-chatops is not installed in this workspace.',
         'Ask whoever runs it for the install link.',

@@ -1,24 +1,30 @@
 import { setTimeout } from 'node:timers/promises';
 import { WebAPIRateLimitedError, type WebClient } from '@slack/web-api';
-import type { Group, MissingScope, People, Profile } from '../auth/identity.ts';
+import {
+  type Group,
+  type Installation,
+  type MissingScope,
+  type People,
+  type Profile,
+  tenantId,
+} from '../auth/identity.ts';
 import { type Cache, createCache } from '../lib/cache.ts';
 import { minuteMs } from '../lib/time.ts';
 import { readTimeZone } from '../lib/time-zone.ts';
 import { readCode } from '../outbox/classify-failure.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
-import { tenantIdOfWorkspace, type Workspace } from './sender.ts';
 
 interface PeopleOptions {
   /** From ADMIN_USER_IDS: a user id, or `T…/U…` (`E…/U…`) to limit it to one workspace or organisation. */
   readonly adminIds: readonly string[];
-  readonly client: (workspace: Workspace) => Promise<WebClient>;
+  readonly client: (place: Installation) => Promise<WebClient>;
   readonly now: () => Date;
   readonly log: Log;
 }
 
-/** `home`: the workspace of the person who looks, for deliveries of an organisation that name none. */
-export type PeopleOf = (workspace: Workspace, home?: string) => People;
+/** The people of an installation; of a whole organisation, the groups of its workspace `teamId`. */
+export type PeopleOf = (place: Installation) => People;
 
 const profileMs = 5 * minuteMs;
 const groupMs = 3 * minuteMs;
@@ -61,11 +67,11 @@ export function createPeople(options: PeopleOptions): PeopleOf {
     ttlMs: minuteMs,
   });
 
-  return (workspace, home) => {
-    const tenant = tenantIdOfWorkspace(workspace);
+  return (installation) => {
+    const tenant = tenantId(installation);
     const configuredAdmins = adminIds.flatMap((entry) => {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
-      return userId !== undefined && (place === tenant || place === workspace.teamId) ? [userId] : [];
+      return userId !== undefined && (place === tenant || place === installation.teamId) ? [userId] : [];
     });
     /** Each is read once a click. */
     const freshReads = new Map<string, Promise<unknown>>();
@@ -94,7 +100,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
           const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
             throw new Error('Slack did not answer in time');
           });
-          const value = await Promise.race([options.client(workspace).then(call), late]);
+          const value = await Promise.race([options.client(installation).then(call), late]);
           missing.delete(`${tenant}/${lookup}`);
           return { value, at };
         } catch (error) {
@@ -133,19 +139,19 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         (['admins', 'groups'] as const).flatMap((lookup) => missing.get(`${tenant}/${lookup}`) ?? []),
       profile(id, { fresh } = {}) {
         const read = async ({ users }: WebClient) =>
-          toProfile((await users.info({ user: id })).user ?? {}, workspace);
+          toProfile((await users.info({ user: id })).user ?? {}, installation);
         const failing = { refused: undefined, unread };
         return look<Profile | undefined>(profiles, { method: 'users.info', id, fresh }, read, failing);
       },
       members(stored, { fresh } = {}) {
-        const { usergroup, team } = findGroup(stored, workspace, home);
+        const { usergroup, team } = findGroup(stored, installation);
         const read = async ({ usergroups }: WebClient) =>
           (await usergroups.users.list({ usergroup, ...team })).users ?? [];
         const about = { method: 'usergroups.users.list', id: stored, fresh } as const;
         return look<readonly string[] | undefined>(members, about, read, { refused: [], unread: undefined });
       },
       groups() {
-        const { team } = findGroup('', workspace, home);
+        const { team } = findGroup('', installation);
         const prefix = team.team_id === undefined ? '' : `${team.team_id}/`;
         const read = async ({ usergroups }: WebClient): Promise<readonly Group[]> =>
           ((await usergroups.list(team)).usergroups ?? []).flatMap(
@@ -164,30 +170,26 @@ const unread: Profile = { admin: false, foreign: false, deleted: false, timeZone
  * A group's own id, and the workspace to name to Slack: the token of an organisation reads the groups of one workspace.
  * There a group's id is stored behind its workspace's: `T…/S…`.
  */
-function findGroup(
-  stored: string,
-  { isEnterpriseInstall, enterpriseId, teamId }: Workspace,
-  home: string | undefined,
-) {
-  const [id = '', own = teamId ?? home] = stored.split('/').toReversed();
-  const isNamed = isEnterpriseInstall && own !== undefined && own !== enterpriseId;
+function findGroup(stored: string, { enterpriseId, teamId }: Installation) {
+  const [id = '', own = teamId] = stored.split('/').toReversed();
+  const isNamed = enterpriseId !== undefined && own !== enterpriseId;
   return { usergroup: id, team: isNamed ? { team_id: own } : {} };
 }
 
 type User = NonNullable<Awaited<ReturnType<WebClient['users']['info']>>['user']>;
 
-function toProfile(user: User, workspace: Workspace): Profile {
+function toProfile(user: User, { enterpriseId, teamId }: Installation): Profile {
   // Settings of an organisation-wide installation hold for all its workspaces: an admin of one workspace is not enough.
-  const roles = workspace.isEnterpriseInstall && user.enterprise_user ? user.enterprise_user : user;
+  const roles = (enterpriseId === undefined ? undefined : user.enterprise_user) ?? user;
   const isAdmin = Boolean(roles.is_admin || roles.is_owner || roles.is_primary_owner);
   const deleted = user.deleted === true;
   // Within an organisation people belong to several workspaces; `team_id` names one of them.
   const teams = [user.team_id, ...(user.enterprise_user?.teams ?? [])];
-  const organisation = workspace.isEnterpriseInstall ? user.enterprise_user?.enterprise_id : undefined;
+  const organisation = enterpriseId === undefined ? undefined : user.enterprise_user?.enterprise_id;
   const isElsewhere =
     organisation === undefined
-      ? user.team_id !== undefined && !teams.includes(workspace.teamId)
-      : organisation !== workspace.enterpriseId;
+      ? user.team_id !== undefined && !teams.includes(teamId)
+      : organisation !== enterpriseId;
   const foreign = user.is_stranger === true || isElsewhere;
   return {
     admin: isAdmin && !deleted && !foreign && !user.is_bot,

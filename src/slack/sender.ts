@@ -2,22 +2,18 @@ import { z } from 'zod';
 import type { Installation, Person } from '../auth/identity.ts';
 import { personInput } from '../commands/steps/step.ts';
 
-/** An installation: of a workspace, or of its whole organisation. */
-export interface Workspace {
-  readonly teamId: string | undefined;
-  readonly enterpriseId: string | undefined;
-  readonly isEnterpriseInstall: boolean;
-}
-
 export interface Sender {
+  /** With the installation that the delivery came through. */
   readonly person: Person;
-  readonly workspace: Workspace;
   /** From another organisation (Slack Connect): everything is refused. Undefined where only their profile says so. */
   readonly foreign: boolean | undefined;
 }
 
-/** The workspace of the only bot token, if there is only one. */
-export type OwnWorkspace = Pick<Workspace, 'teamId' | 'enterpriseId'>;
+/** The workspace of the only bot token, if there is only one, and its organisation. */
+export interface OwnWorkspace {
+  readonly teamId: string | undefined;
+  readonly enterpriseId: string | undefined;
+}
 
 const id = z.string().min(1).optional().catch(undefined);
 const name = z.string().trim().min(1).max(100).optional().catch(undefined);
@@ -75,10 +71,10 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   const userId = isStep
     ? findStepPerson(body)
     : (seen.user_id ?? seen.user?.id ?? (typeof user === 'string' ? user : user?.id));
-  const workspace = workspaceIn(seen);
-  const teamId = workspace.teamId ?? seen.user?.team_id ?? workspace.enterpriseId;
+  const origin = readOrigin(seen);
+  const { enterpriseId } = origin;
+  const teamId = origin.teamId ?? seen.user?.team_id ?? enterpriseId;
   if (!userId || !teamId) return undefined;
-  const { enterpriseId } = workspace;
   const ownTeams = [teamId, enterpriseId, seen.view?.app_installed_team_id];
   // Where the message was written; the profile decides if Slack does not say it of a shared channel.
   const team = seen.user?.team_id ?? seen.event?.user_team ?? seen.event?.source_team ?? seen.event?.team;
@@ -90,49 +86,28 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   // A step names no channel: its workflow may be in one that is shared with other organisations.
   const isUnclear = team === undefined && (seen.is_ext_shared_channel === true || (isStep && !isElsewhere));
   // An organisation's people are of any of its workspaces, and a command does not name theirs.
-  const foreign = workspace.isEnterpriseInstall || isUnclear ? undefined : isVisitor || isElsewhere;
+  const foreign = origin.isWhole || isUnclear ? undefined : isVisitor || isElsewhere;
   // A person belongs to the tenant of the installation, and ends with it.
-  const person = {
-    enterpriseId: workspace.isEnterpriseInstall ? workspace.enterpriseId : undefined,
-    teamId,
-    userId,
-  };
-  return { person, workspace, foreign };
+  return { person: { enterpriseId: origin.isWhole ? enterpriseId : undefined, teamId, userId }, foreign };
 }
 
-/** The tenant: the owner of an installation and of everything stored with it. */
-export function tenantIdOfWorkspace(workspace: Workspace): string {
-  return (workspace.isEnterpriseInstall ? workspace.enterpriseId : workspace.teamId) ?? '';
-}
-
-/** The installation that a delivery came through, as rows and jobs keep it. */
+/** The installation that a delivery came through; of a whole organisation, `teamId` may be the organisation's id. */
 export function findInstallation(body: unknown): Installation | undefined {
-  const { teamId, enterpriseId, isEnterpriseInstall = false } = findWorkspace(body) ?? {};
-  const home = teamId ?? enterpriseId;
-  return home === undefined
-    ? undefined
-    : { teamId: home, enterpriseId: isEnterpriseInstall ? enterpriseId : undefined };
-}
-
-/** The workspace of stored rows. */
-export function workspaceOf({ teamId, enterpriseId }: Installation): Workspace {
-  return { teamId, enterpriseId, isEnterpriseInstall: enterpriseId !== undefined };
-}
-
-/** The installation of a delivery. */
-export function findWorkspace(body: unknown): Workspace | undefined {
   const seen = envelope.safeParse(body).data;
-  return seen && workspaceIn(seen);
+  const { teamId, enterpriseId, isWhole } = seen ? readOrigin(seen) : {};
+  const home = teamId ?? enterpriseId;
+  return home === undefined ? undefined : { teamId: home, enterpriseId: isWhole ? enterpriseId : undefined };
 }
 
-function workspaceIn(seen: z.output<typeof envelope>): Workspace {
+/** The ids of a delivery, and whether the app is installed for the whole organisation. */
+function readOrigin(seen: z.output<typeof envelope>) {
   const authorization = seen.authorizations?.[0];
   const flag = seen.is_enterprise_install ?? authorization?.is_enterprise_install;
   return {
     teamId: seen.team_id ?? seen.team?.id ?? authorization?.team_id,
     enterpriseId:
       seen.enterprise_id ?? seen.enterprise?.id ?? seen.team?.enterprise_id ?? authorization?.enterprise_id,
-    isEnterpriseInstall: flag === true || flag === 'true',
+    isWhole: flag === true || flag === 'true',
   };
 }
 

@@ -1,13 +1,12 @@
 import { LogLevel, WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import type { People } from '../../src/auth/identity.ts';
+import type { Installation, People } from '../../src/auth/identity.ts';
 import { createPeople, type PeopleOf } from '../../src/slack/people.ts';
-import type { Workspace } from '../../src/slack/sender.ts';
 import { createMemoryLog } from '../support/engines.ts';
 
-const acme: Workspace = { teamId: 'T0ACME000', enterpriseId: undefined, isEnterpriseInstall: false };
-const beta: Workspace = { teamId: 'T0BETA000', enterpriseId: undefined, isEnterpriseInstall: false };
+const acme: Installation = { teamId: 'T0ACME000' };
+const beta: Installation = { teamId: 'T0BETA000' };
 
 let slack: SlackSimulator;
 let now: number;
@@ -21,8 +20,8 @@ afterEach(async () => {
   await slack.close();
 });
 
-const peopleOf = (workspace: Workspace, adminIds?: readonly string[]): People =>
-  createPeopleOf(adminIds)(workspace);
+const peopleOf = (place: Installation, adminIds?: readonly string[]): People =>
+  createPeopleOf(adminIds)(place);
 
 /** The people of a process, each call for one click. */
 function createPeopleOf(adminIds: readonly string[] = []): PeopleOf {
@@ -186,7 +185,7 @@ test('configured admins count everywhere, or in the named workspace only', () =>
   const ids = ['U0BOB0000', 'T0BETA000/U0ALICE00', 'E0CORP0000/U0FRANK00'];
   expect(peopleOf(acme, ids).configuredAdmins).toEqual(['U0BOB0000']);
   expect(peopleOf(beta, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0ALICE00']);
-  const corp: Workspace = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000', isEnterpriseInstall: true };
+  const corp: Installation = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000' };
   expect(peopleOf(corp, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0FRANK00']);
 });
 

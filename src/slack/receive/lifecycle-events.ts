@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { Installation } from '../../auth/identity.ts';
 import type { AccessEnd } from '../../auth/offboarding.ts';
-import { findWorkspace, type Workspace } from '../sender.ts';
+import { findInstallation } from '../sender.ts';
 
 export interface LifecycleHandlers {
   /** Stores what has ended; an event that arrives again is stored once. */
   readonly store: (eventId: string, ends: readonly AccessEnd[]) => Promise<void>;
   /** A profile changed: its cached copy is stale. */
-  readonly changed: (workspace: Workspace, userId: string) => void;
+  readonly changed: (place: Installation, userId: string) => void;
 }
 
 const changedUser = z.object({
@@ -42,11 +43,11 @@ const lifecycleEvent = z.object({
  */
 export async function storeEnds(body: unknown, { store, changed }: LifecycleHandlers): Promise<void> {
   const seen = lifecycleEvent.safeParse(body).data;
-  const workspace = seen && findWorkspace(body);
-  if (!workspace) return;
+  const installation = seen && findInstallation(body);
+  if (!installation) return;
   const { event, event_id: eventId, event_time: at } = seen;
-  const { isEnterpriseInstall, enterpriseId, teamId = '' } = workspace;
-  const place = { teamId, at, ...(isEnterpriseInstall ? { enterpriseId } : {}) };
+  const { teamId, enterpriseId } = installation;
+  const place = { teamId, at, ...(enterpriseId === undefined ? {} : { enterpriseId }) };
   switch (event.type) {
     case 'app_uninstalled':
       return store(eventId, [{ ...place, cause: 'app-uninstalled' }]);
@@ -62,19 +63,20 @@ export async function storeEnds(body: unknown, { store, changed }: LifecycleHand
       );
     case 'user_change': {
       const { user } = event;
-      if (!belongs(user, workspace)) return undefined;
-      changed(workspace, user.id);
-      const person = { ...place, teamId: teamId || (user.team_id ?? ''), userId: user.id };
+      if (!belongs(user, installation)) return undefined;
+      changed(installation, user.id);
+      const home = teamId === enterpriseId ? (user.team_id ?? '') : teamId;
+      const person = { ...place, teamId: home, userId: user.id };
       return user.deleted ? store(eventId, [{ ...person, cause: 'user-deleted' }]) : undefined;
     }
   }
 }
 
 /** Slack also reports visitors, and another organisation may use the same id. */
-function belongs(user: z.output<typeof changedUser>, workspace: Workspace): boolean {
+function belongs(user: z.output<typeof changedUser>, { enterpriseId, teamId: own }: Installation): boolean {
   const { enterprise_user: grid, team_id: teamId, is_stranger: isStranger } = user;
-  const { isEnterpriseInstall, enterpriseId, teamId: own } = workspace;
   if (isStranger === true) return false;
-  if (isEnterpriseInstall) return grid?.enterprise_id === undefined || grid.enterprise_id === enterpriseId;
-  return own !== undefined && (teamId === undefined || teamId === own || grid?.teams?.includes(own) === true);
+  if (enterpriseId !== undefined)
+    return grid?.enterprise_id === undefined || grid.enterprise_id === enterpriseId;
+  return teamId === undefined || teamId === own || grid?.teams?.includes(own) === true;
 }

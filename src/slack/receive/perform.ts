@@ -25,7 +25,7 @@ import { createResponder, type Responder, type Route, withFiles } from '../send/
 import type { PostToResponseUrl } from '../send/response-url.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
-import { readSender, readShownName, type Sender, tenantIdOfWorkspace } from '../sender.ts';
+import { readSender, readShownName, type Sender } from '../sender.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -169,13 +169,13 @@ interface Replies {
 
 export function createReplies(
   deps: SlackDeps,
-  { person, workspace }: Sender,
+  { person }: Sender,
   route: Work['route'],
   repeats?: Route['repeats'],
 ): Replies {
   const { access, clients } = deps;
-  const tenant = tenantIdOfWorkspace(workspace);
-  const client = async (): Promise<WebClient> => clients.interactive(await access.token(workspace), tenant);
+  const tenant = tenantId(person);
+  const client = async (): Promise<WebClient> => clients.interactive(await access.token(person), tenant);
   const own = { ...route, userId: person.userId, repeats };
   return { client, plain: createResponder({ ...deps, client, tenant, route: own }) };
 }
@@ -190,9 +190,9 @@ interface Turn extends Replies, Pick<Delivery, 'kind' | 'body'> {
 async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Outcome> {
   const { access, log } = deps;
   const { kind, body, client, plain, sender, signal, zones } = turn;
-  const { workspace, foreign } = sender;
-  const { userId } = sender.person;
-  const slack = openSlack({ ...deps, inspect: deps.createFileScanner }, workspace, signal);
+  const { person, foreign } = sender;
+  const { userId } = person;
+  const slack = openSlack({ ...deps, inspect: deps.createFileScanner }, person, signal);
   const { channelId, threadTs, inConversation } = work.route;
   const place = inConversation
     ? { channelId: inConversation.channel, threadTs: inConversation.threadTs }
@@ -204,16 +204,16 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     const facts = await turn.facts();
     if (!facts) return 'duplicate';
     // An installation that ended, or is not allowed any more, is refused before anything else.
-    await access.token(workspace);
+    await access.token(person);
     const setup = readSetup(deps, sender, body);
     if (!foreign) await work.beforeAuthorize?.({ client, setup });
     const sharing = createSharing({
       ...deps,
       ...slack,
       route: work.route,
-      tenant: tenantIdOfWorkspace(workspace),
+      tenant: tenantId(person),
       userId,
-      teamId: workspace.isEnterpriseInstall ? sender.person.teamId : undefined,
+      teamId: person.enterpriseId === undefined ? undefined : person.teamId,
       recall: zones.answers.get,
     });
     const context = await authorize(deps, { ...turn, facts }, work, { ...setup, sharing });
@@ -247,7 +247,7 @@ async function authorize(
   const { person, foreign } = sender;
   const { feature, needs, modal, message } = work;
   const { channelId, threadTs } = work.route;
-  const people = deps.people(sender.workspace, person.teamId);
+  const people = deps.people(person);
   const usesKey = needs !== 'none' && needs !== 'admin';
   // A slash command does not say where its person is at home, and a link to connect a key is for our own people.
   const isUnsure = foreign === false && kind === 'command' && feature === 'connect';

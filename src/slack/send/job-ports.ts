@@ -14,7 +14,6 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { SlackClock } from '../clock.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
-import { workspaceOf } from '../sender.ts';
 import type { Egress } from './egress.ts';
 import { openSlack } from './slack-port.ts';
 
@@ -58,8 +57,8 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     },
     refused: metrics.refused,
     untold: metrics.alertUntold,
-    people: (place) => people(workspaceOf(place)),
-    isInstalled: (place) => access.isInstalled(workspaceOf(place)),
+    people,
+    isInstalled: (place) => access.isInstalled(place),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     cdn: async (person: Person, signal: AbortSignal) => options.cdn.withKey(await cdnKey(person), signal),
     authorizer: (person) =>
@@ -68,11 +67,10 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         // They may have been deactivated since.
         foreign: undefined,
         policies,
-        people: people(workspaceOf(person)),
+        people: people(person),
         keyStore,
       }),
-    slack: (place, signal) =>
-      openSlack({ ...options, inspect: egress.file }, workspaceOf(place), signal).port,
+    slack: (place, signal) => openSlack({ ...options, inspect: egress.file }, place, signal).port,
     async isSharedOutside(owner, channel, signal) {
       const key = `${tenantId(owner)}:${channel}`;
       const known = shared.get(key);

@@ -1,11 +1,11 @@
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
+import { type Installation, tenantId } from '../../auth/identity.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { readCode } from '../../outbox/classify-failure.ts';
 import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { SlackClock } from '../clock.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
-import { tenantIdOfWorkspace, type Workspace } from '../sender.ts';
 import { type Clients, postMessage, toSlackFailure } from './clients.ts';
 import { createUploads, type UploadOptions, type Uploads } from './uploads.ts';
 
@@ -25,11 +25,10 @@ export function openSlack(
     readonly clients: Pick<Clients, 'job'>;
     readonly clock?: Pick<SlackClock, 'skew'>;
   },
-  workspace: Workspace,
+  place: Installation,
   signal: AbortSignal,
 ) {
-  const client = async (): Promise<WebClient> =>
-    clients.job(await access.token(workspace), tenantIdOfWorkspace(workspace));
+  const client = async (): Promise<WebClient> => clients.job(await access.token(place), tenantId(place));
   const uploads = createUploads({ client, apiUrl, inspect, signal });
   return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
 }
