@@ -180,31 +180,58 @@ describe('a message', () => {
   });
 });
 
-describe('places', () => {
-  test('are tried in order; the first that takes the message wins', async () => {
-    harness.slack.script.fail('chat.postMessage', 'is_archived');
-    await put('one', { to: { places: [ops, alice, 'U0BOB0000'] } });
-    await run(5);
-    expect(read()).toEqual([]);
-    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'is_archived' }]);
-    expect(findCalls('chat.postMessage')).toHaveLength(2);
-  });
+const two = { to: { places: [ops, alice] } };
 
-  test('that all refuse end the message with the word of the first', async () => {
-    harness.slack.script.fail('chat.postMessage', 'not_in_channel');
-    harness.slack.script.fail('chat.postMessage', 'user_disabled');
-    await put('one', { to: { places: [ops, alice] } });
-    await run(5);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'place-gone', code: 'not_in_channel' }]);
-  });
-
-  test('are not tried after the app is gone', async () => {
-    harness.slack.script.fail('chat.postMessage', 'account_inactive');
-    await put('one', { to: { places: [ops, alice] } });
-    await run(5);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'app-gone', code: 'account_inactive' }]);
-    expect(findCalls('chat.postMessage')).toHaveLength(1);
-  });
+test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, number]>([
+  [
+    'goes to the next place where one refuses it',
+    ['is_archived'],
+    { to: { places: [ops, alice, 'U0BOB0000'] } },
+    { state: 'sent', place: alice, code: 'is_archived' },
+    2,
+  ],
+  [
+    'ends with the word of the first place where all refuse it',
+    ['not_in_channel', 'user_disabled'],
+    two,
+    { state: 'dead', reason: 'place-gone', code: 'not_in_channel' },
+    2,
+  ],
+  [
+    'ends in the first place after the app is gone',
+    ['account_inactive'],
+    two,
+    { state: 'dead', reason: 'app-gone', code: 'account_inactive' },
+    1,
+  ],
+  [
+    'goes to the next place for what an admin can lift',
+    ['ekm_access_denied'],
+    two,
+    { state: 'sent', place: alice, code: 'ekm_access_denied' },
+    2,
+  ],
+  [
+    'that is refused as it is, ends where its kind has nothing else to say',
+    ['invalid_blocks'],
+    {},
+    { state: 'dead', reason: 'refused', code: 'invalid_blocks' },
+    1,
+  ],
+  [
+    'that is refused as it is, is replaced by what its kind says instead',
+    ['invalid_blocks'],
+    { kind: careful },
+    { state: 'sent', code: 'invalid_blocks' },
+    2,
+  ],
+])('a message %s', async (_, codes, more, end, posts) => {
+  for (const code of codes) harness.slack.script.fail('chat.postMessage', code);
+  await put('one', more);
+  await run(5);
+  expect(ended).toMatchObject([end]);
+  expect(findCalls('chat.postMessage')).toHaveLength(posts);
+  expect(read()).toEqual(more.kind === careful ? [['not: invalid_blocks', undefined]] : []);
 });
 
 describe('a refusal that passes', () => {
@@ -232,13 +259,6 @@ describe('a refusal that passes', () => {
 });
 
 describe('a refusal that an admin can lift', () => {
-  test('goes to the next place at once', async () => {
-    harness.slack.script.fail('chat.postMessage', 'ekm_access_denied');
-    await put('one', { to: { places: [ops, alice] } });
-    await run(5);
-    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'ekm_access_denied' }]);
-  });
-
   test('in every place waits for it, says in the log what to change, and begins with the first place', async () => {
     harness.slack.script.fail('chat.postMessage', 'access_denied', 3);
     await put('one', { to: { places: [ops, alice] } });
@@ -256,38 +276,14 @@ describe('a refusal that an admin can lift', () => {
     await run(700);
     expect(ended).toMatchObject([{ state: 'dead', reason: 'expired' }]);
   });
-
-  test('is not waited for where nothing but a place refuses', async () => {
-    harness.slack.script.fail('chat.postMessage', 'not_in_channel');
-    await put('one');
-    await run(5);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'place-gone' }]);
-  });
 });
 
-describe('a message that is refused as it is', () => {
-  test('is replaced by what its kind says instead, once', async () => {
-    harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
-    await put('one', { kind: careful });
-    await run(5);
-    expect(read()).toEqual([['not: invalid_blocks', undefined]]);
-    expect(ended).toMatchObject([{ state: 'sent', code: 'invalid_blocks' }]);
-  });
-
-  test('ends where its kind has nothing else to say', async () => {
-    harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
-    await put('one');
-    await run(5);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'refused', code: 'invalid_blocks' }]);
-  });
-
-  test('with a live secret never leaves', async () => {
-    const release = registerSecrets({ 'cdn-key': ['live-secret-0123456789abcdef'] });
-    await put('one', { kind: careful, about: { text: 'holds live-secret-0123456789abcdef' } });
-    await run(5);
-    release();
-    expect(read()).toEqual([['not: held_back', undefined]]);
-  });
+test('a message with a live secret never leaves', async () => {
+  const release = registerSecrets({ 'cdn-key': ['live-secret-0123456789abcdef'] });
+  await put('one', { kind: careful, about: { text: 'holds live-secret-0123456789abcdef' } });
+  await run(5);
+  release();
+  expect(read()).toEqual([['not: held_back', undefined]]);
 });
 
 describe('edits', () => {

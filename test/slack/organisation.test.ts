@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
-import { type Bot, connect, createPublicUrl, startBot } from '../support/bot.ts';
+import { ask, type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
 import { openSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 import { offers, says } from './words.ts';
@@ -18,8 +18,7 @@ let eve: typeof frank;
 let heidi: typeof frank;
 
 beforeAll(async () => {
-  const env = await createPublicUrl();
-  bot = await startBot({ transport: 'http', install: 'oauth', env });
+  bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
   const { world } = bot.slack;
   world.userGroups.push({
     id: group,
@@ -42,15 +41,7 @@ beforeAll(async () => {
     archived: false,
     shared: true,
   });
-  const page = await fetch(`${env.PUBLIC_URL}/slack/install`);
-  const cookie = page.headers
-    .getSetCookie()
-    .map((value) => value.split(';', 1)[0])
-    .join('; ');
-  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const allowed = await fetch(`${link}&team=${world.workspaces.corp.id}`, { redirect: 'manual' });
-  const installed = await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
-  if (installed.status !== 200) throw new Error(`the installation was answered ${installed.status}`);
+  expect((await install(bot, world.workspaces.corp.id)).status).toBe(200);
   frank = bot.slack.as('U0FRANK00', 'C0CORPONE', one);
   grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', two);
   eve = bot.slack.as('U0EVE0000', shared);
@@ -62,12 +53,6 @@ afterEach(async () => {
 afterAll(async () => {
   await bot.stop();
 });
-
-async function ask(person: typeof frank, words: string) {
-  const before = new Set(person.messages().map(({ ts }) => ts));
-  await person.slash(words);
-  return await person.waitForMessage(({ ts }) => !before.has(ts));
-}
 
 async function mention(person: typeof frank) {
   const before = new Set(person.messages().map(({ ts }) => ts));

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,10 +12,12 @@ import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import type { LifecycleHandlers } from '../../../src/slack/receive/lifecycle-events.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { ask, type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
+import { createMetrics } from '../../../src/telemetry/metrics.ts';
+import { ask, type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
+import { sign } from '../signed.ts';
 import { offers } from '../words.ts';
 
 const alice = 'U0ALICE00';
@@ -31,22 +32,11 @@ beforeAll(async () => {
   const env = await createPublicUrl();
   bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
   const { acme, beta, corp } = bot.slack.workspaces;
-  for (const { id } of [acme, beta, corp]) await install(env.PUBLIC_URL, id);
+  for (const { id } of [acme, beta, corp]) expect((await install(bot, id)).status).toBe(200);
 });
 afterAll(async () => {
   await bot.stop();
 });
-
-async function install(address: string, team: string): Promise<void> {
-  const page = await fetch(`${address}/slack/install`);
-  const cookie = page.headers
-    .getSetCookie()
-    .map((value) => value.split(';', 1)[0])
-    .join('; ');
-  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
-  expect((await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } })).status).toBe(200);
-}
 
 const hasKey = async (person: Person): Promise<boolean> =>
   offers('connect:forget')(await ask(person, 'whoami'));
@@ -182,6 +172,8 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
     ends,
     inFlight: createInFlight({ manyTenants: false }),
     log,
+    metrics: createMetrics(),
+    now: () => new Date(),
     logger: createBoltLog(log),
     apiUrl: 'http://127.0.0.1:9/api/',
     fetch,
@@ -197,13 +189,7 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
     team_id: 'T0ACME000',
     event: { type: 'app_uninstalled' },
   });
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const digest = createHmac('sha256', 's'.repeat(16)).update(`v0:${timestamp}:${body}`).digest('hex');
-  const headers = {
-    'content-type': 'application/json',
-    'x-slack-request-timestamp': timestamp,
-    'x-slack-signature': `v0=${digest}`,
-  };
+  const headers = sign(body, 's'.repeat(16), { type: 'application/json' });
   const send = async (): Promise<number> =>
     (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers })).status;
   expect(await send()).toBe(500);

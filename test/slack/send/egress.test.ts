@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,6 +17,7 @@ import { createResponder, type Responder } from '../../../src/slack/send/respond
 import { createResponseUrls } from '../../../src/slack/send/response-url.ts';
 import { createWeb } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
+import { sign } from '../signed.ts';
 
 const secret = 'a1B2-very-much-a-secret-77';
 
@@ -233,15 +233,10 @@ describe('acknowledgements', () => {
       '127.0.0.1',
     );
     await once(server, 'listening');
-    const timestamp = Math.floor(Date.now() / 1000);
     const body = 'payload=%7B%7D';
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'x-slack-request-timestamp': String(timestamp),
-        'x-slack-signature': `v0=${createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')}`,
-      },
+      headers: sign(body, signingSecret),
       body,
     });
     const text = await response.text();

@@ -5,6 +5,7 @@ import {
   connect,
   createPublicUrl,
   findConnectLink,
+  install,
   requestConnectLink,
   startBot,
 } from '../../support/bot.ts';
@@ -202,11 +203,3 @@ test('a stop lets a key that is being checked come to its end', async () => {
   expect((await sending).status).toBe(200);
   await stopping;
 });
-
-async function install(bot: Bot, team: string): Promise<void> {
-  const page = await fetch(`${bot.env['PUBLIC_URL']}/slack/install`);
-  const cookie = page.headers.getSetCookie().map((value) => value.split(';', 1)[0]);
-  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
-  await fetch(allowed.headers.get('location') ?? '', { headers: { cookie: cookie.join('; ') } });
-}
