@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createCdn } from '../api/cdn.ts';
 import { createAudit } from '../auth/audit/audit.ts';
 import { createDeliveryClaims } from '../auth/claims.ts';
-import { type Person, tenantId } from '../auth/identity.ts';
+import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
 import { createKeyLinks } from '../auth/keys/links.ts';
@@ -41,7 +41,6 @@ import { createEgress } from '../slack/send/egress.ts';
 import { createJobPorts } from '../slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../slack/send/native-blocks.ts';
 import { createResponseUrls } from '../slack/send/response-url.ts';
-import { tenantIdOfWorkspace, type Workspace, workspaceOf } from '../slack/sender.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
 import { oncePerMinute } from '../slack/web/limits.ts';
@@ -172,8 +171,7 @@ export async function wire(
   });
   const people = createPeople({
     adminIds: config.adminIds,
-    client: async (workspace) =>
-      clients.interactive(await access.token(workspace), tenantIdOfWorkspace(workspace)),
+    client: async (place) => clients.interactive(await access.token(place), tenantId(place)),
     now,
     log,
   });
@@ -222,7 +220,7 @@ export async function wire(
     doctor: {
       retryNativeBlocks: async (person) => nativeSupport.forget(tenantId(person)),
       async examine(person) {
-        const token = await access.token(workspaceOf(person));
+        const token = await access.token(person);
         const channels = await findChannels(database, tenantId(person));
         return runChecks('command', {
           ...parts,
@@ -267,10 +265,10 @@ export async function wire(
           ...parts,
           publicUrl,
           async tell(person, message) {
-            const token = await access.token(workspaceOf(person));
+            const token = await access.token(person);
             await postMessage(clients.interactive(token, tenantId(person)), person.userId, message);
           },
-          assertInstalled: async (person: Person) => void (await access.token(workspaceOf(person))),
+          assertInstalled: async (person: Person) => void (await access.token(person)),
         });
   const slack: SlackDeps = {
     ...parts,
@@ -285,7 +283,7 @@ export async function wire(
   };
   const ends = {
     store: createEndStore(db, enqueue, now),
-    changed: (workspace: Workspace, userId: string) => people(workspace).forget(userId),
+    changed: (place: Installation, userId: string) => people(place).forget(userId),
   };
   const bolt = createBolt({ ...parts, ...slack, receiver, ends });
   const tools =

@@ -130,15 +130,15 @@ function manyWorkspaces(
     try {
       const { bot, team, enterprise } = await installations.fetchInstallation(query, logger);
       // Holds also where a refused installation could not be revoked, or the list became shorter.
-      const mayUse = isAllowed(team?.id, enterprise?.id);
+      const mayUse = isAllowed(teamId, enterpriseId, team?.id, enterprise?.id);
       if (!bot || !expiresSoon(bot.expiresAt, now())) return { mayUse, token: bot?.token };
       // The library refreshes without a lock, and a refresh token works once: one process at a time.
       const fresh = await exclusively(tenantId(place), () => installer.authorize(query));
       return { mayUse, token: fresh.botToken };
     } catch (error) {
       // A failing database or a changed row is not a missing installation.
-      if (error instanceof NotInstalledError) return undefined;
-      throw error;
+      if (!(error instanceof NotInstalledError)) throw error;
+      return { mayUse: isAllowed(teamId, enterpriseId), token: undefined };
     }
   };
   return {
@@ -147,7 +147,7 @@ function manyWorkspaces(
     verify: async () => undefined,
     async isInstalled(place) {
       try {
-        const token = (await find(place))?.token;
+        const { token } = await find(place);
         if (token !== undefined) await new WebClient(token, { ...clientOptions, logger }).auth.test();
         return token !== undefined;
       } catch (error) {
@@ -157,13 +157,13 @@ function manyWorkspaces(
       }
     },
     async token(place) {
-      const found = await find(place);
-      if (found?.mayUse === false)
+      const { mayUse, token } = await find(place);
+      if (!mayUse)
         throw new UserError(
           'This workspace may not use this bot.',
           `Ask whoever runs it to add ${place.teamId} to ALLOWED_WORKSPACES.`,
         );
-      if (found?.token !== undefined) return new Secret(found.token, 'slack-token');
+      if (token !== undefined) return new Secret(token, 'slack-token');
       throw new UserError(
         'cdn-chatops is not installed in this workspace.',
         'Ask whoever runs it for the install link.',

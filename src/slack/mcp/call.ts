@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { tenantId } from '../../auth/identity.ts';
+import { type Installation, tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
 import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
 import { createCache } from '../../lib/cache.ts';
@@ -11,7 +11,7 @@ import { defuse, describeToolFailure, toAssistantBlocks, writeFacts } from '../.
 import { perform, type SlackDeps } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
 import type { Egress } from '../send/egress.ts';
-import { readSender, type Workspace } from '../sender.ts';
+import { readSender } from '../sender.ts';
 import { oncePerMinute } from '../web/limits.ts';
 
 /** Whom Slack names in a call: ids, in a body that it signed. */
@@ -52,15 +52,17 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
   const shouldRecord = oncePerMinute(now);
 
   /** The installation of the person's workspace, else of their organisation. */
-  const findWorkspace = async ({ team_id: teamId, enterprise_id: enterpriseId }: Caller) => {
-    const own: Workspace = { teamId, enterpriseId, isEnterpriseInstall: false };
-    const whole: Workspace[] = enterpriseId === undefined ? [] : [{ ...own, isEnterpriseInstall: true }];
-    for (const workspace of [own, ...whole]) {
-      const isInstalled = await access.token(workspace).then(
+  const findInstallation = async ({ team_id: teamId, enterprise_id: enterpriseId }: Caller) => {
+    const places: Installation[] = [
+      { teamId },
+      ...(enterpriseId === undefined ? [] : [{ teamId, enterpriseId }]),
+    ];
+    for (const place of places) {
+      const isInstalled = await access.token(place).then(
         () => true,
         () => false,
       );
-      if (isInstalled) return workspace;
+      if (isInstalled) return place;
     }
     return undefined;
   };
@@ -76,9 +78,9 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
       return fail(
         'An argument looks like a key or token, so nothing was done with it. Keys are entered with /cdn connect.',
       );
-    const workspace = await findWorkspace(caller);
-    const body = { ...caller, is_enterprise_install: workspace?.isEnterpriseInstall ?? false };
-    const sender = workspace && readSender(body, access.own());
+    const installation = await findInstallation(caller);
+    const body = { ...caller, is_enterprise_install: installation?.enterpriseId !== undefined };
+    const sender = installation && readSender(body, access.own());
     if (!sender) return fail('The bot is not installed in the workspace of this person.');
     const { person } = sender;
     const key = `${tenantId(person)}/${person.userId}`;
