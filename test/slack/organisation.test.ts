@@ -41,7 +41,7 @@ beforeAll(async () => {
     archived: false,
     shared: true,
   });
-  expect((await install(bot, world.workspaces.corp.id)).status).toBe(200);
+  await install(bot, world.workspaces.corp.id);
   frank = bot.slack.as('U0FRANK00', 'C0CORPONE', one);
   grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', two);
   eve = bot.slack.as('U0EVE0000', shared);

@@ -65,7 +65,6 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
     await Promise.race([idle, pause(limitMs, undefined, { ref: false })]);
   };
 
-  const isWithinInterval = (at: number): boolean => performance.now() - at < startIntervalMs;
   /** Starts what waits, so that acknowledgements go before work. */
   const pump = (): void => {
     isScheduled = false;
@@ -140,4 +139,8 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
       await waitUntilIdle(replyMs);
     },
   };
+}
+
+function isWithinInterval(at: number): boolean {
+  return performance.now() - at < startIntervalMs;
 }

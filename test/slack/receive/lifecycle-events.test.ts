@@ -32,7 +32,7 @@ beforeAll(async () => {
   const env = await createPublicUrl();
   bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
   const { acme, beta, corp } = bot.slack.workspaces;
-  for (const { id } of [acme, beta, corp]) expect((await install(bot, id)).status).toBe(200);
+  for (const { id } of [acme, beta, corp]) await install(bot, id);
 });
 afterAll(async () => {
   await bot.stop();
