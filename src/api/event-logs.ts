@@ -5,7 +5,7 @@ import { type ApiError, isHtml, isObject, readErrorBody } from './http/errors.ts
 import { checkNumericId, type IdKind, pathOf } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
-/** Described by the service in prose, not as an enumeration: others cause a warning, not a refusal. */
+/** Described by the service in prose, not as an enumeration; it refuses others. */
 export const eventLogFields = [
   'feature',
   'ruleId',

@@ -33,13 +33,6 @@ export interface PeriodClock {
 const shapes =
   'Try `24h`, `yesterday`, `20 Nov`, `10:00..11:00`, `since 10:00` or `2026-11-20 10:00..12:00`.';
 
-/** @throws UserError if the words are not a period, or one in the future. */
-export function readPeriod(typed: string, clock: PeriodClock): TypedPeriod {
-  const period = findPeriod(typed, clock);
-  if (period) return period;
-  throw createPeriodError(typed, clock);
-}
-
 /** Words in front of or behind a subject are a period, at most so many. */
 const mostWords = 10;
 
@@ -66,41 +59,44 @@ export function splitPeriod(
 
 /** For words that are not a period. */
 export function createPeriodError(typed: string, clock: PeriodClock, subject = ''): UserError {
+  const asked = { ...clock, typed, subject };
+  const part = readPart(clean(typed), asked, clock.timeZone);
+  if (part?.at !== undefined || part?.minutes !== undefined) {
+    const moment = typed.replace(/^at /u, '').slice(0, 60);
+    const hint = `Say how long: \`since ${moment}\` or \`10:00..11:00\`.`;
+    return refuse(asked, `${formatCode(typed, 60)} is a moment, not a period.`, hint, [`since ${moment}`]);
+  }
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
-  const dates = findDates(typed, toLocalDay(clock.now.getTime(), clock.timeZone));
-  const part = readPart(clean(typed), { ...clock, typed, subject }, clock.timeZone);
-  const moment =
-    part?.at === undefined && part?.minutes === undefined
-      ? undefined
-      : typed.replace(/^at /u, '').slice(0, 60);
   const hint = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed)
     ? 'Write the year first, so that nobody mistakes day and month: `2026-11-20`.'
-    : moment
-      ? `Say how long: \`since ${moment}\` or \`10:00..11:00\`.`
-      : near
-        ? `Did you mean \`${near}\`?`
-        : shapes;
-  const instead = moment ? [`since ${moment}`] : near ? [near] : (dates ?? ['24h', 'today', 'yesterday']);
-  return new UserError(
-    moment
-      ? `${formatCode(typed, 60)} is a moment, not a period.`
-      : `I can’t read ${formatCode(typed, 60)} as a time.`,
-    hint,
-    offer(clock, subject, instead),
-  );
+    : near
+      ? `Did you mean \`${near}\`?`
+      : shapes;
+  const dates = findDates(typed, toLocalDay(clock.now.getTime(), clock.timeZone));
+  const periods = near ? [near] : (dates ?? ['24h', 'today', 'yesterday']);
+  return refuse(asked, `I can’t read ${formatCode(typed, 60)} as a time.`, hint, periods);
 }
 
-function offer({ instead }: PeriodClock, subject: string, periods: readonly string[]): Instead[] | undefined {
-  return instead && subject.trim() !== '' ? periods.map((period) => instead(period, subject)) : undefined;
+/** Offers other periods of the same subject, where there is one. */
+function refuse(
+  { instead, subject }: Asked,
+  message: string,
+  hint: string,
+  periods: readonly string[],
+): UserError {
+  const offer =
+    instead && subject.trim() !== '' ? periods.map((period) => instead(period, subject)) : undefined;
+  return new UserError(message, hint, offer);
 }
 
 /** The days that a date with the year last may mean; undefined if none has begun. */
 function findDates(typed: string, today: string): string[] | undefined {
   const [, first, second, year] = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/u.exec(typed) ?? [];
-  const found = [
+  const either = [
     [first, second],
     [second, first],
-  ]
+  ];
+  const found = either
     .filter(([month, day]) => isExists(Number(year), Number(month) - 1, Number(day)))
     .map(([month = '', day = '']) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
     .filter((day) => day <= today);
@@ -276,16 +272,12 @@ function isUtc(zone: string): boolean {
 /** Ends now what would end later. @throws UserError for what has not begun. */
 function cut(
   { from, to }: { readonly from: number; readonly to: number },
-  { now, typed, subject, ...clock }: Asked,
+  asked: Asked,
   { isOpen, isSwapped }: { readonly isOpen: boolean; readonly isSwapped: boolean },
 ): TypedPeriod {
-  const at = now.getTime();
+  const at = asked.now.getTime();
   if (from >= at)
-    throw new UserError(
-      `${formatCode(typed, 60)} is in the future.`,
-      shapes,
-      offer({ ...clock, now }, subject, ['today', 'yesterday']),
-    );
+    throw refuse(asked, `${formatCode(asked.typed, 60)} is in the future.`, shapes, ['today', 'yesterday']);
   const end = floor(at) > from ? floor(at) : at;
   return {
     from,
@@ -399,14 +391,9 @@ function readDay(typed: string, today: string, asked: Asked): string | undefined
   if (!date) return undefined;
   const [year, month, day] = date;
   if (isExists(year, month - 1, day))
-    return [String(year).padStart(4, '0'), ...[month, day].map((part) => String(part).padStart(2, '0'))].join(
-      '-',
-    );
-  throw new UserError(
-    `There is no day ${formatCode(typed, 20)}.`,
-    'Year first, then month and day: `2026-11-20`.',
-    offer(asked, asked.subject, ['today', 'yesterday']),
-  );
+    return [year, month, day].map((part, nth) => String(part).padStart(nth === 0 ? 4 : 2, '0')).join('-');
+  const hint = 'Year first, then month and day: `2026-11-20`.';
+  throw refuse(asked, `There is no day ${formatCode(typed, 20)}.`, hint, ['today', 'yesterday']);
 }
 
 /** Year, month and day; without a year the nearest one. */
@@ -439,18 +426,17 @@ function guessYear(month: number, day: number, today: string): number {
 }
 
 /** @throws UserError for a day that has not begun on the clocks of the zone. */
-function assertBegun(day: string, zone: string, { now, typed, subject, ...clock }: Asked): void {
-  const today = toLocalDay(now.getTime(), zone);
+function assertBegun(day: string, zone: string, asked: Asked): void {
+  const today = toLocalDay(asked.now.getTime(), zone);
   if (day <= today) return;
   const yearBefore = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
-  const isGuessed = !/\d{4}|tomorrow/u.test(typed);
-  throw new UserError(
-    `${formatShortDay(day)} ${day.slice(0, 4)} has not begun yet: it is ${formatShortDay(today)} ${today.slice(0, 4)}${isUtc(zone) ? ' in UTC' : ''}.`,
-    isGuessed
-      ? `Type an earlier day, or \`${yearBefore}\` for last year’s.`
-      : 'Type `today` or an earlier day.',
-    offer({ ...clock, now }, subject, isGuessed ? ['today', yearBefore] : ['today', 'yesterday']),
-  );
+  const [written, now] = [day, today].map((one) => `${formatShortDay(one)} ${one.slice(0, 4)}`);
+  const message = `${written} has not begun yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
+  if (!/\d{4}|tomorrow/u.test(asked.typed)) {
+    const hint = `Type an earlier day, or \`${yearBefore}\` for last year’s.`;
+    throw refuse(asked, message, hint, ['today', yearBefore]);
+  }
+  throw refuse(asked, message, 'Type `today` or an earlier day.', ['today', 'yesterday']);
 }
 
 function floor(at: number): number {

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPeriod, splitPeriod, type TypedPeriod } from '../../src/commands/periods.ts';
+import {
+  createPeriodError,
+  findPeriod,
+  type PeriodClock,
+  splitPeriod,
+  type TypedPeriod,
+} from '../../src/commands/periods.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
 import { minuteMs } from '../../src/lib/time.ts';
@@ -11,6 +17,12 @@ const berlin = 'Europe/Berlin';
 
 const write = ({ from, to }: TypedPeriod): string[] =>
   [from, to].map((at) => new Date(at).toISOString().slice(2, 16).replace('26-', ''));
+function readPeriod(typed: string, clock: PeriodClock): TypedPeriod {
+  const period = findPeriod(typed, clock);
+  if (period) return period;
+  throw createPeriodError(typed, clock);
+}
+
 const read = (typed: string, timeZone = berlin, at = now) => write(readPeriod(typed, { now: at, timeZone }));
 
 function refuse(typed: string, timeZone = berlin, at = now): UserError {

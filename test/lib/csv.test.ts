@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createSafeWriter } from '../../src/commands/exports/csv/rewrite.ts';
+import { createSafeWriter } from '../../src/commands/exports/csv/csv.ts';
 import { escapeCell, isFormula, writeCsv, writeCsvHeader } from '../../src/lib/csv.ts';
 import { table } from '../commands/exports/csv/arbitraries.ts';
 

@@ -40,21 +40,15 @@ export function classifyFailure(
     const isAboutRequest = error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
     return { error, offers: [isAboutRequest ? change : same] };
   }
-  if (error instanceof ExportStopped) {
-    const { reason } = error;
-    const pieces = reason.kind === 'too-large' ? countPieces(reason) : 2;
-    return { error: explainStop(reason, request), offers: [...cut(request, pieces), change] };
-  }
+  if (error instanceof ExportStopped) return { error: explainStop(error.reason, request), offers: [change] };
   if (error instanceof SlackFailure) {
     const { code } = error;
     if (code === 'held_back') return { error: explainHeldBack(error), offers: [change] };
-    let offers = [same];
-    if (tooLargeForSlack.includes(code)) offers = [...cut(request, 2), change];
-    else if (archived.includes(code)) offers = [change];
-    else if (isPlaceCode(code)) offers = [same, change];
+    const isLasting = [...tooLargeForSlack, ...archived].includes(code);
+    const offers = isLasting ? [change] : isPlaceCode(code) ? [same, change] : [same];
     return { error: explainRefusal(error), offers };
   }
-  if (isDiskFull(error)) return { error: diskFull, offers: cut(request, 2) };
+  if (isDiskFull(error)) return { error: diskFull, offers: [same, change] };
   if (!(error instanceof UserError)) return { error, offers: [] };
   const isTooOld = request.to < findOldestEnd(now);
   return { error, offers: [...(isTooOld ? correctWindow(request, now) : []), change] };
@@ -114,23 +108,6 @@ function correctWindow({ from, to }: ExportRequest, now: Date): readonly Offer[]
   return [24, 6].map((hours) => ({ from: new Date(last.getTime() - hours * hourMs), to: last }));
 }
 
-const mostPieces = 4;
-
-/** Shorter windows that together cover the whole one. */
-function cut({ from, to }: ExportRequest, wanted: number): Offer[] {
-  const pieces = Math.min(mostPieces, wanted);
-  const step = Math.ceil((to.getTime() - from.getTime()) / pieces / minuteMs) * minuteMs;
-  return Array.from({ length: pieces }, (_, index) => ({
-    from: new Date(from.getTime() + index * step),
-    to: new Date(Math.min(to.getTime(), from.getTime() + (index + 1) * step)),
-  })).filter((piece) => piece.to > piece.from);
-}
-
-/** In how many windows the log fits. Events are not spread evenly, so 20 % is left free. */
-function countPieces({ announced, limit }: Extract<StopReason, { kind: 'too-large' }>): number {
-  return announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
-}
-
 function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {
   if (reason.kind === 'overdue')
     return new UserError('This export was stopped after two hours.', 'Choose a shorter window, or filter.');
@@ -141,7 +118,9 @@ function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError
     );
   const { announced, limit } = reason;
   const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
-  const minutes = (to.getTime() - from.getTime()) / minuteMs / countPieces(reason);
+  // Events are not spread evenly, so 20 % is left free.
+  const pieces = announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
+  const minutes = (to.getTime() - from.getTime()) / minuteMs / pieces;
   const length =
     minutes < 120 ? `${Math.max(1, Math.floor(minutes))} minutes` : `${Math.floor(minutes / 60)} hours`;
   return new UserError(

@@ -8,12 +8,19 @@ import * as forms from '../../views/exports/form.ts';
 import type { Action, Command, Context, Feature, Form } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
-import { createPeriodError, splitPeriod, type TypedPeriod } from '../periods.ts';
+import { createPeriodError, splitPeriod } from '../periods.ts';
 import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
 import { assertOwnAudience } from './failures.ts';
-import { toFilterRows } from './filters.ts';
-import { type AskedExport, defaultWindow, endsInTime, formActions, readExport, type Window } from './form.ts';
+import {
+  type AskedExport,
+  defaultWindow,
+  endsInTime,
+  formActions,
+  readExport,
+  toFilterRows,
+  type Window,
+} from './form.ts';
 
 const mostListed = 10;
 
@@ -43,27 +50,34 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   const form = await createForm(context, '');
   const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };
   const problems: string[] = [];
-  const attempt = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      problems.push(`${error.message} ${error.hint}`.trim());
-      return undefined;
-    }
+  const note = (error: unknown): undefined => {
+    if (!(error instanceof UserError)) throw error;
+    problems.push(`${error.message} ${error.hint ?? ''}`.trim());
   };
-  const read = await attempt(() => splitPeriod(typed, clock));
+  let read: ReturnType<typeof splitPeriod> | undefined;
+  try {
+    read = splitPeriod(typed, clock);
+  } catch (error) {
+    note(error);
+  }
   const zone = await findZone(read?.subject ?? typed.list, context);
-  const unread = read ? zone.unread : [];
-  await attempt(() => {
-    if (unread.length > 0 && zone.id !== '') throw createPeriodError(typed.list.slice(1).join(' '), clock);
-    if (unread.length > 0) throw createZoneError(unread.join(' '));
-  });
-  const period = unread.length > 0 ? undefined : read?.period;
-  const window = period && (await attempt(() => toWindow(period, clock.now)));
-  if (window && period.isSwapped)
-    problems.push('The window you typed ended before it began: start and end were swapped.');
-  const place = target && (await attempt(() => findPlace(target.channel, context)));
+  const unread = read ? zone.unread.join(' ') : '';
+  if (unread !== '' && zone.id !== '') note(createPeriodError(typed.list.slice(1).join(' '), clock));
+  else if (unread !== '')
+    problems.push(
+      `I don’t know a shield zone ${formatCode(unread, 60)}. Type its number, or give it a name first: \`/cdn name shield 501 checkout\`.`,
+    );
+  let window: Window | undefined;
+  if (read?.period && unread === '') {
+    const { from, to, isSwapped } = read.period;
+    window = { from: new Date(from), to: new Date(to) };
+    if (!endsInTime(window, clock.now)) {
+      problems.push(endsTooEarly);
+      window = undefined;
+    } else if (isSwapped)
+      problems.push('The window you typed ended before it began: start and end were swapped.');
+  }
+  const place = target && (await findPlace(target.channel, context).catch(note));
   return {
     ...form,
     ...window,
@@ -89,20 +103,6 @@ async function findZone(
   return { id: '', unread: words };
 }
 
-function createZoneError(typed: string): UserError {
-  return new UserError(
-    `I don’t know a shield zone ${formatCode(typed, 60)}.`,
-    'Type its number, or give it a name first: `/cdn name shield 501 checkout`.',
-  );
-}
-
-/** @throws UserError for a window that the CDN refuses. */
-function toWindow({ from, to }: TypedPeriod, now: Date): Window {
-  const window = { from: new Date(from), to: new Date(to) };
-  if (endsInTime(window, now)) return window;
-  throw new UserError(endsTooEarly, '');
-}
-
 async function createForm({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {
   const profile = await people.profile(person.userId);
   return {
@@ -124,10 +124,10 @@ const form: Form = {
   loadingView: forms.exportBusy(),
   read: readExport,
   async run(values, context): Promise<FormResult> {
-    const { request, channel, warnings, form: typed } = values as AskedExport;
+    const { request, channel, form: typed } = values as AskedExport;
     try {
       await start(request, channel, context);
-      return forms.exportStarted(views.renderStarted(channel, warnings));
+      return forms.exportStarted(views.renderStarted(channel));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       // The form comes back with its values and the problem.
@@ -186,7 +186,7 @@ const again: Action = {
     }
     // An export to direct messages goes to the person who presses.
     await start({ ...request, ...window }, channel, context);
-    return views.renderStarted(channel, []);
+    return views.renderStarted(channel);
   },
 };
 

@@ -1,12 +1,12 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
-import { endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
+import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import type { ExportRequest } from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
+import { type FilterRow, mostRows, rowIds } from '../../views/exports/form.ts';
 import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
-import { readPeriod } from '../periods.ts';
-import { addRow, chooseFields, readRows, readTypedRows } from './filters.ts';
 
 export type Window = { readonly from: Date; readonly to: Date };
 
@@ -14,8 +14,6 @@ export interface AskedExport {
   readonly request: ExportRequest;
   /** undefined = only the person. */
   readonly channel: string | undefined;
-  /** About unknown names in filters, for people. */
-  readonly warnings: readonly string[];
   /** Shown again if the export cannot start. */
   readonly form: forms.ExportForm;
 }
@@ -36,18 +34,17 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
     for (const problem of findWindowProblem(form.from, form.to, now)) wrong('to', problem);
   if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel))
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
-  const { filters, problems, missing, warnings } = readRows(form.filters, fields);
-  for (const problem of problems) wrong(...problem);
+  const filters = form.filters.flatMap((row) => {
+    const read = readRow(row);
+    if (typeof read === 'string') wrong(rowIds(row.id).values, `${capitalize(read)}.`);
+    return typeof read === 'object' ? read : [];
+  });
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
-  if (missing.length > 0) {
-    const problem = `In the filters, ${missing.slice(0, 5).join('; ')}. Type it below, then press Export.`;
-    return { again: forms.renderExportForm({ ...form, problem }) };
-  }
   const { from, to, channel, query, pseudonyms, spreadsheetSafe } = form;
   // A window that ends now may be ahead of the bot's clock.
   const window = { from, to: to > now ? now : to };
   const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe };
-  return { values: { request, channel, warnings, form } satisfies AskedExport };
+  return { values: { request, channel, form } satisfies AskedExport };
 }
 
 function findWindowProblem(from: Date, to: Date, now: Date): string[] {
@@ -63,10 +60,11 @@ function findWindowProblem(from: Date, to: Date, now: Date): string[] {
 
 function readForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
   const { zone, drawn, rows, next } = note.parse(JSON.parse(metadata ?? '{}'));
-  const text = (name: string): string => {
+  const typed = (name: string): string => {
     const value = fields[name];
-    return typeof value === 'string' ? value.trim() : '';
+    return typeof value === 'string' ? value : '';
   };
+  const text = (name: string): string => typed(name).trim();
   const isOn = (name: string): boolean => {
     const value = fields[name];
     return value !== undefined && value.length > 0;
@@ -76,7 +74,10 @@ function readForm(fields: Fields, metadata: string | undefined): forms.ExportFor
     from: momentOf(text('from')),
     to: momentOf(text('to')),
     query: text('query'),
-    filters: readTypedRows(fields, rows),
+    filters: rows.map(([id, drawn]) => {
+      const { field, op, values } = rowIds(id);
+      return { id, drawn, field: typed(field), op: typed(op), values: typed(values) };
+    }),
     nextRow: next,
     channel: text('channel') || undefined,
     spreadsheetSafe: isOn('spreadsheetSafe'),
@@ -130,14 +131,13 @@ export const formActions: readonly Action[] = [
     ...form,
     filters: form.filters.filter((row) => row.id !== Number(id)),
   })),
-  redraw('filter-field', (form, _, { modal }) => chooseFields(form, modal?.fields ?? {})),
+  redraw('filter-field', chooseFields),
   redraw('filter-op', (form) => form),
 ];
 
 function chooseWindow(value: string, now: Date): Window {
-  const typed = `last ${Object.hasOwn(forms.windowChoices, value) ? value : '24h'}`;
-  const { from, to } = readPeriod(typed, { now, timeZone: 'UTC' });
-  return correctWindow(new Date(from), new Date(to), now);
+  const hours = Number.parseInt(value, 10) || 24;
+  return correctWindow(new Date(floor(now).getTime() - hours * hourMs), floor(now), now);
 }
 
 export function defaultWindow(now: Date): Window {
@@ -163,4 +163,118 @@ export function correctWindow(from: Date | undefined, to: Date | undefined, now:
 /** Date-time pickers have whole minutes. */
 function floor(at: Date): Date {
   return new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
+}
+
+const mostValues = 50;
+const longestValue = 500;
+
+/** The rows of a form, and the id of the next one. */
+type Rows = { readonly filters: readonly FilterRow[]; readonly nextRow: number };
+
+/** One row per filter. */
+export function toFilterRows(filters: readonly EventLogFilter[]): Rows {
+  const rows = filters.map(
+    ({ field, op, value }, nth): FilterRow => ({
+      id: nth + 1,
+      drawn: 0,
+      field,
+      op,
+      values: joinValues(value),
+    }),
+  );
+  return { filters: rows, nextRow: rows.length + 1 };
+}
+
+function addRow({ filters, nextRow }: Rows): Rows {
+  if (filters.length >= mostRows) return { filters, nextRow };
+  const row = { id: nextRow, drawn: 0, field: '', op: 'in', values: '' };
+  return { filters: [...filters, row], nextRow: nextRow + 1 };
+}
+
+/**
+ * After the choice of a field. A URL or User-Agent is searched for a part: the default operation becomes `contains`.
+ * Undefined where no menu or hint changes: a press at the same time would be lost.
+ */
+function chooseFields<Form extends Rows>(form: Form): Form | undefined {
+  const filters = form.filters.map((row) =>
+    ['url', 'ua'].includes(row.field) && row.op === 'in' && row.drawn === 0
+      ? { ...row, op: 'contains', drawn: 1 }
+      : row,
+  );
+  const isChanged = filters.some((row, nth) => row !== form.filters[nth] || row.op === 'cidr');
+  return isChanged ? { ...form, filters } : undefined;
+}
+
+/** The filter of a row; a string that says what is wrong; undefined for an empty row. */
+function readRow({ field, op, values }: FilterRow): EventLogFilter | string | undefined {
+  const isEmpty = values.trim() === '';
+  if (field === '' && isEmpty) return undefined;
+  if (field === '') return 'Choose a field above for these values, or remove them';
+  if (isEmpty) return 'Type a value, or remove this filter';
+  return readFilter(field, op || 'in', values);
+}
+
+/** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */
+function normalize(typed: string): string {
+  return typed
+    .replaceAll(/[\u200B-\u200F\u2060\uFEFF]/gu, '')
+    .replaceAll(/\r\n|[\r\u2028\u2029]/gu, '\n')
+    .replaceAll(/[\u00A0\u2000-\u200A\u202F]/gu, ' ');
+}
+
+/**
+ * Reads one filter. Values are separated by commas or line breaks; a value with a comma, or with a space at its end, goes
+ * in quotes, with quotes in it doubled. Returns a string that says what is wrong if it cannot be read.
+ */
+export function readFilter(field: string, op: string, typed: string): EventLogFilter | string {
+  const value = readValues(
+    normalize(typed)
+      .trim()
+      .replaceAll(/ *,?[ \n]*\n */gu, ', '),
+  );
+  if (typeof value === 'string') return value;
+  if (value.length > mostValues) return `at most ${mostValues} values`;
+  if (value.some((one) => one.length > longestValue)) return `a value has at most ${longestValue} characters`;
+  if (op === 'cidr') {
+    if (field !== 'ip') return `cidr works with ip only, not with ${field}`;
+    const wrong = value.find((one) => !isNetwork(one));
+    if (wrong !== undefined) return `${wrong.slice(0, 60)} is no network: 203.0.113.0/24 or 2001:db8::/32`;
+  }
+  const isCountry = field === 'country' && (op === 'eq' || op === 'in');
+  return { field, op, value: isCountry ? value.map((one) => one.toUpperCase()) : value };
+}
+
+// A value in quotes, straight or curly, with doubled ones inside; or up to the next comma.
+const nextValue = / *(?:["“”„]((?:[^"“”]|["“”]{2})+)["“”] *|([^,]*))(?:,|$)/uy;
+
+function readValues(text: string): string[] | string {
+  const values: string[] = [];
+  nextValue.lastIndex = 0;
+  for (let isLast = false; !isLast; ) {
+    const [all = '', quoted, bare = ''] = nextValue.exec(text) ?? [];
+    const value = quoted?.replaceAll(/(["“”])["“”]/gu, '$1') ?? bare.trim();
+    if (value === '') return 'a value is missing between two commas or at the end';
+    if (quoted === undefined && /^["“”„]/u.test(value))
+      return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
+    values.push(value);
+    isLast = !all.endsWith(',');
+  }
+  return values;
+}
+
+/** Joins values into text that `readFilter` reads as the same values. */
+export function joinValues(values: readonly string[]): string {
+  const quoted = values.map((value) =>
+    /^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
+  );
+  const text = quoted.join(', ');
+  // An input holds 3,000 characters: values that fitted must fit again.
+  return text.length > 3000 ? quoted.join(',') : text;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }

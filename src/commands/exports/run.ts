@@ -23,22 +23,20 @@ import {
 import { assertOwnAudience, classifyFailure, describePostFailure } from './failures.ts';
 import {
   type AboutExport,
+  type ExportContext,
+  type ExportMove,
   type ExportOutcome,
+  type ExportPorts,
+  type ExportRow,
   endNotice,
   exportMessageId,
   type FinishFacts,
-  finishExport,
-  putEndNotice,
-  renderExport,
-} from './finish.ts';
-import {
-  type ExportContext,
-  type ExportMove,
-  type ExportPorts,
-  type ExportRow,
   findExport,
+  finishExport,
   installationOf,
   moveExport,
+  putEndNotice,
+  renderExport,
   requesterOf,
   toExportSummary,
 } from './store.ts';

@@ -7,15 +7,19 @@ import { takeLock } from '../../store/database.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { ExportRequest, ExportSummary } from '../../views/exports/exports.ts';
-import { endNoticeId, exportMessageId, finishExport, readOutcome, renderOutcome } from './finish.ts';
 import { countOverdueFiles } from './retention.ts';
 import { putExportMessage } from './run.ts';
 import {
   cancellable,
   type ExportPorts,
   type ExportRow,
+  endNoticeId,
+  exportMessageId,
   findExport,
+  finishExport,
   installationOf,
+  readOutcome,
+  renderOutcome,
   selectExportsOf,
   toExportSummary,
   writeRequest,

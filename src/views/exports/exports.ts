@@ -193,17 +193,14 @@ function describeListed({ request, state, rows, channel, filesDeletedAt }: Expor
 }
 
 /** The answer to the submitted form. */
-export function renderStarted(channel: string | undefined, warnings: readonly string[]): Message {
+export function renderStarted(channel: string | undefined): Message {
   const where =
     channel === undefined
       ? 'You get the progress and the file as a direct message from this app.'
       : `Progress and file are posted in <#${channel}>.`;
-  const unusual = warnings.map((warning) => `:warning: In the filters, ${escapeMrkdwn(warning, 200)}.`);
   const text = `Export started. ${where}`;
   return message(text, [
     section(`:white_check_mark: ${text}`),
-    unusual.length > 0 &&
-      section([truncateLines(unusual, 2000), 'It was sent as you typed it; the CDN may reject it.']),
     actions(commandButton('My exports', 'export list')),
   ]);
 }

@@ -39,11 +39,9 @@ export interface FilterRow {
   readonly id: number;
   /** How often its menus were rendered with another choice than the person's. */
   readonly drawn: number;
-  /** A name of the CDN, `another`, or empty. */
+  /** A name of the CDN, or empty. */
   readonly field: string;
-  readonly otherField: string;
   readonly op: string;
-  readonly otherOp: string;
   readonly values: string;
 }
 
@@ -69,7 +67,7 @@ export function exportStarted(message: Message): FormResult {
 }
 
 /** Buttons of usual windows: labels by the words of the command. */
-export const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': '72 hours' };
+const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': '72 hours' };
 
 export const correctWindowButton = { value: 'correct', label: 'Correct the window' };
 
@@ -151,9 +149,6 @@ function moment(name: 'from' | 'to', label: string, form: ExportForm, hint: stri
   return input(name, label, { type: 'datetimepicker', initial_date_time: seconds }, { hint, blockId });
 }
 
-/** The choice for a name that the CDN does not document; it is typed below. */
-export const another = 'another';
-
 /** Slack allows a hundred blocks in a form. */
 export const mostRows = 20;
 
@@ -181,10 +176,8 @@ const opWords: Readonly<Record<(typeof eventLogOps)[number], string>> = {
 export function rowIds(id: number) {
   return {
     values: id === 1 ? 'filters' : `filters-${id}`,
-    field: `filter-field-${id}`,
-    op: `filter-op-${id}`,
-    fieldMenu: `event-logs:filter-field:${id}`,
-    opMenu: `event-logs:filter-op:${id}`,
+    field: `event-logs:filter-field:${id}`,
+    op: `event-logs:filter-op:${id}`,
   };
 }
 
@@ -193,14 +186,12 @@ function filterRow(row: FilterRow, nth: number): KnownBlock[] {
   return [
     {
       ...actions(
-        menu(ids.fieldMenu, 'Field', row.field, { ...fieldWords, [another]: 'Another field …' }),
-        menu(ids.opMenu, 'Operation', row.op, { ...opWords, [another]: 'Another operation …' }),
+        menu(ids.field, 'Field', row.field, fieldWords),
+        menu(ids.op, 'Operation', row.op, opWords),
         button('Remove', `event-logs:filter-remove:${row.id}`, String(row.id)),
       ),
       block_id: `filter-${row.id}-${row.drawn}`,
     },
-    ...(row.field === another ? [otherName(ids.field, `Field of filter ${nth}`, row.otherField)] : []),
-    ...(row.op === another ? [otherName(ids.op, `Operation of filter ${nth}`, row.otherOp)] : []),
     textInput(ids.values, `Values of filter ${nth}`, {
       hint: valuesHint(row, nth),
       initial: row.values,
@@ -217,11 +208,6 @@ function valuesHint({ field, op }: FilterRow, nth: number): string {
       ? 'Networks: 203.0.113.0/24, 2001:db8::/32'
       : ':warning: Networks work with IP addresses only.';
   return nth === 1 ? 'Separate values by commas or lines: one has to match.' : '';
-}
-
-function otherName(block: string, label: string, name: string): InputBlock {
-  const hint = ':warning: Not a documented name. It is sent as you type it; the CDN may reject it.';
-  return textInput(block, label, { hint, initial: name, optional: true, maxLength: 60 });
 }
 
 function menu(id: string, placeholder: string, chosen: string, words: Readonly<Record<string, string>>) {

@@ -6,8 +6,8 @@ import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
+import { formatKind, renderTime } from './origin-errors.ts';
 import { createClock, describePeriod, writeForFile } from './period.ts';
-import { formatKind, renderTime } from './pictures.ts';
 import {
   describeFilters,
   fileButton,

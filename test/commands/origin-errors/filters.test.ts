@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { readFilters } from '../../../src/commands/origin-errors/words.ts';
+import { readFilters } from '../../../src/commands/origin-errors/feature.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRequestedPeriod } from '../../../src/commands/origin-errors/words.ts';
+import { readRequestedPeriod } from '../../../src/commands/origin-errors/feature.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import { minuteMs } from '../../../src/lib/time.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { renderLinkForm } from '../../../src/views/origin-errors/forms.ts';
+import { renderLinkForm } from '../../../src/views/origin-errors/origin-errors.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { buttons } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';

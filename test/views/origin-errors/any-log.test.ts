@@ -4,10 +4,9 @@ import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { listDays, minuteMs } from '../../../src/lib/time.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
-import { renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
+import { pictureNames, renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
 import { renderOverview } from '../../../src/views/origin-errors/overview.ts';
 import { chooseParts, daysOf, rollBack, wholeDays } from '../../../src/views/origin-errors/period.ts';
-import { pictureNames } from '../../../src/views/origin-errors/pictures.ts';
 import { renderFile, renderNoFile } from '../../../src/views/origin-errors/report.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { replaceAddresses } from '../../../../src/commands/exports/csv/addresses.ts';
+import { replaceAddresses } from '../../../../src/commands/exports/csv/columns.ts';
 
 const markAddresses = (text: string): string => replaceAddresses(text, (address) => `<${address}>`);
 

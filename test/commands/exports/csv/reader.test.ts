@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRowCounter, headerBytes, readCsv } from '../../../../src/commands/exports/csv/reader.ts';
+import { createRowCounter, headerBytes, readCsv } from '../../../../src/commands/exports/csv/csv.ts';
 import { csvFormat, cuts, splitBytes, table } from './arbitraries.ts';
 
 async function read(file: Buffer, cuts: readonly number[] = []): Promise<string[][]> {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPseudonymizer } from '../../../../src/commands/exports/csv/rewrite.ts';
+import { createPseudonymizer } from '../../../../src/commands/exports/csv/csv.ts';
 import { UserError } from '../../../../src/errors.ts';
 import { cell } from './arbitraries.ts';
 

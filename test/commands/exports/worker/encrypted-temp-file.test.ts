@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEncryptedTempFile } from '../../../../src/commands/exports/worker/encrypted-temp-file.ts';
+import { createEncryptedTempFile } from '../../../../src/commands/exports/worker/gather.ts';
 
 let folder: string;
 beforeAll(async () => {
