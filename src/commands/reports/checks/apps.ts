@@ -17,6 +17,7 @@ import {
   defineCondition,
   explainFailures,
   type JudgeInput,
+  moreThan,
   type ReadParts,
   readEach,
   toNote,
@@ -37,8 +38,6 @@ import {
 /** Each is a request. */
 const mostInAlert = 25;
 const mostInDigest = 20;
-
-const initial = { latency: 500, cost: 50 } as const;
 
 /** The apps that zones are linked to, since the CDN has no list of apps. */
 async function findLinkedApps(account: AccountReads, zoneIds: readonly string[] = []): Promise<string[]> {
@@ -138,18 +137,13 @@ export const appLatency = defineCondition({
   name: 'app-latency',
   label: 'App latency',
   words: /latency|\bslow/iu,
-  threshold: {
-    label: 'More than',
-    unit: 'latency, as the CDN reports it',
-    initial: initial.latency,
-    least: 1,
-    most: 1_000_000,
+  threshold: moreThan('latency, as the CDN reports it', 500, {
     hint: 'The CDN gives no unit: see what /cdn app shows now.',
-  },
+  }),
   // One slow moment is no incident.
   damping: { open: [2, 3], close: 3 },
-  describe: ({ threshold = initial.latency }) => `latency of an app above ${formatNumber(threshold)}`,
-  judge: (facts: AppFacts, { subject: { threshold = initial.latency } }: JudgeInput) =>
+  describe: ({ threshold }) => `latency of an app above ${formatNumber(threshold)}`,
+  judge: (facts: AppFacts, { threshold }: JudgeInput) =>
     judgeApps(facts, ({ currentLatency: now, averageLatency: average }) => {
       const usual = average === undefined ? '' : `, ${formatNumber(average)} on average`;
       return {
@@ -170,17 +164,11 @@ export const appCost = defineCondition({
   name: 'app-cost',
   label: 'Cost of an app',
   words: /\bcosts?\b/iu,
-  threshold: {
-    label: 'More than',
-    unit: 'dollars a month',
-    initial: initial.cost,
-    least: 1,
-    most: 1_000_000,
-  },
+  threshold: moreThan('dollars a month', 50),
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold = initial.cost }) => `an app costs more than ${formatMoney(threshold)} a month`,
-  judge: (facts: AppFacts, { subject: { threshold = initial.cost } }: JudgeInput) =>
+  describe: ({ threshold }) => `an app costs more than ${formatMoney(threshold)} a month`,
+  judge: (facts: AppFacts, { threshold }: JudgeInput) =>
     judgeApps(facts, ({ monthlyCost: cost }) => ({
       text: cost === undefined ? 'the CDN does not report its cost' : `${formatMoney(cost)} a month`,
       wrongIf: `more than ${formatMoney(threshold)} a month`,

@@ -1,15 +1,26 @@
+import type { Certificate } from '../../../api/zones/certificates.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, toUtcDay } from '../../../lib/time.ts';
 import { pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
-import type { Condition, Evidence, Part } from '../alerts/conditions/condition.ts';
-import { createNoneThereError, nameZone, showZone, toNote } from './check.ts';
+import type { Observation } from '../alerts/conditions/condition.ts';
+import {
+  createNoneThereError,
+  defineCondition,
+  type JudgeInput,
+  nameZone,
+  showZone,
+  toNote,
+} from './check.ts';
 
-const initial = 14;
-const mostRows = 20;
+interface CertificateFacts {
+  /** Names of all zones by id. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly certificates: readonly Certificate[];
+}
 
 /** A certificate of the customer's own hostnames that ends soon, or has ended. */
-export const endingCertificates: Condition<'certificate-ending'> = {
+export const endingCertificates = defineCondition({
   name: 'certificate-ending',
   label: 'Certificate ends soon',
   words: /certificate.*(?:\bend|expir)|(?:\bend|expir).*certificate/iu,
@@ -17,56 +28,55 @@ export const endingCertificates: Condition<'certificate-ending'> = {
   threshold: {
     label: 'Ends within',
     unit: 'days',
-    initial,
+    initial: 14,
     least: 1,
     most: 90,
     hint: 'Once a day. The CDN’s answer carries private keys too: the bot drops them unread.',
   },
   leastEvery: 24 * 60,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold = initial }) => `a certificate ends within ${pluralize(threshold, 'day')}`,
-  async evaluate({ account, subject: { targets, threshold = initial }, now }) {
+  describe: ({ threshold }) => `a certificate ends within ${pluralize(threshold, 'day')}`,
+  async read({ account, subject: { targets } }): Promise<CertificateFacts> {
     const { zones } = await account.pullZones.all();
     const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
-    const chosen = targets.length > 0 && new Set(targets);
-    const missing = targets.filter((id) => !names.has(id));
-    if (chosen && missing.length === chosen.size) throw createNoneThereError();
-    const certificates = (await account.pullZones.certificates()).filter(
-      ({ zoneId }) => !chosen || chosen.has(zoneId),
-    );
+    if (targets.length > 0 && !targets.some((id) => names.has(id))) throw createNoneThereError();
+    return { names, certificates: await account.pullZones.certificates() };
+  },
+  judge(
+    { names, certificates: all }: CertificateFacts,
+    { targets, threshold, now }: JudgeInput,
+  ): Observation {
+    const chosen = new Set(targets);
+    const certificates = all.filter(({ zoneId }) => chosen.size === 0 || chosen.has(zoneId));
     const found = certificates
       .flatMap(({ endsAt, ...one }) => (endsAt ? [{ ...one, endsAt }] : []))
-      .toSorted((a, b) => a.endsAt.getTime() - b.endsAt.getTime());
+      .toSorted((a, b) => a.endsAt.getTime() - b.endsAt.getTime())
+      .map(({ zoneId, hostname, endsAt }) => {
+        const days = (endsAt.getTime() - now.getTime()) / dayMs;
+        const about = {
+          id: `${zoneId}/${hostname}`,
+          name: truncate(hostname, 60),
+          is: describeEnd(endsAt, days),
+        };
+        return { ...about, zone: names.get(zoneId) ?? `zone ${zoneId}`, isWrong: days <= threshold };
+      });
     if (found.length === 0)
       throw new UserError(
         'The CDN reports no certificate of these zones whose end can be read.',
         'Choose other zones: edit the alert.',
       );
-    const rows = found.map(({ zoneId, hostname, endsAt }) => {
-      const days = (endsAt.getTime() - now.getTime()) / dayMs;
-      const zone = names.get(zoneId) ?? `zone ${zoneId}`;
-      const isWrong = days <= threshold;
-      const part: Part = {
-        id: `${zoneId}/${hostname}`,
-        name: truncate(hostname, 60),
-        text: `${describeEnd(endsAt, days)} (zone ${zone})`,
-      };
-      const evidence: Evidence = {
-        name: part.name,
-        is: describeEnd(endsAt, days),
-        wrongIf: `in ${pluralize(threshold, 'day')} or less`,
-        isWrong,
-      };
-      return { part, evidence };
-    });
+    const wrongIf = `in ${pluralize(threshold, 'day')} or less`;
     const unreadable = certificates.filter(({ endsAt }) => !endsAt);
     const withOne = new Set(certificates.map(({ zoneId }) => zoneId));
     return {
-      parts: rows.flatMap(({ part, evidence }) => (evidence.isWrong ? [part] : [])).slice(0, 50),
+      parts: found
+        .filter(({ isWrong }) => isWrong)
+        .map(({ id, name, is, zone }) => ({ id, name, text: `${is} (zone ${zone})` }))
+        .slice(0, 50),
       unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
       evidence: [
-        ...rows.slice(0, mostRows).map(({ evidence }) => evidence),
-        ...missing.map((id) => toNote(`zone ${id}`, 'not in the account')),
+        ...found.slice(0, 20).map(({ name, is, isWrong }) => ({ name, is, wrongIf, isWrong })),
+        ...targets.filter((id) => !names.has(id)).map((id) => toNote(`zone ${id}`, 'not in the account')),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its end cannot be read')),
         ...targets
           .filter((id) => names.has(id) && !withOne.has(id))
@@ -75,7 +85,7 @@ export const endingCertificates: Condition<'certificate-ending'> = {
     };
   },
   next: (part) => showZone(part, 'zones only:no-certificate'),
-};
+});
 
 /** `ends in 10 days, on 2026-12-03`, whole days, rounded down. */
 function describeEnd(endsAt: Date, days: number): string {

@@ -1,16 +1,33 @@
 import { ApiError } from '../../../api/http/errors.ts';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
-import { runConcurrently } from '../../../lib/concurrency.ts';
+import { mapConcurrently } from '../../../lib/concurrency.ts';
 import { formatInteger } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
-import type { Condition, Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
+import type {
+  Condition,
+  ConditionSettings,
+  Evidence,
+  LookInput,
+  Observation,
+  Part,
+} from '../alerts/conditions/condition.ts';
 
+/** Settings of a condition, with the initial values of those that nobody chose. */
+export interface JudgeSettings extends ConditionSettings {
+  readonly threshold: number;
+  readonly window: number;
+}
 /** What a condition is judged by, beside the facts that were read. */
-export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account'>;
+export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account' | 'subject'> & JudgeSettings;
 
-type Definition<Name extends string, Facts, Memory> = Omit<Condition<Name, Memory>, 'evaluate'> & {
+type Definition<Name extends string, Facts, Memory> = Omit<
+  Condition<Name, Memory>,
+  'describe' | 'evaluate'
+> & {
+  /** Without its targets: `more than 50 errors`. */
+  readonly describe: (settings: JudgeSettings) => string;
   readonly read: (input: LookInput<Memory>) => Promise<Facts>;
   /** Pure: the same facts and input give the same verdict. */
   readonly judge: (
@@ -22,9 +39,27 @@ type Definition<Name extends string, Facts, Memory> = Omit<Condition<Name, Memor
 /** One thing that an alert can fire on: it reads, then judges what was read. */
 export function defineCondition<Name extends string, Facts, Memory = undefined>(
   definition: Definition<Name, Facts, Memory>,
-): Definition<Name, Facts, Memory> & Condition<Name, Memory> {
-  const { read, judge } = definition;
-  return { ...definition, evaluate: async (input) => judge(await read(input), input) };
+) {
+  const complete = ({ targets, threshold, window }: ConditionSettings): JudgeSettings => ({
+    targets,
+    threshold: threshold ?? definition.threshold?.initial ?? 0,
+    window: window ?? definition.window?.initial ?? 0,
+  });
+  return {
+    ...definition,
+    describe: (settings: ConditionSettings) => definition.describe(complete(settings)),
+    evaluate: async (input: LookInput<Memory>) =>
+      definition.judge(await definition.read(input), { ...input, ...complete(input.subject) }),
+  } satisfies Condition<Name, Memory>;
+}
+
+/** The threshold of a condition that fires above a number. */
+export function moreThan(
+  unit: string,
+  initial: number,
+  { least = 1, hint }: { readonly least?: number; readonly hint?: string } = {},
+) {
+  return { label: 'More than', unit, initial, least, most: 1_000_000, ...(hint && { hint }) };
 }
 
 /** Requests at the same time of one check: the log of a day is up to hundreds of megabytes. */
@@ -40,17 +75,15 @@ export async function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item) => Promise<Value>,
 ): Promise<ReadParts<Item, Value>> {
-  const settled = await runConcurrently(
-    readsAtOnce,
-    items.map((item) => () => read(item)),
+  const settled = await mapConcurrently(readsAtOnce, items, (item) =>
+    read(item).then(
+      (value) => ({ item, value }),
+      (reason: unknown) => ({ item, reason }),
+    ),
   );
   return {
-    read: settled.flatMap((one, nth) =>
-      one.status === 'fulfilled' ? [{ item: items[nth] as Item, value: one.value }] : [],
-    ),
-    failures: settled.flatMap((one, nth) =>
-      one.status === 'rejected' ? [{ item: items[nth] as Item, reason: one.reason as unknown }] : [],
-    ),
+    read: settled.filter((one) => 'value' in one),
+    failures: settled.filter((one) => 'reason' in one),
   };
 }
 

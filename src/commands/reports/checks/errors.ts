@@ -1,9 +1,21 @@
 import { z } from 'zod';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
-import { dayMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
-import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
-import { truncate } from '../../../views/blocks/text.ts';
+import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
+import type { MessageBlock } from '../../../views/blocks/blocks.ts';
+import { renderChart, sumBuckets } from '../../../views/blocks/chart.ts';
+import { formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
+import { renderTable } from '../../../views/blocks/table.ts';
+import { formatCode, truncate, truncateLines } from '../../../views/blocks/text.ts';
+import {
+  describeComparison,
+  describeName,
+  describeRate,
+  isIncrease,
+  listNames,
+} from '../../../views/reports/digests/comparisons.ts';
+import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
+import { formatRunTime } from '../../../views/reports/digests/schedule.ts';
 import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
 import { type ErrorCounts, otherCodes, rememberedDays } from '../accounts/error-days.ts';
 import type { AccountReads } from '../accounts/reads.ts';
@@ -15,23 +27,31 @@ import {
   explainFailures,
   type JudgeInput,
   listMissing,
+  moreThan,
   nameZone,
   type ReadParts,
   readEach,
   toNote,
 } from './check.ts';
-import { measureBaseline } from './figures.ts';
+import { type DigestKind, OutOfTime } from './digest-kind.ts';
+import {
+  type Comparison,
+  compareWithPast,
+  type Earlier,
+  findEarlier,
+  flattenName,
+  hasMoved,
+  maxNamed,
+  measureBaseline,
+  type Named,
+  type NamedGroup,
+  noise,
+  toNamed,
+} from './figures.ts';
 
-interface NamedZone {
-  readonly id: string;
-  readonly name: string;
-  /** Of its origin, where it has one. */
-  readonly host: string | undefined;
-}
-
-export interface ReadZone extends NamedZone {
-  readonly counts: ErrorCounts;
-}
+/** `host`: of its origin, where it has one. */
+type NamedZone = Named & { readonly host: string | undefined };
+type ReadZone = NamedZone & { readonly counts: ErrorCounts };
 
 /** The counted errors of some zones. */
 interface ErrorFacts {
@@ -45,55 +65,42 @@ interface ErrorFacts {
 }
 
 type ListedZone = Pick<ZoneSummary, 'id' | 'name' | 'originUrl' | 'bandwidthUsed'>;
-
-interface ReadOptions {
-  /** Zone ids or origin hosts; empty = all zones. */
-  readonly targets: readonly string[];
-  /** Counts are needed from here on, epoch ms. */
-  readonly since?: number;
-  /** @throws where no further log shall be requested. */
-  readonly assertTime?: () => void;
+interface ListedZones {
+  readonly zones: readonly ListedZone[];
+  readonly notes: readonly Evidence[];
 }
 
 /**
- * Counts the errors of the chosen zones, or of all: of those that matter most, where there are too many. A log that cannot be
- * read is among `failures`. @throws ApiError, BudgetSpent; UserError where no chosen zone is there.
+ * The zones with these ids or origin hosts, or all. Ids are enough to read logs: chosen zones are checked although their list
+ * cannot be read. @throws UserError where none is there.
  */
-export async function readErrors(account: AccountReads, options: ReadOptions): Promise<ErrorFacts> {
-  const { zones, notes } = await listZones(account, [...new Set(options.targets)]);
-  return readLogs(account, zones, { ...options, notes });
-}
-
-/** Ids are enough to read logs: chosen zones are checked although their list cannot be read. */
-async function listZones(
-  account: AccountReads,
-  ids: readonly string[],
-): Promise<{ readonly zones: readonly ListedZone[]; readonly notes: Evidence[] }> {
-  try {
-    const { zones: all, skipped } = await account.pullZones.all();
-    if (ids.length === 0) return { zones: all, notes: listMissing([], skipped) };
-    const chosen = new Set(ids.map((id) => id.trim().toLowerCase()));
-    const missing = new Set(chosen);
-    const zones = all.filter((zone) => {
-      const found = [zone.id, readHost(zone) ?? ''].filter((one) => chosen.has(one));
-      for (const one of found) missing.delete(one);
-      return found.length > 0;
-    });
-    if (zones.length === 0) throw createNoneThereError();
-    return { zones, notes: listMissing(missing, skipped) };
-  } catch (error) {
+async function listZones(account: AccountReads, targets: readonly string[]): Promise<ListedZones> {
+  const chosen = new Set(targets.map((id) => id.trim().toLowerCase()));
+  const missing = new Set(chosen);
+  const list = await account.pullZones.all().catch((error: unknown) => {
     const why = describeUnread(error);
     // Which zones an origin host has is not known without the list.
-    const zones = ids.filter((id) => /^\d+$/u.test(id)).map((id) => ({ id, name: '' }));
+    const zones = [...chosen].filter((id) => /^\d+$/u.test(id)).map((id) => ({ id, name: '' }));
     if (zones.length === 0 || why === undefined) throw error;
-    return { zones, notes: [toNote('List of zones', why)] };
-  }
+    missing.clear();
+    return { zones, skipped: 0, note: toNote('List of zones', why) };
+  });
+  const notes = 'note' in list ? [list.note] : [];
+  if (chosen.size === 0) return { zones: list.zones, notes: listMissing([], list.skipped) };
+  const zones = (list.zones as readonly ListedZone[]).filter((zone) => {
+    const found = [zone.id, readHost(zone) ?? ''].filter((one) => chosen.has(one));
+    for (const one of found) missing.delete(one);
+    return found.length > 0;
+  });
+  if (zones.length === 0) throw createNoneThereError();
+  return { zones, notes: [...notes, ...listMissing(missing, list.skipped)] };
 }
 
+/** Counts the errors of zones, of those that matter most where there are too many. `assertTime` throws to read no more. */
 async function readLogs(
   account: AccountReads,
-  zones: readonly ListedZone[],
-  { since, assertTime, notes }: Omit<ReadOptions, 'targets'> & { readonly notes: readonly Evidence[] },
+  { zones, notes }: ListedZones,
+  { since, assertTime }: { readonly since?: number; readonly assertTime?: () => void } = {},
 ): Promise<ErrorFacts> {
   const failing = zones.length > mostLogs ? await account.failingZones() : undefined;
   const chosen = chooseZones(zones, failing && { failing });
@@ -104,15 +111,14 @@ async function readLogs(
   });
   const rest = zones.length - chosen.length;
   const limit = `not checked: an alert reads ${mostLogs} logs, those with errors lately first`;
+  const unread =
+    rest > 0 ? [toNote(`${formatInteger(rest)} of ${pluralize(zones.length, 'zone')}`, limit)] : [];
   return {
     read: read.map(({ item, value: counts }) => ({ ...item, counts })),
     failures,
     asked: chosen.length,
     of: zones.length,
-    notes: [
-      ...(rest > 0 ? [toNote(`${formatInteger(rest)} of ${pluralize(zones.length, 'zone')}`, limit)] : []),
-      ...notes,
-    ],
+    notes: [...unread, ...notes],
   };
 }
 
@@ -131,25 +137,12 @@ function explainFacts({ read, failures, notes }: ErrorFacts) {
   };
 }
 
-/**
- * The errors of zones in the minutes before now. `count`: `502 errors in 10 minutes`, with `at least` where not all are known;
- * `text` adds ` (mostly http_timeout)` where one code makes up half of them.
- */
-function sumWindow(zones: readonly ReadZone[], now: Date, window: number, isPartial = false) {
-  const from = now.getTime() - window * minuteMs;
-  const sums = zones.map(({ counts }) => counts.sum(from));
-  const codes = new Map<string, number>();
-  for (const sum of sums) addCounts(codes, sum.codes);
-  const total = sums.reduce((all, sum) => all + sum.total, 0);
-  const least = isPartial || sums.some(({ partial }) => partial) ? 'at least ' : '';
-  const count = `${least}${pluralize(total, 'error')} in ${formatWindow(window)}`;
-  const [[code, most] = ['', 0]] = [...codes].toSorted((a, b) => b[1] - a[1]);
-  const isMostly = code !== '' && most * 2 >= total;
-  return { from, total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
+function addCounts(sums: Map<string, number>, counts: Iterable<readonly [string, number]>): void {
+  for (const [name, count] of counts) sums.set(name, (sums.get(name) ?? 0) + count);
 }
 
-export function addCounts(sums: Map<string, number>, counts: Iterable<readonly [string, number]>): void {
-  for (const [name, count] of counts) sums.set(name, (sums.get(name) ?? 0) + count);
+function rank(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 
 /** `10 minutes`, `2 hours` */
@@ -158,9 +151,21 @@ function formatWindow(minutes: number): string {
   return minutes === 60 ? 'an hour' : `${formatInteger(minutes / 60)} hours`;
 }
 
-/** The log of a part, whose id begins with its zone's. */
-function showErrors(part: Part | undefined) {
-  return { label: 'Show errors', command: part ? `errors ${part.id.split('/', 1)[0]}` : 'errors' };
+/**
+ * The errors of zones in the minutes before now. `count`: `502 errors in 10 minutes`, with `at least` where not all are known;
+ * `text` adds ` (mostly http_timeout)` where one code makes up half of them.
+ */
+function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unknown>, isPartial = false) {
+  const from = now.getTime() - window * minuteMs;
+  const sums = zones.map(({ counts }) => counts.sum(from));
+  const codes = new Map<string, number>();
+  for (const sum of sums) addCounts(codes, sum.codes);
+  const total = sums.reduce((all, sum) => all + sum.total, 0);
+  const least = isPartial || sums.some(({ partial }) => partial) ? 'at least ' : '';
+  const count = `${least}${pluralize(total, 'error')} in ${formatWindow(window)}`;
+  const [[code, most] = ['', 0]] = rank(codes);
+  const isMostly = code !== '' && most * 2 >= total;
+  return { from, total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
 }
 
 /**
@@ -184,7 +189,7 @@ function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): E
 }
 
 /** What is counted from the first check that fired until some checks did not. */
-export interface RunMemory {
+interface RunMemory {
   readonly run?: {
     /** Epoch ms. */
     readonly since: number;
@@ -197,21 +202,13 @@ export interface RunMemory {
 
 const checksToClose = 3;
 
-/**
- * Errors that came since the last check while an alert fires, from `from` on: those that arrive late included, none
- * twice.
- */
+/** Errors that came since the last check while an alert fires, from `from` on: late ones included, none twice. */
 function addUp(
   zones: readonly ReadZone[],
-  about: {
-    readonly isWrong: boolean;
-    readonly from: number;
-    readonly now: Date;
-    readonly memory: RunMemory | undefined;
-  },
+  { now, memory }: JudgeInput<RunMemory>,
+  { isWrong, from }: { readonly isWrong: boolean; readonly from: number },
 ): { readonly count: number; readonly memory: RunMemory } {
-  const { isWrong, from, now } = about;
-  const before = about.memory?.run;
+  const before = memory?.run;
   if (!isWrong && !before) return { count: 0, memory: {} };
   const since = before?.since ?? from;
   const calm = isWrong ? 0 : (before?.calm ?? 0) + 1;
@@ -230,7 +227,6 @@ function addUp(
   return { count, memory: { run: { since: now.getTime(), counted: later, calm } } };
 }
 
-const initial = { threshold: 50, window: 10 } as const;
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
@@ -239,61 +235,59 @@ const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately
 /** What the conditions of zones' logs share. */
 const ofLogs = {
   withoutTarget,
-  read: ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) =>
-    readErrors(account, subject),
-  next: showErrors,
-} as const;
+  read: async ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) =>
+    readLogs(account, await listZones(account, subject.targets)),
+  // The id of a part begins with its zone's.
+  next: (part: Part | undefined) => ({
+    label: 'Show errors',
+    command: part ? `errors ${part.id.split('/', 1)[0]}` : 'errors',
+  }),
+};
 
-/** What the conditions share that count errors in a window, which alone damps: an error counts in it for several checks. */
+/** What the conditions share that count in a window, which alone damps: an error counts in it for several checks. */
 const inWindow = {
-  withoutTarget,
-  window: { initial: initial.window },
+  ...ofLogs,
+  window: { initial: 10 },
   damping: { open: [1, 1], close: checksToClose },
   formatValue: (errors: number) => pluralize(errors, 'error'),
 } as const;
-const thresholdInWindow = { label: 'More than', initial: initial.threshold, least: 0, most: 1_000_000 };
 
 /** Errors of the origins of zones, of all that are checked together. */
 export const originErrors = defineCondition({
-  ...ofLogs,
   ...inWindow,
   name: 'errors',
   label: 'Origin errors',
   words: /^(?!.*(?:host|code|rise|usual)).*\berrors?\b/iu,
   target: 'zones',
-  threshold: {
-    ...thresholdInWindow,
-    unit: 'errors',
-    hint: `Of all chosen zones together. ${withoutTarget}`,
-  },
-  describe: ({ threshold = initial.threshold, window = initial.window }) =>
+  threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
+  describe: ({ threshold, window }) =>
     `more than ${pluralize(threshold, 'origin error')} in ${formatWindow(window)}`,
-  judge(facts: ErrorFacts, { subject, now, memory }: JudgeInput<RunMemory>): Observation<RunMemory> {
-    const { threshold = initial.threshold, window = initial.window } = subject;
+  judge(facts: ErrorFacts, input: JudgeInput<RunMemory>): Observation<RunMemory> {
+    const { threshold, now } = input;
     const { read, unread, notes } = explainFacts(facts);
-    const zones = read
-      .map((zone) => ({ ...zone, ...sumWindow([zone], now, window) }))
-      .toSorted((a, b) => b.total - a.total);
-    const together = sumWindow(read, now, window, unread.length > 0);
+    const together = sumWindow(read, input, unread.length > 0);
     const { total, from } = together;
     const isWrong = total > threshold;
     const undated = assertDated(read, now, isWrong);
-    const wrongIf = `more than ${formatInteger(threshold)}${zones.length > 1 ? ' together' : ''}`;
-    const rows = zones.map(({ id, name, text, total: value }) => ({
-      part: { id, name, text, value },
-      isWrong: isWrong && value > 0 && (value > threshold || value >= total * leastShare),
-    }));
+    const wrongIf = `more than ${formatInteger(threshold)}${read.length > 1 ? ' together' : ''}`;
+    const zones = read
+      .map(({ id, name, ...zone }) => {
+        const { total: value, text } = sumWindow([{ id, name, ...zone }], input);
+        const isNamed = isWrong && value > 0 && (value > threshold || value >= total * leastShare);
+        return { part: { id, name, text, value }, evidence: { name, is: text, wrongIf, isWrong: isNamed } };
+      })
+      .toSorted((a, b) => b.part.value - a.part.value);
     const all = { name: `${pluralize(zones.length, 'zone')} together`, is: together.count, wrongIf, isWrong };
     return {
-      parts: rows.flatMap(({ part, isWrong }) => (isWrong ? [part] : [])),
+      parts: zones.flatMap(({ part, evidence }) => (evidence.isWrong ? [part] : [])),
       value: total,
-      ...addUp(read, { isWrong, from, now, memory }),
+      ...addUp(read, input, { isWrong, from }),
       unread: unread.map(({ id }) => id),
       evidence: [
         ...(zones.length > 1 ? [all] : []),
         ...undated,
         ...notes.slice(0, 10),
-        ...rows.map(({ part: { name, text: is }, isWrong }) => ({ name, is, wrongIf, isWrong })),
+        ...zones.map(({ evidence }) => evidence),
       ].slice(0, 30),
     };
   },
@@ -307,12 +301,11 @@ export const hostErrors = defineCondition({
   label: 'Errors of an origin host',
   words: /^(?!.*certificate).*\bhosts?\b/iu,
   target: 'hosts',
-  threshold: {
-    ...thresholdInWindow,
-    unit: 'errors of one host',
+  threshold: moreThan('errors of one host', 50, {
+    least: 0,
     hint: `Of all zones with that origin. ${withoutTarget}`,
-  },
-  describe: ({ threshold = initial.threshold, window = initial.window }) =>
+  }),
+  describe: ({ threshold, window }) =>
     `more than ${pluralize(threshold, 'error')} of an origin host in ${formatWindow(window)}`,
   async read({ account, subject }: LookInput<RunMemory>): Promise<ErrorFacts> {
     const wanted = new Set(subject.targets.map((host) => host.trim().toLowerCase()));
@@ -325,21 +318,25 @@ export const hostErrors = defineCondition({
       throw new UserError('No zone fetches from the hosts of this alert.', 'Edit the alert.');
     const absent = [...wanted].filter((host) => !zones.some((zone) => readHost(zone) === host));
     const notes = absent.map((host) => toNote(truncate(host, 60), 'no zone fetches from it'));
-    return readLogs(account, zones, { notes: [...listMissing([], skipped), ...notes] });
+    return readLogs(account, { zones, notes: [...listMissing([], skipped), ...notes] });
   },
-  judge(facts: ErrorFacts, { subject, now, memory }: JudgeInput<RunMemory>): Observation<RunMemory> {
-    const { threshold = initial.threshold, window = initial.window } = subject;
+  judge(facts: ErrorFacts, input: JudgeInput<RunMemory>): Observation<RunMemory> {
+    const { threshold, now, memory } = input;
     const { read, unread, notes } = explainFacts(facts);
+    const wrongIf = `more than ${formatInteger(threshold)}`;
     const hosts = [...Map.groupBy(read, ({ host = '' }) => host)]
-      .map(([host, zones]) => {
-        const isPartial = unread.some((zone) => zone.host === host);
-        const { text, total, from } = sumWindow(zones, now, window, isPartial);
-        const of = zones.length > 1 ? ` of ${pluralize(zones.length, 'zone')}` : '';
-        const part = { id: host, name: truncate(host, 60), text: `${text}${of}`, value: total };
-        return { part, zones, total, from, isWrong: total > threshold };
+      .map(([id, zones]) => {
+        const sum = sumWindow(
+          zones,
+          input,
+          unread.some(({ host }) => host === id),
+        );
+        const is = `${sum.text}${zones.length > 1 ? ` of ${pluralize(zones.length, 'zone')}` : ''}`;
+        const isWrong = sum.total > threshold;
+        return { id, zones, ...sum, evidence: { name: truncate(id, 60), is, wrongIf, isWrong } };
       })
       .toSorted((a, b) => b.total - a.total);
-    const wrong = hosts.filter(({ isWrong }) => isWrong);
+    const wrong = hosts.filter(({ evidence }) => evidence.isWrong);
     const isWrong = wrong.length > 0;
     const undated = assertDated(read, now, isWrong);
     const ofRun = new Set([
@@ -347,17 +344,12 @@ export const hostErrors = defineCondition({
       ...wrong.flatMap(({ zones }) => zones.map(({ id }) => id)),
     ]);
     const counted = read.filter(({ id }) => ofRun.has(id));
-    const wrongIf = `more than ${formatInteger(threshold)}`;
     return {
-      parts: wrong.map(({ part }) => part),
+      parts: wrong.map(({ id, total, evidence: { name, is } }) => ({ id, name, text: is, value: total })),
       value: hosts[0]?.total,
-      ...addUp(counted, { isWrong, from: hosts[0]?.from ?? now.getTime(), now, memory }),
+      ...addUp(counted, input, { isWrong, from: hosts[0]?.from ?? now.getTime() }),
       unread: unread.flatMap(({ host }) => host ?? []),
-      evidence: [
-        ...undated,
-        ...notes.slice(0, 10),
-        ...hosts.map(({ part: { name, text: is }, isWrong }) => ({ name, is, wrongIf, isWrong })),
-      ].slice(0, 30),
+      evidence: [...undated, ...notes.slice(0, 10), ...hosts.map(({ evidence }) => evidence)].slice(0, 30),
     };
   },
   unit: 'Errors of the worst host',
@@ -365,19 +357,20 @@ export const hostErrors = defineCondition({
 });
 
 /** When the log of each zone was read last, epoch ms by zone id: what was noticed later is new. */
-export const codeMemory = z.object({ zones: z.record(z.string(), z.number()) });
-export type CodeMemory = z.infer<typeof codeMemory>;
+const codeMemory = z.object({ zones: z.record(z.string(), z.number()) });
+type CodeMemory = z.infer<typeof codeMemory>;
 
 /** Zones that are remembered, those read last. */
 const mostRemembered = 100;
 
 /**
  * The codes of each zone that were noticed since it was read last, and had not been there for 28 days. A zone that is read
- * for the first time has none.
+ * for the first time has none. `stored`: the memory; one of an earlier version begins anew.
  */
-export function findNewCodes(read: readonly ReadZone[], before: CodeMemory | undefined) {
+function findNewCodes(read: readonly ReadZone[], stored: unknown) {
+  const before = codeMemory.safeParse(stored).data?.zones ?? {};
   const found = read.map((zone) => {
-    const last = before?.zones[zone.id];
+    const last = before[zone.id];
     const codes = [...zone.counts.noticed].flatMap(([code, noticed]) =>
       last !== undefined && noticed > last && code !== '' && code !== otherCodes ? [code] : [],
     );
@@ -385,11 +378,9 @@ export function findNewCodes(read: readonly ReadZone[], before: CodeMemory | und
   });
   const asOf = read.map(({ id, counts }): [string, number] => [id, counts.asOf.getTime()]);
   const newest = Math.max(0, ...asOf.map(([, at]) => at));
-  const remembered = Object.entries(before?.zones ?? {}).filter(
-    ([, at]) => at > newest - rememberedDays * dayMs,
-  );
-  const all = [...new Map([...remembered, ...asOf])].toSorted((a, b) => b[1] - a[1]);
-  return { found, memory: { zones: Object.fromEntries(all.slice(0, mostRemembered)) } };
+  const remembered = Object.entries(before).filter(([, at]) => at > newest - rememberedDays * dayMs);
+  const all = rank(new Map([...remembered, ...asOf])).slice(0, mostRemembered);
+  return { found, memory: { zones: Object.fromEntries(all) } };
 }
 
 /** A code that a zone did not have for four weeks: often the first sign of another kind of failure. */
@@ -402,15 +393,20 @@ export const newCodes = defineCondition({
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'an error code that a zone did not have for 28 days',
-  judge(facts: ErrorFacts, { memory }: JudgeInput<CodeMemory>): Observation<CodeMemory> {
+  judge(facts: ErrorFacts, { memory: before }: JudgeInput<CodeMemory>): Observation<CodeMemory> {
     const { read, notes } = explainFacts(facts);
-    // That of an earlier version begins anew.
-    const { found, memory: next } = findNewCodes(read, codeMemory.safeParse(memory).data);
-    const parts = found.flatMap(({ zone, codes }) => codes.map((code) => describeNewCode(zone, code)));
+    const { found, memory } = findNewCodes(read, before);
+    const parts = found.flatMap(({ zone: { id, name, counts }, codes }) =>
+      codes.map((code): Part => {
+        const errors = counts.sum(counts.since).codes.get(code) ?? 0;
+        const text = `new code ${truncate(code, 60)}, ${pluralize(errors, 'error')} so far`;
+        return { id: `${id}/${code}`, name, text, value: errors };
+      }),
+    );
     return {
       parts,
       count: parts.length,
-      memory: next,
+      memory,
       evidence: [
         ...parts.map(({ name, text: is }) => ({ name, is, wrongIf: 'a new code', isWrong: true })),
         ...notes.slice(0, 10),
@@ -422,12 +418,6 @@ export const newCodes = defineCondition({
   },
 });
 
-function describeNewCode({ id, name, counts }: ReadZone, code: string): Part {
-  const errors = counts.sum(counts.since).codes.get(code) ?? 0;
-  const text = `new code ${truncate(code, 60)}, ${pluralize(errors, 'error')} so far`;
-  return { id: `${id}/${code}`, name, text, value: errors };
-}
-
 function listCodes({ counts }: ReadZone): string {
   const codes = [...counts.noticed.keys()].filter((code) => code !== '' && code !== otherCodes);
   const names = codes.slice(0, 5).map((code) => truncate(code, 30));
@@ -436,8 +426,8 @@ function listCodes({ counts }: ReadZone): string {
   return `${pluralize(codes.length, 'code')}: ${names.join(', ')}${more}`;
 }
 
-const rise = { threshold: 300, window: 30, days: 7 } as const;
-/** With fewer days nothing is usual. */
+/** Days of which the median is usual; with fewer than the least nothing is. */
+const usualDays = 7;
 const leastDays = 3;
 /** Errors in a window that count as usual at least, so that three in place of one are no incident. */
 const leastUsual = 10;
@@ -452,37 +442,34 @@ export const risingErrors = defineCondition({
   threshold: {
     label: 'At least',
     unit: '% of what is usual',
-    initial: rise.threshold,
+    initial: 300,
     least: 150,
     most: 10_000,
     hint: 'Usual is the median of the last 7 days at the same time, and 10 errors at least. It learns for 3 days.',
   },
-  window: { initial: rise.window },
+  window: { initial: 30 },
   damping: { open: [2, 3], close: 3 },
-  describe: ({ threshold = rise.threshold, window = rise.window }) =>
+  describe: ({ threshold, window }) =>
     `${formatInteger(threshold)} % of the usual origin errors in ${formatWindow(window)}`,
-  judge(facts: ErrorFacts, { subject, now }: JudgeInput): Observation {
+  judge(facts: ErrorFacts, input: JudgeInput): Observation {
     const { read, unread, notes } = explainFacts(facts);
-    const { threshold = rise.threshold, window = rise.window } = subject;
-    const judged = read
-      .map((zone) => judgeRise(zone, { now, window, threshold }))
-      .toSorted((a, b) => b.share - a.share);
-    const known = judged.filter(({ isLearning }) => !isLearning);
+    const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
+    const known = judged.filter(({ part }) => part !== undefined);
+    const learning = judged.filter(({ part }) => part === undefined);
     const undated = assertDated(
       read,
-      now,
+      input.now,
       known.some(({ evidence }) => evidence.isWrong),
     );
     return {
-      parts: known.flatMap(({ part, evidence }) => (evidence.isWrong ? [part] : [])),
+      parts: known.flatMap(({ part, evidence }) => (part && evidence.isWrong ? [part] : [])),
       value: known[0]?.share,
       unread: unread.map(({ id }) => id),
       evidence: [
         ...known.slice(0, 10).map(({ evidence }) => evidence),
         ...undated,
         ...notes.slice(0, 5),
-        ...judged.flatMap(({ isLearning, evidence }) => (isLearning ? [evidence] : [])),
-        ...known.slice(10).map(({ evidence }) => evidence),
+        ...[...learning, ...known.slice(10)].map(({ evidence }) => evidence),
       ].slice(0, 30),
     };
   },
@@ -490,43 +477,280 @@ export const risingErrors = defineCondition({
   unit: '% of usual',
 });
 
-interface JudgedRise {
-  readonly part: Part;
-  readonly evidence: Evidence;
-  /** Per cent of what is usual. */
-  readonly share: number;
-  readonly isLearning: boolean;
-}
-
+/** `share`: per cent of what is usual. `part`: undefined while it learns what is. */
 function judgeRise(
   zone: ReadZone,
-  about: { readonly now: Date; readonly window: number; readonly threshold: number },
-): JudgedRise {
+  input: JudgeInput,
+): { readonly share: number; readonly evidence: Evidence; readonly part: Part | undefined } {
   const { id, name, counts } = zone;
-  const { now, window, threshold } = about;
-  const { total, count, text: errors } = sumWindow([zone], now, window);
-  const past = listUsual(counts, now, window);
+  const { now, window, threshold } = input;
+  const { total, count, text: errors } = sumWindow([zone], input);
+  // At the same time of earlier days, of those that are known whole.
+  const past = Array.from({ length: usualDays }, (_, nth) => now.getTime() - (nth + 1) * dayMs)
+    .map((end) => counts.sum(end - window * minuteMs, end))
+    .flatMap((sum) => (sum.partial ? [] : [sum.total]));
   const { usual: middle, range } = measureBaseline(past, leastUsual);
   const usual = Math.max(leastUsual, middle);
   const share = Math.floor((total / usual) * 100);
-  const text = `${errors}, usual: ${formatInteger(Math.round(middle))}`;
-  const part = { id, name, text, value: total };
   if (past.length < leastDays) {
     const evidence = toNote(name, `${count}; learning: ${past.length} of ${leastDays} days`);
-    return { part, evidence, share, isLearning: true };
+    return { share, evidence, part: undefined };
   }
   // Where the days differ much from each other, so much is needed to differ from all of them.
   const byShare = Math.ceil((usual * threshold) / 100);
   const least = Math.max(byShare, Math.floor(middle + range) + 1);
   const why = `${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
   const wrongIf = `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`;
-  return { part, evidence: { name, is: text, wrongIf, isWrong: total >= least }, share, isLearning: false };
+  const is = `${errors}, usual: ${formatInteger(Math.round(middle))}`;
+  return {
+    share,
+    evidence: { name, is, wrongIf, isWrong: total >= least },
+    part: { id, name, text: is, value: total },
+  };
 }
 
-/** Errors in a window at the same time of earlier days, of those days that are known whole. */
-function listUsual({ sum }: ErrorCounts, now: Date, window: number): number[] {
-  return Array.from({ length: rise.days }, (_, nth) => {
-    const end = now.getTime() - (nth + 1) * dayMs;
-    return sum(end - window * minuteMs, end);
-  }).flatMap(({ total, partial }) => (partial ? [] : [total]));
+const mostDays = 7;
+const mostCodes = 12;
+const mostPrefixes = 5;
+const mostNewCodes = 10;
+
+type Counts = readonly (readonly [name: string, count: number])[];
+
+/** What a run found in the logs of some zones. */
+interface ErrorFigures {
+  /** The chosen zones; empty for all. Figures of another scope are not compared with. */
+  readonly scope: string;
+  readonly since?: string | undefined;
+  /** Counting starts here, as ISO text: the previous run, at most seven days ago; a day in the first run. */
+  readonly from: string;
+  readonly total: number;
+  readonly perDay: Comparison;
+  /** Zones whose logs were read, zones whose logs were to be read, and zones there are. */
+  readonly read: number;
+  readonly asked: number;
+  readonly of: number;
+  /** Every zone whose log was read, the most errors first, with its most frequent code. */
+  readonly zones: readonly (Named & {
+    readonly total: number;
+    readonly perDay: Comparison;
+    readonly mostly?: string | undefined;
+    /** The CDN holds more than it gave. */
+    readonly partial?: boolean;
+  })[];
+  readonly codes: Counts;
+  /** Codes that a zone did not have for 28 days. */
+  readonly fresh: readonly { readonly code: string; readonly count: number; readonly zones: NamedGroup }[];
+  readonly prefixes: Counts;
+  /** By hour, the last one the current hour; `firstHour` began then, epoch ms. */
+  readonly hours: readonly number[];
+  readonly firstHour: number;
+  /** Entries without a time that can be read, which are in no hour. */
+  readonly undated?: number | undefined;
+}
+
+/** Origin errors since the previous run, of the chosen zones or of those that matter most. */
+export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
+  name: 'errors',
+  label: 'Origin errors',
+  words: /error/iu,
+  target: 'zones',
+  troubles: 'origin errors',
+
+  async collect(input) {
+    const { now, patienceMs, account, targets, baseline } = input;
+    const scope = targets.zones.toSorted().join(' ');
+    const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
+    const dayAgo = now.getTime() - dayMs;
+    const since = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
+    const begun = performance.now();
+    const assertTime = (): void => {
+      if (performance.now() - begun >= patienceMs) throw new OutOfTime();
+    };
+    const listed = await listZones(account, targets.zones);
+    const { read, failures, asked, of } = await readLogs(account, listed, { since, assertTime });
+    const unread = failures.map(({ item, reason }) => ({ what: item.name, reason }));
+    if (read.length === 0 && unread.length > 0) return { figures: undefined, failures: unread };
+    const { found, memory } = findNewCodes(read, baseline);
+    const about = { scope, since: past.since, asked, of, read: read.length, fresh: nameNewCodes(found) };
+    return {
+      figures: { ...about, ...summarize(read, since, past, now) },
+      baseline: memory,
+      failures: unread,
+    };
+  },
+
+  describe(figures, timeZone) {
+    const { total, perDay, read, asked, of, zones, from, since, undated = 0 } = figures;
+    const failing = zones.filter((zone) => zone.total > 0).length;
+    const isPartial = total > 0 && (read < asked || zones.some(({ partial }) => partial));
+    const counted = total === 0 ? 'No origin errors' : pluralize(total, 'origin error');
+    // Without a time they may be of these days or not: never "none".
+    const what =
+      total === 0 && undated > 0 ? `${pluralize(undated, 'origin error')} at an unknown time` : counted;
+    const when = since === undefined ? 'in 24 hours' : `since ${formatRunTime(new Date(from), timeZone)}`;
+    return {
+      troubles: total + undated,
+      since: [since],
+      findings: listFindings(figures),
+      number: [
+        `*${isPartial ? 'At least ' : ''}${what}* ${when}`,
+        total > 0 && of !== 1 ? `, in ${formatInteger(failing)} of ${pluralize(read, 'zone')}` : '',
+        total > 0 && undated > 0 ? ` (and ${formatInteger(undated)} at an unknown time)` : '',
+        read < asked ? ` (${formatInteger(read)} of ${pluralize(asked, 'log')} read)` : '',
+        asked < of ? ` · ${formatInteger(of - asked)} of ${pluralize(of, 'zone')} not checked` : '',
+      ].join(''),
+      compared: describeRate(perDay, formatNumber, 'a day'),
+      detail: () => renderDetail(figures, timeZone),
+    };
+  },
+
+  // Codes that are new to a silent run are still to be reported.
+  keepUnreported: (before, found) => ({
+    zones: { ...found.zones, ...codeMemory.safeParse(before).data?.zones },
+  }),
+};
+
+function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']): ErrorFigures['fresh'] {
+  const all = found.flatMap(({ zone, codes }) => {
+    const sums = zone.counts.sum(zone.counts.since).codes;
+    return codes.map((code) => ({
+      code: flattenName(code),
+      zone: toNamed(zone),
+      count: sums.get(code) ?? 0,
+    }));
+  });
+  return [...Map.groupBy(all, ({ code }) => code)]
+    .map(([code, ofCode]) => ({
+      code,
+      count: ofCode.reduce((sum, { count }) => sum + count, 0),
+      zones: { count: ofCode.length, first: ofCode.slice(0, maxNamed).map(({ zone }) => zone) },
+    }))
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, mostNewCodes);
+}
+
+/** By whole five minutes, so that what came after the last run is in this one. */
+function summarize(read: readonly ReadZone[], from: number, past: Earlier<ErrorFigures>, now: Date) {
+  const until = now.getTime();
+  const compare = (count: number, find: (found: ErrorFigures) => Comparison | undefined): Comparison => {
+    const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
+    return compareWithPast(perDay, past, find, noise.errors);
+  };
+  const codes = new Map<string, number>();
+  const prefixes = new Map<string, number>();
+  const firstHour = Math.floor(from / hourMs) * hourMs;
+  const hours = Array.from({ length: Math.ceil((until - firstHour) / hourMs) }, () => 0);
+  let undated = 0;
+  const zones = read.map(({ id, name, counts }) => {
+    const sum = counts.sum(from, until);
+    addCounts(codes, sum.codes);
+    if (sum.total > 0) addCounts(prefixes, counts.prefixes(from));
+    counts.forEach(from, until, (at, count) => {
+      const hour = Math.floor((at - firstHour) / hourMs);
+      hours[hour] = (hours[hour] ?? 0) + count;
+    });
+    undated += sum.undated;
+    const [most] = rank(sum.codes);
+    return {
+      ...toNamed({ id, name: name === `zone ${id}` ? '' : name }),
+      total: sum.total,
+      perDay: compare(sum.total, (found) => found.zones.find((zone) => zone.id === id)?.perDay),
+      ...(most && { mostly: flattenName(most[0]) }),
+      ...(sum.partial && { partial: true }),
+    };
+  });
+  const total = zones.reduce((sum, zone) => sum + zone.total, 0);
+  const flatten = (counts: ReadonlyMap<string, number>, most: number): Counts =>
+    rank(counts)
+      .slice(0, most)
+      .map(([name, count]) => [flattenName(name), count]);
+  return {
+    from: new Date(from).toISOString(),
+    total,
+    perDay: compare(total, (found) => found.perDay),
+    zones: zones.toSorted((a, b) => b.total - a.total),
+    codes: flatten(codes, mostCodes),
+    prefixes: flatten(prefixes, mostPrefixes),
+    hours,
+    firstHour,
+    ...(undated > 0 && { undated }),
+  };
+}
+
+function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] {
+  const newCodes = fresh.map(({ code, count, zones }): Finding => {
+    const what = `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in`;
+    return { weight: 2, line: (most) => `${what} ${listNames(zones, most)}` };
+  });
+  const moved = zones.flatMap((zone): Finding[] => {
+    const { perDay } = zone;
+    if (!hasMoved(perDay, noise.errors)) return [];
+    const name = `*${describeName(zone)}*`;
+    const text =
+      perDay.now === 0
+        ? `:white_check_mark: ${name}: no errors any more`
+        : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} ${name}: ${describeComparison(perDay, formatNumber, ' errors a day')}`;
+    return [{ weight: 3, isWholeTotal: perDay.now === total.now, line: () => text }];
+  });
+  return [...newCodes, ...moved, ...(hasMoved(total, noise.errors) ? [{ weight: 7 }] : [])];
+}
+
+function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
+  const { zones, asked, of, codes, prefixes, undated = 0 } = errors;
+  const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
+  const logs = `Checked: ${formatInteger(asked)} of ${pluralize(of, 'zone')}, those with errors lately first. `;
+  return {
+    lines: [
+      codes.length > 0 && `By error: ${listCounts(codes, 'no code')}`,
+      prefixes.length > 0 && `By path: ${listCounts(prefixes, 'none')}`,
+      undated > 0 && `${pluralize(undated, 'error')} without a time that can be read`,
+      partial.length > 0 && `The CDN holds more than it gave: ${truncateLines(partial, 1000, ', ')}`,
+    ],
+    table: renderTable({
+      caption: 'Zones with most errors',
+      columns: ['Zone', 'Errors', 'Mostly'],
+      rows: zones
+        .filter(({ total }) => total > 0)
+        .map(({ id, name, total, mostly }) => [
+          name || `zone ${id}`,
+          { number: total, text: formatInteger(total) },
+          mostly || 'no code',
+        ]),
+    }),
+    note: `${asked < of ? logs : ''}\`/cdn errors &lt;zone&gt;\` shows samples.`,
+    chart: renderHourChart(errors, timeZone),
+  };
+}
+
+/** `dns_lookup 61, http_timeout 20` */
+function listCounts(counts: Counts, unnamed: string): string {
+  const words = counts.map(
+    ([name, count]) => `${name ? formatCode(name, 60) : unnamed} ${formatInteger(count)}`,
+  );
+  return truncateLines(words, 1000, ', ');
+}
+
+/** Hours of a bar, so that about twelve stand beside each other: a run reports at most seven days. */
+const bucketHours = [1, 2, 6, 12] as const;
+const mostBars = 13;
+
+function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): MessageBlock[] {
+  if (hours.every((count) => count === 0)) return [];
+  const size = bucketHours.find((size) => hours.length / size <= mostBars) ?? 12;
+  const sums = sumBuckets(hours, size);
+  const starts = sums.map((_, nth) =>
+    formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' '),
+  );
+  const labels = starts.map(([weekday, , , time], nth) => {
+    // The day where it begins.
+    const day = weekday === starts[nth - 1]?.[0] ? '' : `${weekday} `;
+    return `${day}${time}${nth === sums.length - 1 ? '–now' : ''}`;
+  });
+  return renderChart({
+    kind: 'bar',
+    title: pluralize(total, 'origin error'),
+    unit: `Errors ${size === 1 ? 'an hour' : `each ${size} hours`}, ${timeZone}`,
+    labels,
+    series: [{ name: 'Errors', values: sums }],
+  });
 }

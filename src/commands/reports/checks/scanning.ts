@@ -18,6 +18,7 @@ import {
   defineCondition,
   explainFailures,
   type JudgeInput,
+  moreThan,
   type ReadParts,
   readEach,
   toNote,
@@ -39,8 +40,6 @@ function readScans(account: AccountReads, ids: readonly string[]): Promise<Scans
   return readEach([...new Set(ids)], (id) => account.uploadScanning.metrics(id));
 }
 
-const initial = 10;
-
 /** Uploads that scanning blocked in a day of the CDN's (UTC): today, and what was not reported yet at the last check. */
 export const scanning = defineCondition({
   name: 'scanning',
@@ -48,18 +47,12 @@ export const scanning = defineCondition({
   words: /scan|upload|blocked/iu,
   target: 'shieldZones',
   missingTarget: 'Choose a shield zone: the CDN has no list of them.',
-  threshold: {
-    label: 'More than',
-    unit: 'blocked uploads in a day (UTC)',
-    initial,
-    least: 0,
-    most: 1_000_000,
-  },
+  threshold: moreThan('blocked uploads in a day (UTC)', 10, { least: 0 }),
   leastEvery: 15,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold = initial }) => `more than ${formatInteger(threshold)} blocked uploads in a day`,
+  describe: ({ threshold }) => `more than ${formatInteger(threshold)} blocked uploads in a day`,
   read: ({ account, subject }) => readScans(account, subject.targets),
-  judge(scans: Scans, { subject: { threshold = initial }, now, lookedAt }: JudgeInput): Observation {
+  judge(scans: Scans, { threshold, now, lookedAt }: JudgeInput): Observation {
     const wrongIf = `more than ${formatInteger(threshold)} in a day (UTC)`;
     const unread = explainFailures(scans);
     const found = scans.read.map(({ item: id, value }) => ({ id, days: findDays(value, now, lookedAt) }));

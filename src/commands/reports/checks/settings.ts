@@ -67,7 +67,7 @@ export const settings = defineCondition({
   },
   judge(
     { look, changes, total, cursor }: SettingsFacts,
-    { subject: { targets }, memory }: JudgeInput<Cursor>,
+    { targets, memory }: JudgeInput<Cursor>,
   ): Observation<Cursor> {
     if (look.zones === 0 && total === 0) {
       if (targets.length > 0) throw createNoneThereError();

@@ -10,13 +10,13 @@ import {
   createNoneThereError,
   defineCondition,
   type JudgeInput,
+  type JudgeSettings,
   listMissing,
+  moreThan,
   nameZone,
   showZone,
   toNote,
 } from './check.ts';
-
-const initial = { limit: 90, charges: 100 } as const;
 
 /** Bounds of what is stored of one check. */
 const mostParts = 50;
@@ -35,7 +35,8 @@ interface ZoneFigure extends Evidence {
 }
 
 interface ZoneCondition<Name extends string>
-  extends Omit<Condition<Name>, 'target' | 'evaluate' | 'next' | 'isEvent'> {
+  extends Omit<Condition<Name>, 'target' | 'describe' | 'evaluate' | 'next' | 'isEvent'> {
+  readonly describe: (settings: JudgeSettings) => string;
   /** Nothing for a zone that has no such figure. */
   readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
   /** Says so of a chosen zone. */
@@ -76,7 +77,7 @@ async function judgeZones(
   input: JudgeInput,
   { judgeZone, absent, charts }: Pick<ZoneCondition<string>, 'judgeZone' | 'absent' | 'charts'>,
 ): Promise<Observation> {
-  const chosen = new Set(input.subject.targets);
+  const chosen = new Set(input.targets);
   const missing = new Set(chosen);
   const found: Found[] = [];
   const rest: Evidence[] = [];
@@ -175,14 +176,14 @@ export const zoneLimit = defineZoneCondition({
   threshold: {
     label: 'At least',
     unit: '% of the limit',
-    initial: initial.limit,
+    initial: 90,
     least: 1,
     most: 100,
     hint: 'The CDN disables a zone that reaches its limit. Zones without a limit are not looked at.',
   },
   damping: { open: [1, 1], close: 2 },
-  describe: ({ threshold = initial.limit }) => `a zone has used ${threshold} % of its monthly limit`,
-  judgeZone: (zone, { subject: { threshold = initial.limit } }) =>
+  describe: ({ threshold }) => `a zone has used ${threshold} % of its monthly limit`,
+  judgeZone: (zone, { threshold }) =>
     judgeUse(zone, `${threshold} % or more`, (used, limit) => {
       // Rounded down, as everywhere: 100 % is reached.
       const share = Math.floor((used / limit) * 100);
@@ -263,19 +264,12 @@ export const charges = defineCondition({
   label: 'Charges this month',
   words: /charge|\bbill|\bspend/iu,
   target: 'zones',
-  threshold: {
-    label: 'More than',
-    unit: 'dollars this month',
-    initial: initial.charges,
-    least: 1,
-    most: 1_000_000,
-  },
+  threshold: moreThan('dollars this month', 100),
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold = initial.charges }) => `more than ${formatMoney(threshold)} of charges this month`,
+  describe: ({ threshold }) => `more than ${formatMoney(threshold)} of charges this month`,
   read: readZones,
-  judge({ zones: all, skipped }: ZoneList, { subject }: JudgeInput): Observation {
-    const { targets, threshold = initial.charges } = subject;
+  judge({ zones: all, skipped }: ZoneList, { targets, threshold }: JudgeInput): Observation {
     const missing = new Set(targets);
     const zones = targets.length === 0 ? all : all.filter(({ id }) => missing.delete(id));
     if (targets.length > 0 && zones.length === 0) throw createNoneThereError();

@@ -1,6 +1,6 @@
 import { appsDigest } from '../checks/apps.ts';
 import type { DigestKind } from '../checks/digest-kind.ts';
-import { errorsDigest } from '../checks/errors-digest.ts';
+import { errorsDigest } from '../checks/errors.ts';
 import { scanningDigest } from '../checks/scanning.ts';
 import { settingsDigest } from '../checks/settings.ts';
 import { zonesDigest } from '../checks/zones-digest.ts';
