@@ -10,7 +10,6 @@ import type { Db } from '../../../store/schema.ts';
  */
 export const requestsPerHour = 1_200;
 
-/** Jobs have sent what they may for this account: the read is made later. */
 export class BudgetSpent extends UserError {
   readonly resetsAt: Date;
 

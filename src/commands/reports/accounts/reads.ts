@@ -12,7 +12,7 @@ import type { Db } from '../../../store/schema.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { countRequest, describeBudget } from './budget.ts';
-import { countDays, type ErrorCounts, findDays, findFailingZones, readErrorDays } from './error-days.ts';
+import { type ErrorCounts, findFailingZones, readErrorDays } from './error-days.ts';
 
 /**
  * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
@@ -29,7 +29,6 @@ export interface AccountReads {
   readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
   /** Origin errors of a zone, counted up to now, from `since` (epoch ms, at most a week ago) on. */
   readonly errors: (zoneId: string, since?: number) => Promise<ErrorCounts>;
-  /** Zones that had errors when they were read last. */
   readonly failingZones: () => Promise<ReadonlySet<string>>;
   readonly settings: SettingsReads;
 }
@@ -40,7 +39,6 @@ export type Accounts = ReturnType<typeof createAccountReads>;
 const recentMs = 60_000;
 /** Of all results together, in zones of a list: about 12 MB. A list of more zones is not kept here. */
 const maxSize = 20_000;
-/** The weight of an answer about one app or shield zone. */
 const smallSize = 10;
 
 interface Result {
@@ -202,19 +200,14 @@ export function createAccountReads(options: {
     /** For a preview: reads with the person's own client, on top of what jobs know of errors, and stores no counts. */
     async preview(person: Person, client: CdnClient): Promise<AccountReads> {
       const { fingerprint } = await requireKey(keyStore, person);
-      const owner = { person, fingerprint };
+      const about = { db, now, person, fingerprint, originErrors: client.originErrors, isStored: false };
       return {
         ...client,
-        async errors(zoneId, since) {
-          const at = now();
-          const known = await findDays(db, owner, zoneId, at);
-          return (await countDays(client.originErrors, zoneId, { known, at, since })).counts;
-        },
-        failingZones: () => findFailingZones(db, owner, now()),
+        errors: (zoneId, since) => readErrorDays(about, zoneId, since),
+        failingZones: () => findFailingZones(db, about, now()),
         settings: settingsHistory.of(person, client),
       };
     },
-    /** How much jobs have read for a person in this hour. */
     describeBudget: (person: Person) => describeBudget(db, person, now()),
   };
 }

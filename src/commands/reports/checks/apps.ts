@@ -22,7 +22,7 @@ import {
   readEach,
   toNote,
 } from './check.ts';
-import type { CollectInput, DigestKind } from './digest-kind.ts';
+import { type CollectInput, collectEach, type DigestKind } from './digest-kind.ts';
 import {
   type Comparison,
   compareWithPast,
@@ -35,7 +35,6 @@ import {
   trendOf,
 } from './figures.ts';
 
-/** Each is a request. */
 const mostInAlert = 25;
 const mostInDigest = 20;
 
@@ -48,7 +47,6 @@ async function findLinkedApps(account: AccountReads, zoneIds: readonly string[] 
 }
 
 interface AppFacts extends ReadParts<string, AppSummary> {
-  /** Apps there are. */
   readonly of: number;
 }
 
@@ -106,7 +104,6 @@ function nameApp(id: string): string {
   return truncate(`app ${id}`, 60);
 }
 
-/** What the conditions of apps share. */
 const ofApps = {
   target: 'apps',
   read: readApps,
@@ -115,7 +112,6 @@ const ofApps = {
 
 const fine = new Set(['active', 'progressing']);
 
-/** An app that does not run. */
 export const appStatus = defineCondition({
   ...ofApps,
   name: 'app-status',
@@ -131,7 +127,6 @@ export const appStatus = defineCondition({
     })),
 });
 
-/** An app that answers slowly now. */
 export const appLatency = defineCondition({
   ...ofApps,
   name: 'app-latency',
@@ -158,7 +153,6 @@ export const appLatency = defineCondition({
   unit: 'Latency',
 });
 
-/** An app that costs more a month than it should. */
 export const appCost = defineCondition({
   ...ofApps,
   name: 'app-cost',
@@ -179,29 +173,21 @@ export const appCost = defineCondition({
   unit: 'Dollars a month',
 });
 
+/** `more`: apps of the chosen zones beyond the first twenty. */
 interface AppsFigures {
   readonly apps: readonly AppFigures[];
-  /** Apps of the chosen zones beyond the first twenty. */
   readonly more: number;
 }
 
-interface AppFigures {
+interface AppFigures
+  extends Partial<Record<'latency' | 'average' | 'cost' | 'volumes', Comparison | undefined>> {
   readonly id: string;
   readonly since?: string | undefined;
   /** Lower case; an open set. */
   readonly status?: string | undefined;
   readonly wasStatus?: string | undefined;
-  /** As the CDN reports it: it names no unit. */
-  readonly latency?: Comparison | undefined;
-  readonly average?: Comparison | undefined;
-  readonly cost?: Comparison | undefined;
-  readonly volumes?: Comparison | undefined;
-  /** Average latency, run by run. */
   readonly trend: readonly Point[];
 }
-
-/** Lines of the chart; the points of further apps are not stored. */
-const mostCharted = 6;
 
 /** Application usage. Without chosen apps: those that the zones are linked to. */
 export const appsDigest: DigestKind<'apps', AppsFigures> = {
@@ -214,16 +200,12 @@ export const appsDigest: DigestKind<'apps', AppsFigures> = {
   async collect(input) {
     const { account, targets } = input;
     const ids = targets.apps.length > 0 ? targets.apps : await findLinkedApps(account, targets.zones);
-    const { read, failures } = await readEach(ids.slice(0, mostInDigest), account.apps.summary);
-    const apps = read.map(({ item, value }, index) => {
-      const app = compareApp(item, value, input);
-      return index < mostCharted ? app : { ...app, trend: [] };
-    });
-    const more = Math.max(0, ids.length - mostInDigest);
-    return {
-      figures: read.length === 0 && failures.length > 0 ? undefined : { apps, more },
-      failures: failures.map(({ item: what, reason }) => ({ what, reason })),
-    };
+    const { figures: apps, failures = [] } = await collectEach(
+      ids.slice(0, mostInDigest),
+      (id) => account.apps.summary(id),
+      (id, app) => compareApp(id, app, input),
+    );
+    return { figures: apps && { apps, more: Math.max(0, ids.length - mostInDigest) }, failures };
   },
 
   describe({ apps, more }, timeZone) {

@@ -14,7 +14,6 @@ import {
 } from './check.ts';
 
 interface CertificateFacts {
-  /** Names of all zones by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly certificates: readonly Certificate[];
 }

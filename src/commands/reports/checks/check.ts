@@ -26,7 +26,6 @@ type Definition<Name extends string, Facts, Memory> = Omit<
   Condition<Name, Memory>,
   'describe' | 'evaluate'
 > & {
-  /** Without its targets: `more than 50 errors`. */
   readonly describe: (settings: JudgeSettings) => string;
   readonly read: (input: LookInput<Memory>) => Promise<Facts>;
   /** Pure: the same facts and input give the same verdict. */
@@ -129,7 +128,6 @@ export function toNote(name: string, is: string): Evidence {
   return { name, is, isWrong: false };
 }
 
-/** At most 60 characters. */
 export function nameZone({ name, id }: Pick<ZoneSummary, 'name' | 'id'>): string {
   return name === '' ? `zone ${id}` : truncate(name, 60);
 }

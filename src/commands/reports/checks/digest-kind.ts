@@ -1,5 +1,6 @@
 import type { Section } from '../../../views/reports/digests/post.ts';
 import type { AccountReads } from '../accounts/reads.ts';
+import { readEach } from './check.ts';
 import type { Past } from './figures.ts';
 
 /** Ids that the form's “Scope” takes. `prefix` marks them in the form's options. */
@@ -16,10 +17,8 @@ export type Targets = Readonly<Record<TargetType, readonly string[]>>;
  * compare with. `Baseline` is what the digest remembers of what it last posted, to name what is new.
  */
 export interface DigestKind<Name extends string, Figures, Baseline = never> {
-  /** The form's value, and the key that figures and baseline are stored under. */
   readonly name: Name;
   readonly label: string;
-  /** Words behind `/cdn digest new` that choose it. */
   readonly words: RegExp;
   readonly target: TargetType;
   /** The form's error where none of its targets is chosen; absent where it then covers the whole account. */
@@ -34,21 +33,17 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> {
 
 export interface CollectInput<Figures, Baseline = never> {
   readonly account: AccountReads;
-  /** The moment that the digest speaks of. */
   readonly now: Date;
   readonly targets: Targets;
   /** Figures of this kind in earlier runs, newest first, at most 60. */
   readonly past: readonly Past<Figures>[];
   /** Those of the run a week before, within half a day; may be the newest of `past`. */
   readonly weekBefore: Past<Figures> | undefined;
-  /** Undefined in a first run. */
   readonly baseline: Baseline | undefined;
-  /** After so long no further log is requested. */
   readonly patienceMs: number;
 }
 
 export interface CollectResult<Figures, Baseline = never> {
-  /** Undefined where nothing could be read. */
   readonly figures: Figures | undefined;
   /** Absent: the baseline stays as it is. */
   readonly baseline?: Baseline | undefined;
@@ -61,4 +56,20 @@ export type ReadFailure = { readonly what?: string; readonly reason: unknown };
 /** Why a part was not read although nothing failed. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
+}
+
+/** Lines of a chart; the points of further parts are not stored. */
+const mostCharted = 6;
+
+/** Reads each part of a kind and compares it with earlier runs. */
+export async function collectEach<Value, Part extends { readonly trend: readonly unknown[] }>(
+  ids: readonly string[],
+  read: (id: string) => Promise<Value>,
+  compare: (id: string, value: Value) => Part,
+): Promise<CollectResult<readonly Part[]>> {
+  const found = await readEach(ids, read);
+  const failures = found.failures.map(({ item: what, reason }) => ({ what, reason }));
+  if (found.read.length === 0 && failures.length > 0) return { figures: undefined, failures };
+  const parts = found.read.map(({ item, value }) => compare(item, value));
+  return { figures: parts.map((part, nth) => (nth < mostCharted ? part : { ...part, trend: [] })), failures };
 }

@@ -53,7 +53,6 @@ import {
 type NamedZone = Named & { readonly host: string | undefined };
 type ReadZone = NamedZone & { readonly counts: ErrorCounts };
 
-/** The counted errors of some zones. */
 interface ErrorFacts {
   readonly read: readonly ReadZone[];
   readonly failures: ReadParts<NamedZone, unknown>['failures'];
@@ -191,11 +190,9 @@ function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): E
 /** What is counted from the first check that fired until some checks did not. */
 interface RunMemory {
   readonly run?: {
-    /** Epoch ms. */
     readonly since: number;
     /** Errors by zone id that are counted already. */
     readonly counted: Readonly<Record<string, number>>;
-    /** Checks since it fired. */
     readonly calm: number;
   };
 }
@@ -232,7 +229,6 @@ const leastShare = 0.1;
 
 const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately, then the busiest.`;
 
-/** What the conditions of zones' logs share. */
 const ofLogs = {
   withoutTarget,
   read: async ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) =>
@@ -360,7 +356,6 @@ export const hostErrors = defineCondition({
 const codeMemory = z.object({ zones: z.record(z.string(), z.number()) });
 type CodeMemory = z.infer<typeof codeMemory>;
 
-/** Zones that are remembered, those read last. */
 const mostRemembered = 100;
 
 /**
@@ -516,7 +511,6 @@ const mostNewCodes = 10;
 
 type Counts = readonly (readonly [name: string, count: number])[];
 
-/** What a run found in the logs of some zones. */
 interface ErrorFigures {
   /** The chosen zones; empty for all. Figures of another scope are not compared with. */
   readonly scope: string;
@@ -534,7 +528,6 @@ interface ErrorFigures {
     readonly total: number;
     readonly perDay: Comparison;
     readonly mostly?: string | undefined;
-    /** The CDN holds more than it gave. */
     readonly partial?: boolean;
   })[];
   readonly codes: Counts;

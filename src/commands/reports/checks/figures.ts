@@ -7,7 +7,6 @@ export const apartMs = dayMs / 4;
 /** A number, and what it is compared with: each is absent where it is not known. */
 export interface Comparison {
   readonly now: number;
-  /** The previous run's. */
   readonly before?: number | undefined;
   /** That of the same weekday, a week before. */
   readonly weekBefore?: number | undefined;
@@ -15,10 +14,8 @@ export interface Comparison {
   readonly usual?: number | undefined;
 }
 
-/** A data point of a chart: epoch ms and value. */
 export type Point = readonly [at: number, value: number];
 
-/** Figures of one kind at an earlier run. */
 export type Past<T> = { readonly at: number; readonly figures: T };
 
 export interface Earlier<T> {

@@ -12,7 +12,6 @@ import {
 } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import { describeComparison, describeRate, inBrackets } from '../../../views/reports/digests/comparisons.ts';
-import type { AccountReads } from '../accounts/reads.ts';
 import type { Observation, Part } from '../alerts/conditions/condition.ts';
 import {
   defineCondition,
@@ -23,7 +22,7 @@ import {
   readEach,
   toNote,
 } from './check.ts';
-import type { CollectInput, DigestKind } from './digest-kind.ts';
+import { type CollectInput, collectEach, type DigestKind } from './digest-kind.ts';
 import {
   type Comparison,
   findEarlier,
@@ -36,10 +35,6 @@ import {
 
 type Scans = ReadParts<string, UploadScanningMetrics>;
 
-function readScans(account: AccountReads, ids: readonly string[]): Promise<Scans> {
-  return readEach([...new Set(ids)], (id) => account.uploadScanning.metrics(id));
-}
-
 /** Uploads that scanning blocked in a day of the CDN's (UTC): today, and what was not reported yet at the last check. */
 export const scanning = defineCondition({
   name: 'scanning',
@@ -51,7 +46,8 @@ export const scanning = defineCondition({
   leastEvery: 15,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatInteger(threshold)} blocked uploads in a day`,
-  read: ({ account, subject }) => readScans(account, subject.targets),
+  read: ({ account, subject }): Promise<Scans> =>
+    readEach([...new Set(subject.targets)], (id) => account.uploadScanning.metrics(id)),
   judge(scans: Scans, { threshold, now, lookedAt }: JudgeInput): Observation {
     const wrongIf = `more than ${formatInteger(threshold)} in a day (UTC)`;
     const unread = explainFailures(scans);
@@ -116,8 +112,6 @@ interface ScanFigures {
   readonly trend: readonly (readonly [day: string, blocked: number | null])[];
 }
 
-/** Of the chart; the days of further shield zones are not stored. */
-const mostCharted = 6;
 const daysCharted = 14;
 
 export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
@@ -128,17 +122,12 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   missingTarget: 'Upload scanning needs the id of a shield zone: type it, then pick “Shield zone …”.',
   troubles: 'blocked uploads',
 
-  async collect(input) {
-    const { read, failures } = await readScans(input.account, input.targets.shieldZones);
-    const figures = read.map(({ item, value }, index) => {
-      const scan = compareDays(item, value, input);
-      return index < mostCharted ? scan : { ...scan, trend: [] };
-    });
-    return {
-      figures: read.length === 0 && failures.length > 0 ? undefined : figures,
-      failures: failures.map(({ item: what, reason }) => ({ what, reason })),
-    };
-  },
+  collect: (input) =>
+    collectEach(
+      input.targets.shieldZones,
+      (id) => input.account.uploadScanning.metrics(id),
+      (id, metrics) => compareDays(id, metrics, input),
+    ),
 
   describe(scans) {
     const moved = scans.filter(({ perDay, share, blocked = 0 }) => {
@@ -148,6 +137,18 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
     const blocked = sumReported(scans.map((one) => one.blocked));
     const scanned = sumReported(scans.map((one) => one.scanned));
     const days = Math.max(0, ...scans.map((one) => one.days));
+    const last = scans
+      .flatMap((one) => one.last ?? [])
+      .toSorted()
+      .at(-1);
+    const when = last === undefined ? '' : ` ${days > 1 ? 'in' : 'on'} ${describeDays(last, days)}`;
+    const share = shareOf(blocked, scanned) === undefined ? '' : formatPercent(blocked ?? 0, scanned ?? 0);
+    const numbers = [
+      blocked === undefined ? '*Blocked uploads:* not reported' : `*${pluralize(blocked, 'upload')} blocked*`,
+      scanned === undefined
+        ? 'files scanned: not reported'
+        : `${pluralize(scanned, 'file')} scanned${when}${share && ` (${share})`}`,
+    ];
     const [only] = scans.length === 1 ? scans : [];
     const isReported = blocked !== undefined || scanned !== undefined;
     return {
@@ -161,17 +162,14 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         // The CDN's own days have something unusual in a first run too.
         isFirst: since === undefined,
       })),
-      number: isReported
-        ? describeTotal(scans, { blocked, scanned, days })
-        : '*Upload scanning:* nothing reported',
+      number: isReported ? numbers.join(' · ') : '*Upload scanning:* nothing reported',
       compared: isReported ? describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)) : '',
       detail:
         scans.length === 0
           ? undefined
           : () => ({
-              lines: scans.map((scan) =>
-                renderScan(scan, { isReported: scan.since !== undefined && moved.includes(scan) }),
-              ),
+              // A line above it tells what moved.
+              lines: scans.map((scan) => renderScan(scan, scan.since !== undefined && moved.includes(scan))),
               table: [],
               note: 'By the CDN’s own days; today is not over and not counted.',
               chart: renderDayChart(scans),
@@ -179,26 +177,6 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
     };
   },
 };
-
-function describeTotal(
-  scans: readonly ScanFigures[],
-  { blocked, scanned, days }: { blocked: number | undefined; scanned: number | undefined; days: number },
-): string {
-  const last = scans
-    .flatMap(({ last }) => last ?? [])
-    .toSorted()
-    .at(-1);
-  const when = last === undefined ? '' : ` ${days > 1 ? 'in' : 'on'} ${describeDays(last, days)}`;
-  const share =
-    shareOf(blocked, scanned) === undefined ? '' : ` (${formatPercent(blocked ?? 0, scanned ?? 0)})`;
-  const uploads =
-    blocked === undefined ? '*Blocked uploads:* not reported' : `*${pluralize(blocked, 'upload')} blocked*`;
-  const files =
-    scanned === undefined
-      ? 'files scanned: not reported'
-      : `${pluralize(scanned, 'file')} scanned${when}${share}`;
-  return `${uploads} · ${files}`;
-}
 
 /**
  * One shield zone on the whole days since the previous run. The CDN keeps 28 days, so that even a first run compares:
@@ -212,7 +190,6 @@ function compareDays(
   const { since, base } = findEarlier(input, (scans) => scans.find((found) => found.id === id));
   const days = countDaysSince(base, input.now);
   const byDay = new Map(metrics.days.flatMap((day) => (day.day === undefined ? [] : [[day.day, day]])));
-  // Today is not over.
   const whole = [...byDay.keys()].filter((day) => day < toUtcDay(input.now)).toSorted();
   const last = whole.at(-1);
   const trend = whole
@@ -267,20 +244,14 @@ function describeDays(last: string, days: number): string {
   return days > 1 ? `${days} days to ${formatShortDay(last)}` : formatShortDay(last);
 }
 
-/** `isReported`: a line above it tells the comparison. */
-function renderScan(
-  { id, scanned, blocked, last, days, perDay }: ScanFigures,
-  { isReported }: { readonly isReported: boolean },
-): string {
+function renderScan({ id, scanned, blocked, last, days, perDay }: ScanFigures, isToldAbove: boolean): string {
   const when = last === undefined ? 'no day reported' : describeDays(last, days);
   const [uploads, files] = [blocked, scanned].map((one) =>
     one === undefined ? 'not reported' : formatInteger(one),
   );
-  const numbers =
-    blocked === undefined && scanned === undefined
-      ? 'Nothing reported'
-      : `*${uploads}* blocked of ${files} files scanned`;
-  const compared = isReported ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
+  const isReported = blocked !== undefined || scanned !== undefined;
+  const numbers = isReported ? `*${uploads}* blocked of ${files} files scanned` : 'Nothing reported';
+  const compared = isToldAbove ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
   return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}${compared}`;
 }
 

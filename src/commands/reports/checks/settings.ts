@@ -46,7 +46,6 @@ interface Cursor {
   readonly cursor: number;
 }
 
-/** Changes of one check that have a line of their own. */
 const mostInAlert = 49;
 
 /** A setting of a zone that changed since the last check. */
@@ -91,7 +90,6 @@ export const settings = defineCondition({
   next: (part) => showZone(part, 'zones'),
 });
 
-/** The newest change first. */
 function listParts(changes: readonly StoredChange[], total: number): Part[] {
   const parts = changes.slice(0, mostInAlert).map(
     (change): Part => ({
@@ -123,12 +121,9 @@ interface SettingsFigures {
   /** When the digest last reported them, as ISO text; absent in the first run. */
   readonly since?: string | undefined;
   readonly zones: number;
-  /** Zones that were read for the first time. */
   readonly first: number;
   readonly total: number;
-  /** The newest first. */
   readonly changes: readonly ChangeFigures[];
-  /** Chosen, and not in the account. */
   readonly missing: readonly string[];
 }
 

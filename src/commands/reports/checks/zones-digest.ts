@@ -43,78 +43,58 @@ import {
   trendOf,
 } from './figures.ts';
 
+/** `scope`: the chosen zones; empty for all. Figures of another scope are not compared with. Moments are ISO text. */
 interface ZoneFigures {
-  /** The chosen zones; empty for all. Figures of another scope are not compared with. */
   readonly scope: string;
-  /** When the digest last reported them, as ISO text; absent in the first run. */
+  /** When the digest last reported them; absent in the first run. */
   readonly since?: string | undefined;
   readonly zones: number;
   readonly skipped: number;
-  /** Bytes this month; absent where no zone reports any. */
+  /** Bytes and dollars of this month; absent where no zone reports any. */
   readonly used?: number | undefined;
-  /** Dollars this month, likewise. */
   readonly charges?: number | undefined;
   /** Those of the previous run, where they are of this month. */
   readonly chargesBefore?: number | undefined;
   readonly attention: number;
-  /** Bytes a day since the last run that is at least six hours old. */
+  /** Bytes and dollars a day since the last run that is at least six hours old. */
   readonly perDay?: Comparison | undefined;
-  /** Dollars a day likewise. */
   readonly chargesPerDay?: Comparison | undefined;
-  /** Those that used most, the most first. */
-  readonly busiest: readonly ZoneUse[];
-  /** Zones that reached their monthly limit, or will, the soonest first. */
+  readonly busiest: readonly (ZoneUse & {
+    readonly used: number;
+    readonly perDay?: Comparison | undefined;
+  })[];
+  /** Zones that reached their monthly limit (without `reaches`), or will, the soonest first. */
   readonly limits: readonly LimitFigures[];
   /** Zones with a reason to look at them, the most urgent first. */
-  readonly troubled: readonly TroubledZone[];
-  /** Chosen, and not in the account. */
+  readonly troubled: readonly (ZoneUse & { readonly flags: number })[];
   readonly missing: readonly string[];
   /** Against what the digest last reported; absent in the first run. */
-  readonly news?: ZoneNews | undefined;
-  /** Bytes a day, run by run. */
+  readonly news?:
+    | Readonly<Record<'joined' | 'left', NamedGroup> & Record<'became' | 'recovered', ByState>>
+    | undefined;
   readonly trend: readonly Point[];
 }
 
-interface ZoneUse extends Named {
-  readonly used: number;
-  readonly limit?: number | undefined;
-  readonly perDay?: Comparison | undefined;
-}
-
-interface LimitFigures extends Named {
+type ByState = Readonly<Record<Attention, NamedGroup>>;
+type ZoneUse = Named & { readonly used?: number | undefined; readonly limit?: number | undefined };
+/** `isNew`: the digest has not reported it yet. */
+type LimitFigures = Named & {
   readonly used: number;
   readonly limit: number;
-  /** ISO text; absent: it has reached it. */
   readonly reaches?: string | undefined;
-  /** The digest has not reported it yet. */
   readonly isNew: boolean;
-}
-
-interface TroubledZone extends Named {
-  readonly flags: number;
-  readonly used?: number | undefined;
-  readonly limit?: number | undefined;
-}
-
-interface ZoneNews {
-  readonly joined: NamedGroup;
-  readonly left: NamedGroup;
-  readonly became: Readonly<Record<Attention, NamedGroup>>;
-  readonly recovered: Readonly<Record<Attention, NamedGroup>>;
-}
+};
 
 /** The last report of every zone, by column: three texts for any number of zones. */
 interface ZoneBaseline {
   readonly scope: string;
-  /** When it was read, as ISO text. */
   readonly at: string;
   /** The first run on this account, as ISO text: earlier figures are of another account. */
   readonly since: string;
-  /** A line a zone, as in `names`. */
+  /** A line a zone; of `flags` a character. */
   readonly ids: string;
-  /** A character a zone: its flags. */
-  readonly flags: string;
   readonly names: string;
+  readonly flags: string;
 }
 
 /** Why a zone needs attention, and what was reported of its monthly limit: a bit each, stored. */
@@ -125,14 +105,12 @@ const flagNames = [
 ] as const;
 type Flag = (typeof flagNames)[number];
 
-/** As many as there are combinations of flags. */
 const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 function hasFlag(flags: number, ...wanted: readonly Flag[]): boolean {
   return wanted.some((flag) => (flags & (1 << flagNames.indexOf(flag))) !== 0);
 }
 
-/** Words of the states, the most urgent first. */
 const states = (
   [
     ['suspended', 0, ':no_entry:', 'newly suspended', 'no longer suspended'],
@@ -216,12 +194,13 @@ async function collectZones(
     before && found.scope === scope && at >= Date.parse(since) ? found : undefined,
   );
   const { flags, news, ...found } = await walkZones(zones, before, now);
-  const used = sumToCents(zones.map(({ bandwidthUsed }) => bandwidthUsed));
-  const charges = sumToCents(zones.map((zone) => zone.charges));
-  const perDay = compareRate(used, { past, now, find: (found) => found, floor: noise.bytes });
-  const chargesPerDay = compareRate(charges, {
-    past,
-    now,
+  const [used, charges] = [
+    sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)),
+    sumReported(zones.map((zone) => zone.charges)),
+  ].map((sum) => (sum === undefined ? undefined : roundToCents(sum)));
+  const perDay = compareRate(past, now, { used, find: (found) => found, floor: noise.bytes });
+  const chargesPerDay = compareRate(past, now, {
+    used: charges,
     find: (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
     floor: noise.dollars,
   });
@@ -246,9 +225,8 @@ async function collectZones(
       ...toNamed(zone),
       used: bandwidthOf(zone),
       limit: zone.bandwidthLimit,
-      perDay: compareRate(zone.bandwidthUsed, {
-        past,
-        now,
+      perDay: compareRate(past, now, {
+        used: zone.bandwidthUsed,
         find: ({ busiest }) => busiest.find(({ id }) => id === zone.id),
         floor: noise.bytes,
       }),
@@ -273,16 +251,11 @@ function readBaseline({ ids, flags, names }: ZoneBaseline): KnownZones {
   );
 }
 
-/** Counts zones and keeps the names of the first. */
 type Group = { count: number; readonly first: Named[] };
 
 const createGroup = (): Group => ({ count: 0, first: [] });
-const createGroups = (): Record<Attention, Group> => ({
-  suspended: createGroup(),
-  disabled: createGroup(),
-  'near-limit': createGroup(),
-  'no-certificate': createGroup(),
-});
+const createGroups = () =>
+  Object.fromEntries(states.map(({ state }) => [state, createGroup()])) as Record<Attention, Group>;
 
 function add(group: Group, { id, name }: Named): void {
   group.count += 1;
@@ -292,7 +265,7 @@ function add(group: Group, { id, name }: Named): void {
 /** What is notable of each zone now, and how it differs from the last report. In pieces: other work gets its turn. */
 async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | undefined, now: Date) {
   const flags: string[] = [];
-  const byUrgency = urgency.map((): TroubledZone[] => []);
+  const byUrgency = urgency.map((): (ZoneUse & { flags: number })[] => []);
   const limits: LimitFigures[] = [];
   const news = {
     joined: createGroup(),
@@ -352,23 +325,24 @@ function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, st
   return `${name} (${without[0]}${without.length > 1 ? ` and ${without.length - 1} more` : ''})`;
 }
 
+interface Counter {
+  readonly used: number | undefined;
+  readonly find: (
+    found: ZoneFigures,
+  ) => { readonly used?: number | undefined; readonly perDay?: Comparison | undefined } | undefined;
+  readonly floor: number;
+}
+
 /**
  * How fast a monthly counter grows a day, compared with earlier runs: since the last one; after the start of a new month, in
  * this month, from six hours on. Undefined where it cannot be known: the counter fell within a month, or did not fall with
  * a new one, since it may have grown past its earlier value or not have started again yet.
  */
 function compareRate(
-  used: number | undefined,
-  about: {
-    readonly past: Earlier<ZoneFigures>;
-    readonly now: Date;
-    readonly find: (
-      found: ZoneFigures,
-    ) => { readonly used?: number | undefined; readonly perDay?: Comparison | undefined } | undefined;
-    readonly floor: number;
-  },
+  past: Earlier<ZoneFigures>,
+  now: Date,
+  { used, find, floor }: Counter,
 ): Comparison | undefined {
-  const { past, now, find, floor } = about;
   const { base } = past;
   const before = base && find(base.figures)?.used;
   if (used === undefined || base === undefined || before === undefined) return undefined;
@@ -384,11 +358,6 @@ function compareRate(
 /** Two decimals: floating-point noise behind them would differ from run to run. */
 function roundToCents(number: number): number {
   return Math.round(number * 100) / 100;
-}
-
-function sumToCents(numbers: readonly (number | undefined)[]): number | undefined {
-  const total = sumReported(numbers);
-  return total === undefined ? undefined : roundToCents(total);
 }
 
 function listFindings(figures: ZoneFigures): Finding[] {
@@ -474,7 +443,6 @@ function describeTotal(rate: Comparison | undefined, format: (value: number) => 
     : undefined;
 }
 
-/** What needs attention first, then the busiest. */
 function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlock[] {
   const reaches = new Map(limits.map((limit) => [limit.id, limit.reaches]));
   const ids = new Set(troubled.map(({ id }) => id));
@@ -484,7 +452,7 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
   return renderTable({
     caption: 'What needs attention, then the busiest',
     columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
-    rows: [...troubled, ...others].slice(0, mostRows).map((zone: TroubledZone) => {
+    rows: [...troubled, ...others].slice(0, mostRows).map((zone: ZoneFigures['troubled'][number]) => {
       const { id, name, used, limit } = zone;
       const rate = rates.get(id);
       return [
@@ -503,7 +471,10 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
 }
 
 /** `disabled, at limit`, `limit on 27 Nov`, `fine` */
-function explainFlags({ flags, used = 0, limit = 0 }: TroubledZone, reaches: string | undefined): string {
+function explainFlags(
+  { flags, used = 0, limit = 0 }: ZoneFigures['troubled'][number],
+  reaches: string | undefined,
+): string {
   const isNear = hasFlag(flags, 'near-limit') && !hasFlag(flags, 'limit-reached');
   const reasons = [
     hasFlag(flags, 'suspended') && 'suspended',

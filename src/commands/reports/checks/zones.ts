@@ -18,15 +18,12 @@ import {
   toNote,
 } from './check.ts';
 
-/** Bounds of what is stored of one check. */
 const mostParts = 50;
 const mostEvidence = 30;
 
 /** A figure of one zone against the condition. `severity` orders: the highest is the worst. */
 interface ZoneFigure extends Evidence {
-  /** Of its part; the zone's by default. */
   readonly id?: string;
-  /** Of its part; `is` by default. */
   readonly text?: string;
   readonly severity: number;
   readonly value?: number;
@@ -37,9 +34,7 @@ interface ZoneFigure extends Evidence {
 interface ZoneCondition<Name extends string>
   extends Omit<Condition<Name>, 'target' | 'describe' | 'evaluate' | 'next' | 'isEvent'> {
   readonly describe: (settings: JudgeSettings) => string;
-  /** Nothing for a zone that has no such figure. */
   readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
-  /** Says so of a chosen zone. */
   readonly absent: string;
   /** What the chart draws: how many figures are wrong, or the highest value. */
   readonly charts: 'wrong' | 'highest';
@@ -127,7 +122,6 @@ function keepWorst(found: Found[]): void {
   found.splice(mostParts);
 }
 
-/** A zone that delivers nothing. */
 export const zoneState = defineZoneCondition({
   name: 'zone-state',
   label: 'Zone disabled or suspended',
@@ -258,7 +252,6 @@ export const missingCertificates = defineZoneCondition({
 
 const mostCharged = 20;
 
-/** Charges of this month so far, of the chosen zones or of all together. */
 export const charges = defineCondition({
   name: 'charges',
   label: 'Charges this month',

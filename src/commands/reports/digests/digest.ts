@@ -21,11 +21,9 @@ import { digestKinds, findDigestKind } from './kinds.ts';
 interface CollectOptions extends DigestPast {
   /** Its requests are cancelled when the bot stops or the run took too long. */
   readonly account: AccountReads;
-  /** The moment that the digest speaks of. */
   readonly now: Date;
   /** A failure in words (mrkdwn, escaped), with the reference that is in the log. */
   readonly explain: (error: unknown) => Pick<Failure, 'message' | 'reference'>;
-  /** After so long no further log is requested. */
   readonly patienceMs?: number;
 }
 
@@ -87,7 +85,6 @@ function throwIfFatal(reason: unknown): void {
 
 const mostDescribed = 3;
 
-/** The first few failures in words, the others as a number. */
 function describeFailures(
   failures: readonly ReadFailure[],
   explain: CollectOptions['explain'],

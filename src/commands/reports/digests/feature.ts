@@ -57,7 +57,6 @@ function sortDays(days: ReadonlySet<number>): number[] {
   return [...days].toSorted((a, b) => a - b);
 }
 
-/** Undefined until days, time and zone are filled in. */
 export function readSchedule(fields: Fields): Schedule | undefined {
   const { data } = z.object(scheduleFields).safeParse(fields);
   return data && { time: data.time, everyHours: data.repeat, zone: data.timezone, ...data.days };
@@ -65,7 +64,6 @@ export function readSchedule(fields: Fields): Schedule | undefined {
 
 const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
 
-/** Parses the form's fields. */
 export const digestFields = z
   .object({
     ...scheduleFields,
@@ -112,7 +110,6 @@ export const digestFields = z
     };
   });
 
-/** The form's fields for an existing digest. */
 export function writeFields({ subject: { kinds, targets, only }, schedule, channel }: DigestOrder): Fields {
   const { weekdays, monthDays, time, everyHours, zone } = schedule;
   const chosen = findChoice(weekdays) ?? weekdays.flatMap((day) => findChoice([day]) ?? []);
@@ -136,7 +133,6 @@ function findChoice(days: readonly number[]): string | undefined {
 
 const saving = createSaving('digest', writeFields, renderForm);
 
-/** `typed`: words behind the command that may name kinds. */
 async function newForm(typed: readonly string[], context: Context) {
   const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
   const fields = {
@@ -297,7 +293,6 @@ export const digest = defineReportFeature('digest', {
   pickers: [targetPicker, timeZonePicker],
 });
 
-/** Runs at once, into its channel. */
 async function run(id: string, context: Context): Promise<Message> {
   const digest = await findManaged('digest', id, context);
   if (digest.paused && digest.paused.reason !== 'by-hand')

@@ -10,7 +10,6 @@ const kinds = [zonesDigest, errorsDigest, scanningDigest, appsDigest, settingsDi
 
 type Kind = (typeof kinds)[number];
 export type DigestKindName = Kind['name'];
-/** A run's figures, by kind. */
 export type FiguresByKind = {
   readonly [Name in DigestKindName]?: Parameters<Extract<Kind, { name: Name }>['describe']>[0] | undefined;
 };

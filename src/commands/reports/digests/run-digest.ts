@@ -22,13 +22,13 @@ import { baselineAfterSilence, collectDigest, renderDigest } from './digest.ts';
 import {
   acceptBaseline,
   beginAttempt,
+  type FinalPost,
   findRun,
   loadPast,
   moveRun,
   parseStored,
   type RunKey,
   type RunRow,
-  type RunState,
   storePendingBaseline,
 } from './runs.ts';
 
@@ -36,13 +36,11 @@ import {
 const mostFailedRequests = 4;
 /** Consecutive failed runs after which a digest is paused. */
 const mostFailures = 3;
-/** An attempt that takes longer has failed. */
 const collectingMs = 3 * minuteMs;
 /** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
 const firstPauseMs = 20_000;
 const longestPauseMs = 10 * minuteMs;
 
-/** A run that starts later than this is marked late. */
 const lateMs = 10 * minuteMs;
 /** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
 const tooOldMs = 6 * hourMs;
@@ -78,7 +76,6 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
   }
 }
 
-/** Without a schedule a person asked for the run. */
 function classifyLateness(
   schedule: Schedule | undefined,
   due: Date,
@@ -141,7 +138,6 @@ async function handleFailure(attempt: Attempt, error: unknown, failures: number)
   await postInstead(attempt, { arrives: 'failed', failure });
 }
 
-/** Posts why there is no report. */
 async function postInstead(attempt: Attempt, post: Pick<Post, 'arrives' | 'failure'>): Promise<void> {
   await attempt.db.transaction().execute(async (trx) => {
     if (await moveRun(trx, attempt.run, 'collecting', 'sending')) await putPost(trx, attempt, post);
@@ -159,19 +155,16 @@ async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: P
 
 /** What a post says beside the figures of its run. */
 interface Post {
-  /** The state of the run once the post has arrived. */
-  readonly arrives: Extract<RunState, 'sent' | 'skipped' | 'failed'>;
+  readonly arrives: FinalPost;
   /** As it was when the run was collected. */
   readonly order?: Pick<DigestSubject, 'only' | 'timeZone'>;
   /** When it was collected, as ISO text, if that was late. */
   readonly late?: string | undefined;
-  /** Why the run failed. */
   readonly failure?: Failure;
 }
 
 interface AboutRun extends Post {
   readonly digestId: string;
-  /** ISO text. */
   readonly due: string;
   /** The `attempts` of the run that made it. */
   readonly attempt: number;
@@ -254,7 +247,6 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
   },
 });
 
-/** The rest of a post, in its thread. */
 const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPorts>({
   kind: 'digest-detail',
   render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
@@ -268,7 +260,6 @@ async function loadPost(db: Db, { digestId, due, order }: AboutRun) {
   return digest && run && { digest, run, rendered: order && collected && renderDigest(collected, order) };
 }
 
-/** Says in the place of a message that Slack refuses as it is. */
 async function renderRefused(
   { digestId, due, arrives }: AboutRun,
   { code, reference }: Refusal,
@@ -305,5 +296,4 @@ const unknownNotice = defineMessage({
   },
 });
 
-/** Every kind of message that digests put into the outbox. */
 export const digestMessages = [digestPost, digestDetail, unknownNotice];

@@ -1,6 +1,15 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import type { Person } from '../../../auth/identity.ts';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
-import { type Collected, type DigestBaseline, type DigestPast, storedVersion } from '../model.ts';
+import {
+  type Collected,
+  type Digest,
+  type DigestBaseline,
+  type DigestPast,
+  type ReportOptions,
+  storedVersion,
+} from '../model.ts';
+import { enqueueRun } from '../queue.ts';
 
 export type RunRow = Selectable<Schema['report_runs']>;
 export type RunKey = Pick<RunRow, 'report_id' | 'due'>;
@@ -9,39 +18,68 @@ export type RunKey = Pick<RunRow, 'report_id' | 'due'>;
  * `due` → `collecting` → `sending` (its post is in the outbox) → `sent`; or, in the end, `quiet` (its threshold asks for
  * silence), `skipped`, `failed`, `unknown` (Slack gave no answer to the post) or `cancelled`.
  */
-export type RunState =
-  | 'due'
-  | 'collecting'
-  | 'sending'
-  | 'sent'
-  | 'quiet'
-  | 'skipped'
-  | 'failed'
-  | 'unknown'
-  | 'cancelled';
+export type RunState = 'due' | 'collecting' | 'sending' | 'quiet' | 'unknown' | 'cancelled' | FinalPost;
+export type FinalPost = 'sent' | 'skipped' | 'failed';
 
 /** Presses within this time are one request. */
 const doublePressMs = 5_000;
 
-/**
- * Stores a run that a person asks for. False where one is on its way into the channel already, or the same person asked a
- * moment ago. The lock makes simultaneous requests wait for each other.
- */
-export async function storeManualRun(trx: Trx, key: RunKey, by: string): Promise<boolean> {
-  await trx.selectFrom('reports').select('id').where('id', '=', key.report_id).forUpdate().execute();
-  const since = new Date(key.due.getTime() - doublePressMs);
-  const underWay = await trx
-    .selectFrom('report_runs')
-    .select('due')
-    .where('report_id', '=', key.report_id)
-    .where(
-      sql<SqlBool>`(state = 'due' and (by_hand is not null or run_at <= ${key.due}::timestamptz)
-        or state in ('collecting', 'sending')
-        or (by_hand = ${by} and state = 'sent' and due > ${since}::timestamptz))`,
-    )
-    .executeTakeFirst();
-  if (!underWay) await insertRuns(trx, [{ ...key, by_hand: by }]);
-  return !underWay;
+/** What commands do with digests and their runs, beside their life. */
+export function createDigestWork({ db, enqueue, now }: ReportOptions) {
+  const begin = (key: RunKey, store: (trx: Trx) => Promise<boolean>): Promise<boolean> =>
+    db.transaction().execute(async (trx) => {
+      const isStored = await store(trx);
+      if (isStored) await enqueueRun(enqueue, key, { in: trx });
+      return isStored;
+    });
+
+  return {
+    /** How the last run of each digest of a tenant ended or goes. */
+    async listLastRuns(tenant: string) {
+      const runs = await db
+        .selectFrom('report_runs')
+        .innerJoin('reports', 'reports.id', 'report_id')
+        .distinctOn('report_id')
+        .select(['report_id', 'due', 'report_runs.state'])
+        .where('tenant', '=', tenant)
+        .where('report_runs.state', 'not in', ['due', 'cancelled'])
+        .orderBy('report_id')
+        .orderBy('due', 'desc')
+        .execute();
+      return new Map(runs.map((run) => [run.report_id, run]));
+    },
+    loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),
+    /**
+     * Runs at once, whatever the schedule says. False where a run is on its way into the channel already, or the same person
+     * asked a moment ago. The lock makes simultaneous requests wait for each other.
+     */
+    runNow({ id }: Digest, { userId }: Person): Promise<boolean> {
+      const due = now();
+      const since = new Date(due.getTime() - doublePressMs);
+      return begin({ report_id: id, due }, async (trx) => {
+        await trx.selectFrom('reports').select('id').where('id', '=', id).forUpdate().execute();
+        const underWay = await trx
+          .selectFrom('report_runs')
+          .select('due')
+          .where('report_id', '=', id)
+          .where(
+            sql<SqlBool>`(state = 'due' and (by_hand is not null or run_at <= ${due}::timestamptz)
+              or state in ('collecting', 'sending')
+              or (by_hand = ${userId} and state = 'sent' and due > ${since}::timestamptz))`,
+          )
+          .executeTakeFirst();
+        if (!underWay) await insertRuns(trx, [{ report_id: id, due, by_hand: userId }]);
+        return !underWay;
+      });
+    },
+    /** Runs once more: a person looked, and the post is not there. False where the run's fate is not unknown any more. */
+    postAgain({ id }: Digest, due: Date): Promise<boolean> {
+      const key = { report_id: id, due };
+      return begin(key, (trx) =>
+        updateRun(trx, { ...key, state: 'unknown' }, { state: 'due', run_at: now() }),
+      );
+    },
+  };
 }
 
 /** Stores runs; one that is stored already has run, or will. */
@@ -70,11 +108,8 @@ export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): P
 }
 
 export function findRun(db: Db, { report_id, due }: RunKey): Promise<RunRow | undefined> {
-  return db
-    .selectFrom('report_runs')
-    .selectAll()
-    .where((row) => row.and({ report_id, due }))
-    .executeTakeFirst();
+  const run = db.selectFrom('report_runs').selectAll();
+  return run.where((row) => row.and({ report_id, due })).executeTakeFirst();
 }
 
 /** Begins an attempt at collecting. Undefined where the run is further already, or was taken back. */
@@ -89,22 +124,26 @@ export function beginAttempt(db: Db, { report_id, due }: RunKey): Promise<RunRow
 }
 
 /** Moves a run on. False where it is not in that state, or another attempt has overtaken this one. */
-export async function moveRun(
+export function moveRun(
   db: Db,
   { report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>,
   from: RunState,
   to: RunState,
   changes: Partial<Pick<RunRow, 'run_at' | 'attempts' | 'figures'>> = {},
 ): Promise<boolean> {
-  const result = await db
-    .updateTable('report_runs')
-    .set({ ...changes, state: to })
-    .where((row) => row.and({ report_id, due, attempts, state: from }))
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  return updateRun(db, { report_id, due, attempts, state: from }, { ...changes, state: to });
 }
 
-/** Earlier runs that a run is compared with. */
+async function updateRun(
+  db: Db,
+  which: RunKey & Partial<RunRow>,
+  changes: Partial<RunRow>,
+): Promise<boolean> {
+  const update = db.updateTable('report_runs').set(changes);
+  const { numUpdatedRows } = await update.where((row) => row.and(which)).executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
 const mostHistory = 60;
 
 /** The basis of comparison of a run that is due then: the runs that posted or stayed silent, and the baseline. */
@@ -169,15 +208,10 @@ export async function storePendingBaseline(
  * this one was collected: its findings may be reported again, and nothing is lost.
  */
 export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promise<boolean> {
+  const none = { next_body: null, next_due: null, next_base: null };
   const result = await db
     .updateTable('report_baselines')
-    .set({
-      revision: sql<number>`revision + 1`,
-      body: sql<string>`next_body`,
-      next_body: null,
-      next_due: null,
-      next_base: null,
-    })
+    .set({ revision: sql<number>`revision + 1`, body: sql<string>`next_body`, ...none })
     .where((row) => row.and({ report_id, next_due: due }))
     .whereRef('next_base', '=', 'revision')
     .executeTakeFirst();

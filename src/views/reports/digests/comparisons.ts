@@ -90,10 +90,8 @@ export function renderTrend(
   return renderChart({ kind: 'line', ...about, labels, series });
 }
 
-/** Names in one line of a thread, and lines of one part. */
 export const mostListed = 10;
 
-/** A zone's name, else its id. */
 export function describeName({ id, name }: NamedGroup['first'][number], longest = 60): string {
   return escapeMrkdwn(name, longest) || `zone ${escapeMrkdwn(id, 20)}`;
 }

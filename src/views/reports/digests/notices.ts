@@ -53,14 +53,12 @@ export function renderOwnDigest(
   ]);
 }
 
-/** For a run that is too old to be useful. */
 export function renderSkipped(digest: Digest, due: Date, missed: number): Message {
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
   const text = `Skipped while the bot was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
   return message(text, [section(`:zzz: ${text}`), runButtons(digest.id), footer(digest)]);
 }
 
-/** For a run that failed after all attempts. */
 export function renderRunFailed(
   digest: Digest,
   due: Date,

@@ -17,7 +17,6 @@ export interface Section {
   readonly troubles: number;
   /** When the digest last reported each of its parts, as ISO text; undefined for a part reported the first time. */
   readonly since: readonly (string | undefined)[];
-  /** The changes worth a line of the post. */
   readonly findings: readonly Finding[];
   /** What there is, and how it compares. */
   readonly number: string;
@@ -26,9 +25,7 @@ export interface Section {
   readonly detail: (() => Detail) | undefined;
 }
 
-/** One thing that changed. */
 export interface Finding {
-  /** The lowest is the most urgent. */
   readonly weight: number;
   /** mrkdwn, with at most so many names. Absent where the number line says it already. */
   readonly line?: (mostNames: number) => string;
@@ -40,18 +37,14 @@ export interface Finding {
 
 /** A message of a digest's thread, below what changed. */
 export interface Detail {
-  /** The section's label unless told otherwise. */
   readonly title?: string;
-  /** mrkdwn: what the table does not tell. */
   readonly lines: readonly Maybe<string>[];
-  /** One table, or nothing. */
   readonly table: readonly MessageBlock[];
   readonly note: string;
   /** One chart, or nothing. Of all sections' charts the one that explains most stands in the channel. */
   readonly chart: readonly MessageBlock[];
 }
 
-/** A part that could not be read. */
 export interface Unread {
   /** mrkdwn: `origin errors of shop` */
   readonly name: string;
@@ -64,17 +57,14 @@ export interface Unread {
 export interface RenderedDigest {
   /** A few lines for the channel; its frame (buttons, late, skipped) comes on top. */
   readonly top: Message;
-  /** The detail, in its thread, in order. */
   readonly thread: readonly Message[];
   /** Its threshold asks for silence: nothing is posted. A preview is shown all the same. */
   readonly quiet: boolean;
-  /** There was nothing to compare with. */
   readonly isFirst: boolean;
 }
 
 /** As many lines fit on a phone. */
 const mostLines = 6;
-/** Names in one of them. */
 const mostNames = 3;
 /** Characters that fit into three lines of a phone. */
 const longestLine = 220;

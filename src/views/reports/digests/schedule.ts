@@ -50,7 +50,6 @@ export function formatRunTime(at: Date, timeZone: string): string {
   return format.format(at).replaceAll(',', '');
 }
 
-/** `a, b and c`. */
 export function joinWords(words: readonly string[], joint = 'and'): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }
