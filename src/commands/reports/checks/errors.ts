@@ -227,6 +227,58 @@ function addUp(
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
+/** Judges all zones together, whose rows are zones; or each origin host by itself. */
+function judgeErrors(
+  facts: ErrorFacts,
+  input: JudgeInput<RunMemory>,
+  how: 'together' | 'by host',
+): Observation<RunMemory> {
+  const { threshold, now, memory } = input;
+  const { read, unread, notes } = explainFacts(facts);
+  const isByHost = how === 'by host';
+  const all = sumWindow(read, input, unread.length > 0);
+  const groups = Map.groupBy(read, ({ id, host = '' }) => (isByHost ? host : id));
+  const sums = [...groups]
+    .map(([id, zones]) => {
+      const isPartial = isByHost && unread.some(({ host }) => host === id);
+      const { text, total } = sumWindow(zones, input, isPartial);
+      const is = zones.length > 1 ? `${text} of ${pluralize(zones.length, 'zone')}` : text;
+      return { id, zones, is, total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
+    })
+    .toSorted((a, b) => b.total - a.total);
+  const value = isByHost ? sums[0]?.total : all.total;
+  const isFiring = (value ?? 0) > threshold;
+  const least = isByHost ? threshold + 1 : Math.min(threshold + 1, all.total * leastShare);
+  const isWrong = (total: number): boolean => isFiring && total > 0 && total >= least;
+  const undated = assertDated(read, now, isFiring);
+  const wrongIf = `more than ${formatInteger(threshold)}${!isByHost && read.length > 1 ? ' together' : ''}`;
+  const wrong = sums.filter(({ total }) => isWrong(total));
+  // By host only zones of hosts that fired are added up.
+  const ofRun = new Set([
+    ...Object.keys(memory?.run?.counted ?? {}),
+    ...wrong.flatMap(({ zones }) => zones.map(({ id }) => id)),
+  ]);
+  const counted = isByHost ? read.filter(({ id }) => ofRun.has(id)) : read;
+  const together = {
+    name: `${pluralize(read.length, 'zone')} together`,
+    is: all.count,
+    wrongIf,
+    isWrong: isFiring,
+  };
+  return {
+    parts: wrong.map(({ id, name, is, total }) => ({ id, name, text: is, value: total })),
+    value,
+    ...addUp(counted, input, { isWrong: isFiring, from: all.from }),
+    unread: unread.flatMap(({ id, host }) => (isByHost ? (host ?? []) : id)),
+    evidence: [
+      ...(isByHost || read.length < 2 ? [] : [together]),
+      ...undated,
+      ...notes.slice(0, 10),
+      ...sums.map(({ name, is, total }) => ({ name, is, wrongIf, isWrong: isWrong(total) })),
+    ].slice(0, 30),
+  };
+}
+
 const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately, then the busiest.`;
 
 const ofLogs = {
@@ -258,35 +310,7 @@ export const originErrors = defineCondition({
   threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
   describe: ({ threshold, window }) =>
     `more than ${pluralize(threshold, 'origin error')} in ${formatWindow(window)}`,
-  judge(facts: ErrorFacts, input: JudgeInput<RunMemory>): Observation<RunMemory> {
-    const { threshold, now } = input;
-    const { read, unread, notes } = explainFacts(facts);
-    const together = sumWindow(read, input, unread.length > 0);
-    const { total, from } = together;
-    const isWrong = total > threshold;
-    const undated = assertDated(read, now, isWrong);
-    const wrongIf = `more than ${formatInteger(threshold)}${read.length > 1 ? ' together' : ''}`;
-    const zones = read
-      .map(({ id, name, ...zone }) => {
-        const { total: value, text } = sumWindow([{ id, name, ...zone }], input);
-        const isNamed = isWrong && value > 0 && (value > threshold || value >= total * leastShare);
-        return { part: { id, name, text, value }, evidence: { name, is: text, wrongIf, isWrong: isNamed } };
-      })
-      .toSorted((a, b) => b.part.value - a.part.value);
-    const all = { name: `${pluralize(zones.length, 'zone')} together`, is: together.count, wrongIf, isWrong };
-    return {
-      parts: zones.flatMap(({ part, evidence }) => (evidence.isWrong ? [part] : [])),
-      value: total,
-      ...addUp(read, input, { isWrong, from }),
-      unread: unread.map(({ id }) => id),
-      evidence: [
-        ...(zones.length > 1 ? [all] : []),
-        ...undated,
-        ...notes.slice(0, 10),
-        ...zones.map(({ evidence }) => evidence),
-      ].slice(0, 30),
-    };
-  },
+  judge: (facts: ErrorFacts, input: JudgeInput<RunMemory>) => judgeErrors(facts, input, 'together'),
   unit: 'Errors',
 });
 
@@ -316,38 +340,7 @@ export const hostErrors = defineCondition({
     const notes = absent.map((host) => toNote(truncate(host, 60), 'no zone fetches from it'));
     return readLogs(account, { zones, notes: [...listMissing([], skipped), ...notes] });
   },
-  judge(facts: ErrorFacts, input: JudgeInput<RunMemory>): Observation<RunMemory> {
-    const { threshold, now, memory } = input;
-    const { read, unread, notes } = explainFacts(facts);
-    const wrongIf = `more than ${formatInteger(threshold)}`;
-    const hosts = [...Map.groupBy(read, ({ host = '' }) => host)]
-      .map(([id, zones]) => {
-        const sum = sumWindow(
-          zones,
-          input,
-          unread.some(({ host }) => host === id),
-        );
-        const is = `${sum.text}${zones.length > 1 ? ` of ${pluralize(zones.length, 'zone')}` : ''}`;
-        const isWrong = sum.total > threshold;
-        return { id, zones, ...sum, evidence: { name: truncate(id, 60), is, wrongIf, isWrong } };
-      })
-      .toSorted((a, b) => b.total - a.total);
-    const wrong = hosts.filter(({ evidence }) => evidence.isWrong);
-    const isWrong = wrong.length > 0;
-    const undated = assertDated(read, now, isWrong);
-    const ofRun = new Set([
-      ...Object.keys(memory?.run?.counted ?? {}),
-      ...wrong.flatMap(({ zones }) => zones.map(({ id }) => id)),
-    ]);
-    const counted = read.filter(({ id }) => ofRun.has(id));
-    return {
-      parts: wrong.map(({ id, total, evidence: { name, is } }) => ({ id, name, text: is, value: total })),
-      value: hosts[0]?.total,
-      ...addUp(counted, input, { isWrong, from: hosts[0]?.from ?? now.getTime() }),
-      unread: unread.flatMap(({ host }) => host ?? []),
-      evidence: [...undated, ...notes.slice(0, 10), ...hosts.map(({ evidence }) => evidence)].slice(0, 30),
-    };
-  },
+  judge: (facts: ErrorFacts, input: JudgeInput<RunMemory>) => judgeErrors(facts, input, 'by host'),
   unit: 'Errors of the worst host',
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
@@ -653,21 +646,22 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<ErrorF
     };
   });
   const total = zones.reduce((sum, zone) => sum + zone.total, 0);
-  const flatten = (counts: ReadonlyMap<string, number>, most: number): Counts =>
-    rank(counts)
-      .slice(0, most)
-      .map(([name, count]) => [flattenName(name), count]);
   return {
     from: new Date(from).toISOString(),
     total,
     perDay: compare(total, (found) => found.perDay),
     zones: zones.toSorted((a, b) => b.total - a.total),
-    codes: flatten(codes, mostCodes),
-    prefixes: flatten(prefixes, mostPrefixes),
+    codes: flattenCounts(codes, mostCodes),
+    prefixes: flattenCounts(prefixes, mostPrefixes),
     hours,
     firstHour,
     ...(undated > 0 && { undated }),
   };
+}
+
+function flattenCounts(counts: ReadonlyMap<string, number>, most: number): Counts {
+  const first = rank(counts).slice(0, most);
+  return first.map(([name, count]) => [flattenName(name), count]);
 }
 
 function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] {

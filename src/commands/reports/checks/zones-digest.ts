@@ -294,7 +294,8 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
     const troubled = byUrgency[urgency.findIndex((flag) => hasFlag(are, flag))];
     if (troubled && troubled.length < mostTroubled)
       troubled.push({ ...toNamed(zone), flags: are, used, limit });
-    if (!missing.delete(zone.id)) add(news.joined, zone);
+    if (before?.has(zone.id)) missing.delete(zone.id);
+    else add(news.joined, zone);
     if (were === are) continue;
     for (const { state } of states) {
       const [was, is] = [hasFlag(were, state), hasFlag(are, state)];

@@ -62,7 +62,7 @@ export async function collectDigest(
       patienceMs,
     }).catch((reason: unknown) => ({ figures: undefined, baseline: undefined, failures: [{ reason }] }));
     const failures: readonly ReadFailure[] = found.failures ?? [];
-    for (const { reason } of failures) throwIfFatal(reason);
+    for (const { reason } of failures) if (isFatal(reason)) throw reason;
     firstFailure ??= failures[0];
     unread.push(...describeFailures(failures, explain).map((part) => ({ kind: name, ...part })));
     if (found.figures !== undefined) figures[name] = found.figures;
@@ -75,12 +75,10 @@ export async function collectDigest(
   };
 }
 
-function throwIfFatal(reason: unknown): void {
-  const isOver =
-    reason instanceof ApiError
-      ? ['key_refused', 'cancelled'].includes(reason.code)
-      : reason instanceof BudgetSpent;
-  if (isOver) throw reason;
+/** Whether a failure ends the run, whatever else could be read. */
+function isFatal(reason: unknown): boolean {
+  if (reason instanceof ApiError) return reason.code === 'key_refused' || reason.code === 'cancelled';
+  return reason instanceof BudgetSpent;
 }
 
 const mostDescribed = 3;

@@ -31,15 +31,11 @@ const scheduleFields = {
     .string({ error: 'Pick a time.' })
     .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'A time of day, such as 09:00.' }),
   days: z.array(z.string(), { error: 'Choose at least one day.' }).transform((words, issues) => {
-    const days = { weekdays: new Set<number>(), monthDays: new Set<number>() };
-    for (const word of words) {
-      const choice = views.weekdayChoices[word];
-      for (const day of choice?.days ?? []) days.weekdays.add(day);
-      if (!choice) days.monthDays.add(Number(word));
-    }
+    const weekdays = words.flatMap((word) => views.weekdayChoices[word]?.days ?? []);
+    const monthDays = words.filter((word) => !views.weekdayChoices[word]).map(Number);
     if (words.length === 0) issues.addIssue('Choose at least one day.');
-    if (![...days.monthDays].every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
-    return { weekdays: sortDays(days.weekdays), monthDays: sortDays(days.monthDays) };
+    if (!monthDays.every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
+    return { weekdays: sortDays(weekdays), monthDays: sortDays(monthDays) };
   }),
   repeat: z
     .string()
@@ -53,8 +49,8 @@ const scheduleFields = {
     .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
 };
 
-function sortDays(days: ReadonlySet<number>): number[] {
-  return [...days].toSorted((a, b) => a - b);
+function sortDays(days: readonly number[]): number[] {
+  return [...new Set(days)].toSorted((a, b) => a - b);
 }
 
 export function readSchedule(fields: Fields): Schedule | undefined {
@@ -75,15 +71,15 @@ export const digestFields = z
       .max(views.mostTargets, { error: `At most ${views.mostTargets}.` })
       .default([])
       .transform((chosen, issues): Targets => {
-        const ids = targetEntries.map(([type, { prefix, id }]) => {
-          const own = chosen.flatMap((one) =>
-            one.startsWith(`${prefix}:`) ? [one.slice(prefix.length + 1)] : [],
-          );
-          return [type, [...new Set(own)].filter((one) => id.test(one))] as const;
+        const targets = { zones: [] as string[], shieldZones: [] as string[], apps: [] as string[] };
+        const others = [...new Set(chosen)].filter((one) => {
+          const [prefix, id = ''] = one.split(':');
+          const [type] = targetEntries.find(([, type]) => type.prefix === prefix && type.id.test(id)) ?? [];
+          if (type) targets[type].push(id);
+          return !type;
         });
-        const known = ids.reduce((sum, [, own]) => sum + own.length, 0);
-        if (known < new Set(chosen).size) issues.addIssue('Pick from the list, or type an id.');
-        return Object.fromEntries(ids) as Record<TargetType, string[]>;
+        if (others.length > 0) issues.addIssue('Pick from the list, or type an id.');
+        return targets;
       }),
     channel: z
       .string({ error: 'Pick a channel.' })
@@ -126,9 +122,8 @@ export function writeFields({ subject: { kinds, targets, only }, schedule, chann
 }
 
 function findChoice(days: readonly number[]): string | undefined {
-  return Object.keys(views.weekdayChoices).find(
-    (name) => views.weekdayChoices[name]?.days.join() === days.join(),
-  );
+  const choices = Object.entries(views.weekdayChoices);
+  return choices.find(([, choice]) => choice.days.join() === days.join())?.[0];
 }
 
 const saving = createSaving('digest', writeFields, renderForm);

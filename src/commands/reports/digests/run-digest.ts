@@ -16,7 +16,7 @@ import { classifyCdnFailure, findRefusal, toPlaceReason } from '../failures.ts';
 import type { Collected, Digest, DigestSubject, PauseReason, ReportContext, ReportPorts } from '../model.ts';
 import { pauseReports } from '../pauses.ts';
 import { enqueueRun } from '../queue.ts';
-import { findNextRun, type Schedule } from '../schedule.ts';
+import { findNextRun } from '../schedule.ts';
 import { countFailure, findDigest } from '../table.ts';
 import { baselineAfterSilence, collectDigest, renderDigest } from './digest.ts';
 import {
@@ -60,31 +60,25 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
     return;
   }
   const attempt = { ...context, digest, run };
-  const lateness = classifyLateness(run.by_hand === null ? digest.schedule : undefined, run.due, now());
-  if (lateness === 'too old') return postInstead(attempt, { arrives: 'skipped' });
+  const behindMs = now().getTime() - run.due.getTime();
+  // A run that a person asked for is about now.
+  const next = run.by_hand === null ? findNextRun(digest.schedule, run.due).getTime() : undefined;
+  const periodMs = next === undefined ? Number.POSITIVE_INFINITY : next - run.due.getTime();
+  const isLate = behindMs > lateMs;
+  if (isLate && behindMs > Math.min(tooOldMs, periodMs / 2))
+    return postInstead(attempt, { arrives: 'skipped' });
   // An attempt counts as a failed request although its process may have died in it.
   const before = run.attempts - 1;
   const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
   try {
     const refused = await findRefusal(digest, attempt.ports, context.signal);
     if (refused) return await pauseRun(attempt, refused);
-    await collectInTime(attempt, budget, lateness === 'late');
+    await collectInTime(attempt, budget, isLate);
   } catch (error) {
     // The bot stops: the job runs again.
     if (context.signal.aborted) throw error;
     await handleFailure(attempt, error, before + Math.max(1, budget.spent()));
   }
-}
-
-function classifyLateness(
-  schedule: Schedule | undefined,
-  due: Date,
-  now: Date,
-): 'in time' | 'late' | 'too old' {
-  const behind = now.getTime() - due.getTime();
-  if (behind <= lateMs) return 'in time';
-  const period = schedule ? findNextRun(schedule, due).getTime() - due.getTime() : Number.POSITIVE_INFINITY;
-  return behind > Math.min(tooOldMs, period / 2) ? 'too old' : 'late';
 }
 
 async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
