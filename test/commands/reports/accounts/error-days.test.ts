@@ -119,7 +119,7 @@ describe.each(engines.both)('counts of a zone on $name', ({ skip, emptyDatabase 
         log.add(log.now().toISOString(), 'dns_lookup', 50);
         expected += 50;
         const counts = await Promise.all(processes.map((accounts) => log.look(accounts)));
-        expect(counts.map(({ sum }) => sum(from).total)).toEqual(processes.map(() => expected));
+        expect(counts.map((one) => one.sum(from).total)).toEqual(processes.map(() => expected));
         log.later(2 * minuteMs);
         log.simulator.faults.add({ match: { host: 'origin-logging' }, drop: 'mid-body' });
         await expect(log.look()).rejects.toMatchObject({ code: 'cut' });
