@@ -30,10 +30,8 @@ const staleSlotMs = 5_000;
 export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
 type Row = Selectable<Schema['outbox']>;
 type Kind = MessageKind<never, DeliverPorts>;
-/** A call that is paced. */
 type Method = 'chat.postMessage' | 'chat.update';
 
-/** One row in the hands of its job. */
 interface Delivery {
   readonly row: Row;
   readonly kind: Kind;

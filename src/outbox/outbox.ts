@@ -39,7 +39,6 @@ export interface Outbox {
   edit(trx: Trx, id: string, body?: Message): Promise<boolean>;
   /** Takes back a message that nothing was sent of yet. False where it is too late. `ended` is not called. */
   cancel(trx: Trx, id: string): Promise<boolean>;
-  /** The place of a message, and its end. */
   find(db: Db, id: string): Promise<OutboxMessage | undefined>;
 }
 
@@ -129,7 +128,6 @@ export const deliverMessage: JobRef<{ id: string }> = {
   encode: (data) => z.object({ id: z.string() }).parse(data),
 };
 
-/** Enqueues the job that brings a row to Slack, in the share of its tenant. */
 export async function enqueueDelivery(
   enqueue: Enqueue,
   { id, tenant }: { readonly id: string; readonly tenant: string },

@@ -2,7 +2,6 @@ import { minuteMs } from '../lib/time.ts';
 
 /** Slack's clock, as the headers of its answers tell it. */
 export interface SlackClock {
-  /** Passes requests on and notes the time that Slack answers with. */
   readonly fetch: typeof globalThis.fetch;
   /** Seconds that this machine's clock is ahead, of the latest answer. Undefined until there is one. */
   readonly skew: () => number | undefined;

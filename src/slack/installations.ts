@@ -31,7 +31,6 @@ export interface InstallationAccess {
   own(): OwnWorkspace | undefined;
   /** Whether Slack knows the installation as one. @throws where it does not say. */
   isInstalled(place: Installation): Promise<boolean>;
-  /** Checks the token with Slack. @throws UserError with the next step. */
   verify(): Promise<void>;
   readonly installer: InstallProvider | undefined;
 }
@@ -69,7 +68,6 @@ function singleWorkspace(
   let own: OwnWorkspace | undefined;
   return {
     token: async () => botToken,
-    // The start checks it.
     isInstalled: async () => true,
     own: () => own,
     installer: undefined,
@@ -180,7 +178,6 @@ function expiresSoon(expiresAt: number | undefined, now: Date): boolean {
   return expiresAt !== undefined && expiresAt - now.getTime() / 1000 < 2 * 3600 + 60;
 }
 
-/** The error of a token that Slack does not accept at the start. */
 export function explainRefusedToken(
   variable: string,
   howToGetIt: string,

@@ -40,7 +40,6 @@ const tiers = { 'users.info': 100, 'usergroups.users.list': 20, 'usergroups.list
 
 interface Lookup<T> {
   readonly value: T;
-  /** When Slack was asked, in ms. */
   readonly at: number;
   /** How long it is not asked again, in ms; with `hard` not even for a fresh read, since Slack asks for the pause. */
   readonly pause?: { readonly ms: number; readonly hard: boolean };
@@ -73,7 +72,6 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       const [place, userId] = entry.includes('/') ? entry.split('/', 2) : [tenant, entry];
       return userId !== undefined && (place === tenant || place === installation.teamId) ? [userId] : [];
     });
-    /** Each is read once a click. */
     const freshReads = new Map<string, Promise<unknown>>();
 
     const look = async <T>(
@@ -107,7 +105,6 @@ export function createPeople(options: PeopleOptions): PeopleOf {
           const askedMs = error instanceof WebAPIRateLimitedError ? error.retryAfter * 1000 : 0;
           const reason = askedMs > 0 ? 'ratelimited' : (readSlackError(error) ?? 'no-answer');
           const meaning = readCode(reason);
-          // There is no such person or group: an answer too.
           if (meaning === 'absent' || meaning === 'place') return { value: failing.refused, at };
           // Until an admin changes the installation or the plan. Every other failure passes.
           const lasting = meaning === 'lacking';

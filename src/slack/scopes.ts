@@ -1,10 +1,6 @@
-/** One permission that the bot asks Slack for. */
 export interface Scope {
-  /** What the bot does with it. */
   readonly use: string;
-  /** What follows without it. */
   readonly lost: string;
-  /** The app installs without it. */
   readonly optional?: true;
 }
 

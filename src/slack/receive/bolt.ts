@@ -23,7 +23,6 @@ import { readModalState, type SubmittedView, toModal } from './modals.ts';
 import { createReplies, type SlackDeps } from './perform.ts';
 import { beginStep, refuseStep, runStep } from './steps.ts';
 
-/** What a receiver tells of a delivery that it has verified, as its `customProperties`. */
 export interface Arrival {
   readonly transport: 'http' | 'socket';
   readonly bytes: number;
@@ -33,7 +32,6 @@ export interface Arrival {
 
 type Acknowledge = (reply?: unknown) => Promise<void>;
 
-/** The parts of Slack's envelopes that are read of every delivery. */
 interface Body {
   readonly type?: string;
   readonly command?: unknown;

@@ -11,7 +11,6 @@ import { isConversation } from '../send/responder.ts';
 import { createModalFlow, readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
 import { type Interaction, perform, type ReadFacts, type SlackDeps, type Work } from './perform.ts';
 
-/** `/cdn …`, already acknowledged. */
 export function runCommand(deps: SlackDeps, body: SlashCommand): Promise<unknown> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
   const route = { responseUrl, channelId };
@@ -54,7 +53,6 @@ export async function findTyped(facts: ReadFacts, text: string) {
 
 const shortestKey = /\S{12}/u;
 
-/** Publishes the Home tab after work that it shows. */
 export function showsChanges(
   deps: SlackDeps,
   body: object,
@@ -63,7 +61,6 @@ export function showsChanges(
   return work?.changesHome ? () => publishHomeAgain(deps, body) : undefined;
 }
 
-/** A press of a button or a choice in a menu, already acknowledged. */
 export async function runAction(
   deps: SlackDeps,
   body: BlockAction,
@@ -87,7 +84,6 @@ export async function runAction(
     const modal = view?.type === 'modal' ? view : undefined;
     const { metadata, ...openedIn } = readModalState(modal?.private_metadata);
     const place = channel ? { channelId: channel.id, threadTs: readThread(body.container) } : openedIn;
-    // Only one person sees an ephemeral message.
     const shared =
       message && channel && body.container['is_ephemeral'] !== true
         ? { channel: channel.id, ts: message.ts }
@@ -162,7 +158,6 @@ function readThread(message: object | undefined): string | undefined {
 const timestamp = z.string().min(1).optional().catch(undefined);
 const replied = z.object({ thread_ts: timestamp, ts: timestamp, message_ts: timestamp });
 
-/** For an id that is not in the registry. */
 function refuseOutdated(what: 'button' | 'shortcut') {
   return {
     run() {
@@ -176,7 +171,6 @@ function refuseOutdated(what: 'button' | 'shortcut') {
 
 const homeWork: Work = { feature: 'home', needs: 'none', route: {}, run: publishHome };
 
-/** The Home tab was opened. */
 export async function runHome(deps: SlackDeps, body: { readonly event_id: string }): Promise<void> {
   await perform(deps, { kind: 'home', body, claim: body.event_id }, homeWork);
 }

@@ -73,7 +73,6 @@ export function createHttpReceiver(options: {
         // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
         answer(response, 200);
       } catch (error) {
-        // Slack sends events again.
         log.error({ error }, 'a delivery failed outside its listener');
         answer(response, 500);
       }
@@ -94,7 +93,6 @@ function isCertificateCheck({ headers }: IncomingMessage, raw: string): boolean 
   return form.get('ssl_check') === '1' && !form.has('command') && !form.has('payload');
 }
 
-/** Answers once; later answers are ignored. */
 function answer(response: ServerResponse, status: number, body: unknown = ''): void {
   if (response.headersSent || response.destroyed) return;
   const text = typeof body === 'string' ? body : JSON.stringify(body);

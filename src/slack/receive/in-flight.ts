@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { createFairQueue, tenantScope } from '../../lib/fair-queue.ts';
 
-/** Whom a delivery is from, as it says itself. */
 export interface Owner {
   readonly tenant: string;
   readonly person: string;
@@ -38,7 +37,6 @@ const mostAtOnce = { max: 256, maxPerPerson: 32 };
 const batchSize = 4;
 /** Interval of single starts while deliveries keep arriving: work costs twenty times as much as an acknowledgement. */
 const startIntervalMs = 5;
-/** Work that has waited so long is told to its person. */
 const longWaitMs = 3_000;
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;

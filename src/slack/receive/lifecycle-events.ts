@@ -7,7 +7,6 @@ import { findInstallation } from '../sender.ts';
 export interface LifecycleHandlers {
   /** Stores what has ended; an event that arrives again is stored once. */
   readonly store: (eventId: string, ends: readonly AccessEnd[]) => Promise<void>;
-  /** A profile changed: its cached copy is stale. */
   readonly changed: (place: Installation, userId: string) => void;
 }
 
@@ -52,7 +51,6 @@ export async function storeEnds(body: unknown, { store, changed }: LifecycleHand
     case 'app_uninstalled':
       return store(eventId, [{ ...place, cause: 'app-uninstalled' }]);
     case 'tokens_revoked':
-      // Tokens of people are not the bot's.
       return event.tokens.bot.length === 0
         ? undefined
         : store(eventId, [{ ...place, cause: 'tokens-revoked' }]);

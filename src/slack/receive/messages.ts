@@ -44,7 +44,6 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   // Of the messages of channels the bot hears its mentions only.
   if (type === 'message' && !isDirect) return;
   const { words, others } = splitWritten(text, botUserId);
-  // Slack delivers an event at least once.
   await perform(deps, { kind: 'message', body, claim: seen.event_id }, async (facts) => {
     const typed = await findWritten(facts, words, others);
     return {

@@ -16,22 +16,18 @@ import { readSlackError } from '../installations.ts';
 import type { Responder } from '../send/responder.ts';
 import { type Interaction, sendAnswer, type Work } from './perform.ts';
 
-/** A command, an action or a shortcut. */
 interface Opening<Input> extends Omit<Entry<Input>, 'run'>, Pick<Action, 'preservesInputs'> {
   readonly run?: (input: Input, context: Context) => Answer | undefined;
   readonly redraw?: (input: Input, context: Context) => Promise<ModalView | undefined>;
 }
 
-/** Where a command, press or shortcut came from. */
 interface Origin {
   /** Undefined for what was written in a message, which opens no modal. */
   readonly triggerId: string | undefined;
   readonly place: Place;
-  /** The written words, for the button that opens their modal. */
   readonly written?: string | undefined;
   /** `modal` of the entry opens before authorization, and `run` answers in it. */
   readonly opensEarly?: true;
-  /** The modal that holds the button. */
   readonly below?: SubmittedView | undefined;
   /** The title of an answer that opens on top of that modal and leaves it as it is. */
   readonly newModal?: string | undefined;
@@ -55,7 +51,6 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
   };
   const show = async (viewId: string, view: ModalView, turn: Interaction, hash?: string): Promise<void> => {
     prefetchMenus(view, turn.context);
-    // If the person closed the modal meanwhile, nothing is shown.
     await updateModal(await turn.client(), viewId, writeModalState(view, place), hash);
   };
 
@@ -129,7 +124,6 @@ export function answerInModal(
   }));
 }
 
-/** Shown in a modal until its answer is ready. */
 export function renderWaiting(title: string): ModalView {
   return toModal(capitalize(title), { text: 'Working on it…' });
 }
@@ -180,7 +174,6 @@ async function openModal(
   }
 }
 
-/** Adds the place where the modal was opened to its metadata. */
 export function writeModalState(view: ModalView, { channelId: channel, threadTs: thread }: Place): ModalView {
   return { ...view, private_metadata: JSON.stringify({ channel, thread, metadata: view.private_metadata }) };
 }

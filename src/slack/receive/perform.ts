@@ -19,17 +19,15 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure, renderRefusal } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
-import { type Clients, postMessage } from '../send/clients.ts';
+import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
 import type { SendNativeBlocks } from '../send/native-blocks.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
-import type { PostToResponseUrl } from '../send/response-url.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
 import { readSender, readShownName, type Sender } from '../sender.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** The services behind every delivery. */
 export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'features' | 'sharing'> {
   readonly access: InstallationAccess;
   readonly clients: Clients;
@@ -44,7 +42,6 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly claim: Claim;
   /** Claims anything else: false if it was claimed before, by this or another replica. */
   readonly claimOnce: (id: string) => Promise<boolean>;
-  /** Gives a claim back. */
   readonly release: (id: string) => Promise<void>;
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
@@ -52,13 +49,10 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly now: () => Date;
   readonly panel: Context['panel'];
   readonly postToResponseUrl: PostToResponseUrl;
-  /** Base of the Web API: files are uploaded to its hosts only. */
   readonly apiUrl: string;
-  /** Throws if the file, given piece by piece, holds a live secret. */
   readonly createFileScanner: () => (piece: Uint8Array) => void;
 }
 
-/** An acknowledged delivery from Slack. */
 interface Delivery {
   readonly kind: Kind;
   readonly body: object;
@@ -122,7 +116,6 @@ export async function perform(
   const { person } = sender;
   let work: Work | undefined;
   let early: Replies | undefined;
-  // A retry repeats what can be repeated.
   const createOwn = (to: Work['route']) => createReplies(deps, sender, to, () => work?.retry);
   const tellWait = (): void => {
     if (!route || waiting.has(person.userId)) return;
@@ -309,7 +302,6 @@ async function authorize(
   };
 }
 
-/** The setup of this bot for this person, without any I/O. */
 function readSetup({ keyPage }: SlackDeps, { person }: Sender, body: object): Setup {
   return { keyPage: keyPage?.(person, readShownName(body, person)) };
 }
@@ -335,7 +327,6 @@ async function recordDenial(
       requestId: reference,
     });
   } catch (error) {
-    // The refusal does not depend on its record.
     deps.log.error({ error, tenant }, 'cannot record a denied attempt');
   }
 }

@@ -41,7 +41,6 @@ export function createSocketReceiver(options: {
 }): Receiver & {
   /** The number of connections that answered a ping lately: an open socket alone may be cut without notice. */
   readonly connected: () => number;
-  /** Why connections do not last, in words. */
   readonly problem: () => string | undefined;
 } {
   const { apiUrl, egress, log } = options;
@@ -62,7 +61,6 @@ export function createSocketReceiver(options: {
     try {
       await app?.processEvent({ body, ack, customProperties: { ...arrival } });
     } catch (error) {
-      // Slack sends what is not acknowledged again.
       log.error({ error }, 'a delivery failed outside its listener');
       return;
     }

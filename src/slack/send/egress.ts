@@ -4,7 +4,6 @@ import { makeReference } from '../../telemetry/reference.ts';
 import { section } from '../../views/blocks/blocks.ts';
 import { modal, option } from '../../views/blocks/inputs.ts';
 
-/** The way by which something was about to leave. */
 type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';
 
 /** Something was not sent because it held a live secret. It is already logged under the reference. */
@@ -39,7 +38,6 @@ export type Egress = ReturnType<typeof createEgress>;
 
 /** The only check on everything that leaves: whatever holds a live key or token, in any encoding, is blocked. */
 export function createEgress({ log }: { log: Log }) {
-  /** Logs that live secrets of these kinds were blocked. Returns the error to throw. */
   const block = (sink: Sink, kinds: readonly string[], call?: string): SecretLeakBlocked => {
     const reference = makeReference();
     log.error({ reference, sink, call, kinds }, 'blocked a secret on its way out');

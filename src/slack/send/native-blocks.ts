@@ -26,7 +26,6 @@ const trustedMs = 3 * dayMs;
 
 export type NativeSupport = ReturnType<typeof createNativeSupport>;
 
-/** What Slack took and refused of charts and tables in each workspace, as this process has seen it. */
 export function createNativeSupport({ now }: { readonly now: () => Date }) {
   const known = createCache<readonly Seen[]>({ now, maxEntries: 10_000, ttlMs: trustedMs });
   return {
@@ -36,7 +35,6 @@ export function createNativeSupport({ now }: { readonly now: () => Date }) {
         !seen.some(({ method, kind }) => method === one.method && kind === one.kind);
       known.set(tenant, [...(known.get(tenant) ?? []).filter(isOther), ...seen]);
     },
-    /** What follows is tried again. */
     forget: (tenant: string): void => known.drop(tenant),
   };
 }
@@ -68,7 +66,6 @@ export function createNativeBlocks({
 }: {
   readonly log: Log;
   readonly support: NativeSupport;
-  /** Called with the method by which they were refused. */
   readonly onRefused?: (method: string) => void;
 }): SendNativeBlocks {
   return async ({ tenant, method }, content, send) => {

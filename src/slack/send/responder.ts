@@ -9,10 +9,9 @@ import { truncate } from '../../views/blocks/text.ts';
 import { shownInConversation } from '../../views/conversation.ts';
 import { findSharedWords } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
-import { postMessage } from './clients.ts';
+import { type PostToResponseUrl, postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { type NativeOffer, type SendNativeBlocks, withNativeOffer } from './native-blocks.ts';
-import type { PostToResponseUrl } from './response-url.ts';
 import { discardFiles, type Uploads } from './uploads.ts';
 
 /** The ways of a private answer to one person, best first. */
@@ -263,7 +262,6 @@ export function withFiles(
   };
 }
 
-/** Adds a note, unless the message already has the fifty blocks that Slack accepts. */
 function addNote(message: Message, note: string): Message {
   const { blocks = [] } = message;
   return blocks.length === 0 || blocks.length >= limits.blocks

@@ -6,10 +6,10 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
+import { type PostToResponseUrl } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 import type { Responder, Route } from './responder.ts';
-import type { PostToResponseUrl } from './response-url.ts';
 import { discardFiles } from './uploads.ts';
 
 interface SharingOptions {
@@ -24,7 +24,6 @@ interface SharingOptions {
   readonly teamId: string | undefined;
   readonly sendNativeBlocks: SendNativeBlocks;
   readonly recall: Sharing['recall'];
-  /** False if it was claimed before, and not released. */
   readonly claimOnce: (id: string) => Promise<boolean>;
   readonly release: (id: string) => Promise<void>;
   readonly log: Log;

@@ -7,7 +7,7 @@ import { canBeLifted, isPlaceCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
-import { toSlackFailure } from './clients.ts';
+import { isSlackAddress, toSlackFailure } from './clients.ts';
 
 export interface Uploads {
   /**
@@ -23,12 +23,10 @@ export interface Uploads {
 export interface UploadOptions {
   readonly client: () => Promise<WebClient>;
   readonly apiUrl: string;
-  /** Throws if the file, given piece by piece, holds a live secret. */
   readonly inspect: () => (piece: Uint8Array) => void;
   readonly signal: AbortSignal;
 }
 
-/** Deletes temporary files. */
 export async function discardFiles(files: readonly Attachment[]): Promise<void> {
   for (const { content } of files) {
     if ('path' in content) await rm(content.path, { force: true });
@@ -82,7 +80,6 @@ export function createUploads(options: UploadOptions): Uploads {
     return uploaded;
   }
 
-  /** The first two steps. Returns the file's id. */
   async function upload(client: WebClient, { name, mimetype, content }: Attachment): Promise<string> {
     const length = await findLength(content);
     if (length === 0) throw fail('The file is empty, and Slack takes none without content.');
@@ -117,12 +114,6 @@ export function createUploads(options: UploadOptions): Uploads {
   }
 }
 
-/** Whether an address is at or below the host of the Web API: that is slack.com, and its others are hooks.slack.com … */
-export function isSlackAddress({ protocol, hostname }: URL, apiUrl: string): boolean {
-  const api = new URL(apiUrl);
-  return protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
-}
-
 async function findLength(source: Source): Promise<number> {
   if ('path' in source) return (await stat(source.path)).size;
   return 'spooled' in source ? source.spooled.length() : source.byteLength;
@@ -130,7 +121,6 @@ async function findLength(source: Source): Promise<number> {
 
 // Without any progress for so long an upload is aborted.
 const stallMs = 30_000;
-// Client errors that are temporary.
 const temporary = new Set([408, 425, 429]);
 
 async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise<void> {

@@ -25,12 +25,10 @@ import * as pages from './page.ts';
 type Needed = 'audit' | 'cdn' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';
 
 interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
-  /** Base of the pages `/connect/…`. */
   readonly publicUrl: string;
   readonly links: KeyLinks;
   /** @throws UserError where the person's installation has ended, or is not allowed. */
   readonly assertInstalled: (person: Person) => Promise<void>;
-  /** Sends a direct message. */
   readonly tell: (person: Person, message: Message) => Promise<void>;
 }
 
@@ -43,7 +41,6 @@ const failed = { kind: 'page', feature: 'connect' };
 
 const address = new RegExp(`^/connect/(?<token>${tokenShape})(?<renew>/renew)?$`);
 
-/** A request to the page of a known link. */
 interface Visit {
   readonly request: IncomingMessage;
   readonly token: string;

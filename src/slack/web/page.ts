@@ -94,7 +94,6 @@ export function sendReply(
     .end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** A page with one message. `back` is the address of the form, relative to the page. */
 export function notice(status: number, title: string, message: string, back?: string): Reply {
   return { status, body: renderNotice(title, message, back) };
 }
@@ -141,7 +140,6 @@ const refusals = {
   'too-slow': [408, 'That took too long', 'Nothing was read. Try again.'],
 } as const;
 
-/** The page for a refused form. */
 export function refuse(why: keyof typeof refusals, back: string): Reply {
   const [status, title, message] = refusals[why];
   return notice(status, title, message, back);

@@ -39,7 +39,6 @@ type Route = (
   response: ServerResponse,
 ) => Reply | undefined | Promise<Reply | undefined>;
 
-/** By method and path. */
 type Routes = Readonly<Record<string, Route | undefined>>;
 
 interface Endpoint {
@@ -63,7 +62,6 @@ const maxConnections = 2_000;
 /** Slack and the proxies before the bot send about thirty. */
 const maxHeaders = 100;
 
-/** The HTTP endpoints of the bot. */
 export function createWeb(options: WebOptions): Web {
   const { connectPage, egress, events, install, log, metrics, metricsPort, port } = options;
   const health: Routes = {

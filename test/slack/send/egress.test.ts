@@ -10,11 +10,10 @@ import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
-import { createClients } from '../../../src/slack/send/clients.ts';
+import { createClients, createResponseUrls } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder, type Responder } from '../../../src/slack/send/responder.ts';
-import { createResponseUrls } from '../../../src/slack/send/response-url.ts';
 import { createWeb } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { sign } from '../signed.ts';

@@ -2,11 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { appIds } from '../../../simulator/cdn/apps.ts';
 import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
-import { createClients } from '../../../src/slack/send/clients.ts';
+import { createClients, createResponseUrls } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
-import { createResponseUrls } from '../../../src/slack/send/response-url.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
 import { renderTable } from '../../../src/views/blocks/table.ts';
