@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseKeyring } from '../auth/keyring/keyring.ts';
 import { UserError } from '../errors.ts';
-import { isAddress } from '../lib/address.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Installing } from '../slack/installations.ts';
 import { logLevels } from '../telemetry/log.ts';
@@ -291,4 +290,13 @@ function toInstalling(read: z.output<typeof variables>): Installing {
   if (botToken) return { kind: 'single', botToken };
   if (!clientId || !clientSecret || !stateSecret) throw new Error('findSlackProblems found nothing missing');
   return { kind: 'oauth', clientId, clientSecret, stateSecret, allowed: read.ALLOWED_WORKSPACES };
+}
+
+/** https everywhere; plain http only to this machine, for local tests. */
+function isAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username || password) return false;
+  const isLoopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback);
 }

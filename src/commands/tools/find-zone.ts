@@ -19,7 +19,7 @@ export async function findZone(typed: string, context: Context) {
   if (found.kind === 'none')
     throw new UserError(
       `No zone has the id, name or hostname ${formatCode(found.typed, 60)}.`,
-      few.length > 0 ? `Near it: ${few.join(', ')}.` : undefined,
+      few.length > 0 ? `Near it: ${few.join(', ')}.` : '`/cdn zones` lists those your key sees.',
     );
   throw new UserError(
     `${pluralize(found.zones.length, 'zone')} match ${formatCode(found.words, 60)}: ${few.join(', ')}${names.length > few.length ? ' …' : ''}`,

@@ -1,4 +1,3 @@
-import { median } from '../../../lib/median.ts';
 import { dayMs } from '../../../lib/time.ts';
 
 /** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
@@ -161,4 +160,11 @@ export function toNamed({ id, name }: Named): Named {
 export function flattenName(text: string): string {
   const flat = text.replaceAll(/[\p{C}\p{Z}"\\]+/gu, ' ').trim();
   return flat.length > longestName ? flat.slice(0, longestName).replace(/[\uD800-\uDBFF]$/u, '') : flat;
+}
+
+/** Of an even number of values the mean of the two in the middle; 0 of none. */
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
