@@ -113,7 +113,7 @@ const maxRefusalLength = 65_536;
 
 /** Reads the beginning to tell a file from a refusal or a web page with status 200. */
 async function readFileReply(reply: Reply) {
-  const { headers, requestId } = reply;
+  const { headers } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
   const chunks = reply.chunks();
   const held: Uint8Array[] = [];
@@ -144,9 +144,7 @@ async function readFileReply(reply: Reply) {
   return {
     // The file while it arrives. Return it if it is not read to the end. Fails with ApiError: cut, timeout, cancelled.
     body,
-    contentType,
     // The length of a compressed answer is not that of the file.
     length: Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced,
-    requestId,
   };
 }

@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import { canBeLifted, describeLift, isPlaceCode, readCode } from '../../outbox/classify-failure.ts';
 import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import { formatBytes } from '../../views/blocks/format.ts';
+import { formatBytes, formatDuration } from '../../views/blocks/format.ts';
 import type { ExportRequest, Offer } from '../../views/exports/exports.ts';
 import { ExportStopped, type StopReason } from './worker/gather.ts';
 
@@ -120,9 +120,9 @@ function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError
   const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
   // Events are not spread evenly, so 20 % is left free.
   const pieces = announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
-  const minutes = (to.getTime() - from.getTime()) / minuteMs / pieces;
-  const length =
-    minutes < 120 ? `${Math.max(1, Math.floor(minutes))} minutes` : `${Math.floor(minutes / 60)} hours`;
+  const ms = (to.getTime() - from.getTime()) / pieces;
+  const unit = ms < 2 * hourMs ? minuteMs : hourMs;
+  const length = formatDuration(Math.max(1, Math.floor(ms / unit)) * unit);
   return new UserError(
     `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
     `Choose a window of about ${length}, or filter.`,

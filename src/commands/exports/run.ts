@@ -11,6 +11,7 @@ import { defineJob, type Job } from '../../store/queue/define-job.ts';
 import type { Trx } from '../../store/schema.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
+import { formatDuration } from '../../views/blocks/format.ts';
 import {
   type EventFigures,
   type EventSummary,
@@ -253,7 +254,7 @@ async function handleFailure(
   log.warn({ error: thrown, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
   const { why, retryAfterMs } = verdict;
   const due = new Date(now().getTime() + retryAfterMs);
-  await wait(`${why} Trying again in ${formatPause(retryAfterMs)}.`, row.attempt, due);
+  await wait(`${why} Trying again in ${formatDuration(retryAfterMs)}.`, row.attempt, due);
   return undefined;
 }
 
@@ -344,11 +345,6 @@ function summarize({ bars, worstHour, top }: EventFigures): EventSummary {
       .map(([word, count]) => [word.slice(0, longestName), count] as const),
   );
   return { bars, worstHour, actions: actions ?? [], countries: countries ?? [] };
-}
-
-function formatPause(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 600 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 const storeEveryMs = 1_000;

@@ -19,15 +19,12 @@ import type { ExportThread } from './worker/thread.ts';
 
 export interface ExportPorts {
   readonly slack: OpenSlack;
-  /** Messages that Slack must get exactly once. */
   readonly outbox: Outbox;
   /** The person's own key. @throws UserError with an offer to connect where no key is linked. */
   readonly cdnKey: (person: Person) => Promise<Secret>;
   /** Starts the worker thread of one export. Close it. */
   readonly exportThread: () => ExportThread;
-  /** Decides by the current policy. */
   readonly authorizer: (person: Person) => Authorizer;
-  /** Counts a refusal by the policy's reason. */
   readonly refused: (reason: Decision['reason']) => void;
   readonly people: (installation: Installation) => People;
   readonly audit: Audit;
@@ -60,7 +57,6 @@ export function writeRequest(request: ExportRequest): string {
   return JSON.stringify(storedRequest.parse(request));
 }
 
-/** Of an export whose request was not erased. */
 export function toExportSummary(row: ExportRow): ExportSummary {
   const state = row.state as ExportState;
   return {

@@ -29,7 +29,8 @@ import {
   writeFilters,
   type ZoneQuestion,
 } from '../../views/origin-errors/question.ts';
-import { type FileKind, fileKinds, renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
+import { renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
+import { type SharedFile, sharedFiles } from '../../views/share.ts';
 import { renderNoZones } from '../../views/zones/list.ts';
 import { everyZone } from '../../views/zones/query.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
@@ -56,7 +57,7 @@ const errorsCommand: Command = {
   shares: true,
   file: sendFile,
   async *run(words, context) {
-    const as = fileKinds.find((kind) => kind === words.named['as']);
+    const as = sharedFiles.find((kind) => kind === words.named['as']);
     if (as) return yield await sendFile(words, as, context);
     const { typed, question, isOfChannel } = await readQuestion(words, context);
     // A typed question is counted now; the buttons of an answer show what is cached.
@@ -126,7 +127,7 @@ async function* answerOverview(
   }
 }
 
-async function sendFile(words: Words, as: FileKind, context: Context): Promise<Message> {
+async function sendFile(words: Words, as: SharedFile, context: Context): Promise<Message> {
   const { typed, question } = await readQuestion(words, context);
   if (typed === undefined) return sendOverviewFile(question, as, context);
   const found = await lookUpZone(typed, context);
@@ -134,7 +135,7 @@ async function sendFile(words: Words, as: FileKind, context: Context): Promise<M
 }
 
 /** Every entry that the answer counted: the logs are read again, without what came after it. */
-async function sendZoneFile(question: ZoneQuestion, as: FileKind, context: Context): Promise<Message> {
+async function sendZoneFile(question: ZoneQuestion, as: SharedFile, context: Context): Promise<Message> {
   const { today } = await readView(context);
   const { value: report } = findCachedReport(question, context);
   // The last hours are those of the answer.
@@ -147,7 +148,7 @@ async function sendZoneFile(question: ZoneQuestion, as: FileKind, context: Conte
 }
 
 /** Each zone with errors in a file. */
-async function sendOverviewFile(question: Question, as: FileKind, context: Context): Promise<Message> {
+async function sendOverviewFile(question: Question, as: SharedFile, context: Context): Promise<Message> {
   const { today } = await readView(context);
   let overview: Overview | undefined = findCachedOverview(question, context).value;
   if (!overview) for await (const soFar of readOverview(question, context)) overview = soFar;

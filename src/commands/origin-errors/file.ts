@@ -7,7 +7,7 @@ import { listDays, yieldToEventLoop } from '../../lib/time.ts';
 import type { ZoneErrors } from '../../views/origin-errors/overview.ts';
 import { daysOf } from '../../views/origin-errors/period.ts';
 import type { ZoneQuestion } from '../../views/origin-errors/question.ts';
-import type { FileKind } from '../../views/origin-errors/report.ts';
+import type { SharedFile } from '../../views/share.ts';
 import type { Context } from '../define.ts';
 import { createPeriodTest } from './read.ts';
 
@@ -32,7 +32,7 @@ const maxSorted = 10_000;
  */
 export async function writeEntries(
   { zone, period, filters }: ZoneQuestion,
-  kind: FileKind,
+  kind: SharedFile,
   until: number | undefined,
   context: Context,
 ): Promise<EntryFile | undefined> {
@@ -103,7 +103,7 @@ interface Format<Row> {
   readonly lines: (rows: readonly Row[]) => string;
 }
 
-function createFormats<Row>(columns: readonly CsvColumn<Row>[]): Readonly<Record<FileKind, Format<Row>>> {
+function createFormats<Row>(columns: readonly CsvColumn<Row>[]): Readonly<Record<SharedFile, Format<Row>>> {
   const toLine = (row: Row): string =>
     `${JSON.stringify(Object.fromEntries(columns.map(({ name, cell }) => [name, cell(row)])))}\n`;
   return {
@@ -140,7 +140,7 @@ const zoneFormats = createFormats<ZoneErrors>([
 /** Writes a line for each zone: 25 at most. The path; undefined if there are none. */
 export async function writeOverview(
   zones: readonly ZoneErrors[],
-  kind: FileKind,
+  kind: SharedFile,
   { tempDirectory }: Context,
 ): Promise<string | undefined> {
   const { header, lines } = zoneFormats[kind];

@@ -97,7 +97,7 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
     phases[phase],
     progress.bytes > 0 && much,
     rows > 0 && pluralize(rows, 'event'),
-    formatElapsed(elapsedMs),
+    formatDuration(elapsedMs),
     attempt > 1 && `attempt ${attempt}`,
   ];
   return renderUnderWay(one, join(parts, ' · '), phase !== 'sharing');
@@ -205,12 +205,6 @@ export function renderStarted(channel: string | undefined): Message {
   ]);
 }
 
-/** `12 s`, `3 min 5 s`. */
-function formatElapsed(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
 export interface Done {
   /** 0: no event matched. */
   readonly files: number;
@@ -316,13 +310,10 @@ export interface Offer {
   readonly change?: true | undefined;
 }
 
-// Four shorter windows and the form: Slack's desktop client hides what is beyond five.
-const mostOffers = 5;
-
 /** The export failed. `offers` are its buttons. */
 export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
   const failure = renderFailure(failed);
-  const buttons = offers.slice(0, mostOffers).map((offer, nth) => offerButton(one, offer, nth));
+  const buttons = offers.map((offer, nth) => offerButton(one, offer, nth));
   return message(failure.text, [
     section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
     ...(failure.blocks ?? []),
@@ -393,10 +384,11 @@ export interface EventFigures extends EventBars {
   /** Rows without a readable time; 0 if there is no column for it. */
   readonly untimed: number;
   /** The most frequent values of each known column; empty cells are not counted. */
-  readonly top: { readonly [subject in Subject]?: TopValues | undefined };
+  readonly top: { readonly [subject in EventSubject]?: TopValues | undefined };
 }
 
-type Subject = 'action' | 'country' | 'rule' | 'ip' | 'url';
+/** Columns whose most frequent values are counted. */
+export type EventSubject = 'action' | 'country' | 'rule' | 'ip' | 'url';
 
 interface TopValues {
   readonly words: readonly Count[];
@@ -438,12 +430,12 @@ function describeFigures({ broken, untimed, top }: EventFigures, rows: number): 
     broken > 0 &&
       `:warning: ${pluralize(broken, 'row')} ${broken === 1 ? 'does' : 'do'} not have as many cells as the header.`,
     ...Object.entries(subjectWords).flatMap(([subject, word]) =>
-      describeTop(subject as Subject, word, top[subject as Subject]),
+      describeTop(subject as EventSubject, word, top[subject as EventSubject]),
     ),
   ];
 }
 
-const subjectWords: Readonly<Record<Subject, string>> = {
+const subjectWords: Readonly<Record<EventSubject, string>> = {
   action: 'Actions',
   country: 'Countries',
   rule: 'Rules',
@@ -451,7 +443,7 @@ const subjectWords: Readonly<Record<Subject, string>> = {
   url: 'URLs without queries',
 };
 
-function describeTop(subject: Subject, word: string, top: TopValues | undefined): string[] {
+function describeTop(subject: EventSubject, word: string, top: TopValues | undefined): string[] {
   if (!top || top.words.length === 0) return [];
   const about = top.missed > 0 ? 'about ' : '';
   const counts = top.words

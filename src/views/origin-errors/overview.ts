@@ -5,7 +5,7 @@ import type { Failure } from '../blocks/failure.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
-import { shareFileButton } from '../share.ts';
+import { type SharedFile, shareFileButton } from '../share.ts';
 import { formatKind, renderTime } from './origin-errors.ts';
 import { createClock, describePeriod, writeForFile } from './period.ts';
 import {
@@ -20,7 +20,7 @@ import {
   writeQuestion,
   type ZoneName,
 } from './question.ts';
-import { describeQuestion, describeReference, type FileKind, mimetypes, warnOfMore } from './report.ts';
+import { describeQuestion, describeReference, mimetypes, warnOfMore } from './report.ts';
 
 /** The origin errors of the busiest zones in some time, counted. */
 export interface Overview extends Question {
@@ -211,7 +211,7 @@ function nameOf({ id, name }: ZoneName): string {
 /** The file of an overview. */
 export function renderOverviewFile(
   overview: Overview,
-  { path, as, today }: { readonly path: string; readonly as: FileKind; readonly today: string },
+  { path, as, today }: { readonly path: string; readonly as: SharedFile; readonly today: string },
 ): Message {
   const failing = overview.zones.filter(hasErrors).length;
   const text = `${pluralize(failing, 'zone')} with origin errors ${describeQuestion(overview, today)}, as of ${formatMoment(overview.takenAt)}.`;

@@ -130,20 +130,6 @@ function writeDay(at: number, today: string, clock: Clock): string {
   return year === today.slice(0, 4) ? clock.day(at) : `${clock.day(at)} ${year}`;
 }
 
-/** `12 Nov`, `20 Nov – 21 Nov`, `Last 24 hours`, `20 Nov 10:00 – 11:00`: the entry of a menu. */
-export function namePeriod(period: Period, clock: Clock): string {
-  const { from, to, last, isOpen } = period;
-  if (period.isWholeDays) {
-    const { first, count } = daysOf(period);
-    const end = formatShortDay(shiftDay(first, count - 1));
-    return count === 1 ? end : `${formatShortDay(first)} – ${end}`;
-  }
-  if (last !== undefined) return `Last ${describeMinutes(last)}`;
-  const [day, lastDay] = [from, to].map(clock.day);
-  if (isOpen) return `Since ${day} ${clock.time(from)}`;
-  return `${day} ${clock.time(from)} – ${day === lastDay ? '' : `${lastDay} `}${clock.time(to)}`;
-}
-
 /** `hour`, `24 hours`, `90 minutes`, `2.5 hours`, `3 days` */
 export function describeMinutes(minutes: number): string {
   if (minutes === 60) return 'hour';

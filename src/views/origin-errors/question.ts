@@ -5,11 +5,11 @@ import { findMoment } from '../../lib/time-zone.ts';
 import { plain } from '../blocks/blocks.ts';
 import { button, selectOf } from '../blocks/buttons.ts';
 import { formatInteger } from '../blocks/format.ts';
-import { formatCode, join } from '../blocks/text.ts';
+import { capitalize, formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from '../zones/rows.ts';
 import {
   createClock,
-  namePeriod,
+  describePeriod,
   type Period,
   rollBack,
   wholeDays,
@@ -117,7 +117,7 @@ export function renderPeriodMenu(
   ];
   const words = writeMovingPeriod(period);
   const known = offered.find(([, one]) => writeMovingPeriod(one) === words);
-  const chosen = known?.[0] ?? namePeriod(period, clock);
+  const chosen = known?.[0] ?? capitalize(describePeriod(period, today, clock));
   if (!known) offered.push([chosen, period]);
   const day = writePeriod(period);
   if (period.isWholeDays && day.length === yesterday.length && day < yesterday)

@@ -4,6 +4,7 @@ import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
+import type { SharedFile } from '../share.ts';
 import { createClock, daysOf, describePeriod, writeForFile } from './period.ts';
 import { describeFilters, isFiltered, type Question, type ZoneQuestion } from './question.ts';
 
@@ -81,11 +82,7 @@ export function rankKinds(groups: readonly Group[]): Kind[] {
     .toSorted((a, b) => b.count - a.count);
 }
 
-/** Formats of the file with every entry. */
-export const fileKinds = ['csv', 'ndjson'] as const;
-export type FileKind = (typeof fileKinds)[number];
-
-export const mimetypes: Readonly<Record<FileKind, string>> = {
+export const mimetypes: Readonly<Record<SharedFile, string>> = {
   csv: 'text/csv',
   ndjson: 'application/x-ndjson',
 };
@@ -93,7 +90,7 @@ export const mimetypes: Readonly<Record<FileKind, string>> = {
 export function renderFile(shown: {
   readonly question: ZoneQuestion;
   readonly today: string;
-  readonly as: FileKind;
+  readonly as: SharedFile;
   readonly path: string;
   readonly entries: number;
   readonly skipped: number;

@@ -172,7 +172,7 @@ describe('cancelling', () => {
     await person.waitForMessage((message) => message.ts === ts && says.cancelled.test(message.reads));
     until.resolve();
     await expectNothingLeft();
-    expect(JSON.stringify(callsTo('chat.update'))).not.toMatch(says.retriesIn('\\d+'));
+    expect(JSON.stringify(callsTo('chat.update'))).not.toMatch(says.retriesIn(undefined));
   });
 
   test('pressed twice, cancel is answered twice, and the export ends once', async () => {

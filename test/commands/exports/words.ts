@@ -1,5 +1,6 @@
 import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../../simulator/slack/views.ts';
+import { formatDuration } from '../../../src/views/blocks/format.ts';
 import { readStable } from '../../support/words.ts';
 
 const posted = (files: number | string = 1) =>
@@ -9,7 +10,10 @@ const noEvent = /No event of shield zone 501 matches/;
 /** What the message of an export says in each of its states: tests wait for it, and have no other way to tell them apart. */
 export const says = {
   asking: /Asking the CDN/,
-  retriesIn: (seconds: number | string, why = '') => new RegExp(`${why}\\. Trying again in ${seconds} s`),
+  retriesIn: (seconds: number | undefined, why = '') =>
+    new RegExp(
+      `${why}\\. Trying again in ${seconds === undefined ? '\\d+' : formatDuration(seconds * 1000)}`,
+    ),
   attempt: (nth: number) => new RegExp(`attempt ${nth}`),
   waitsForRestart: /this goes on by itself/,
   posted,

@@ -1,7 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-
-/** Columns whose most frequent values are counted. */
-export type EventSubject = 'action' | 'country' | 'rule' | 'ip' | 'url';
+import type { EventSubject } from '../../../views/exports/exports.ts';
 
 /** Where a file has the columns that are known, by index. */
 export interface EventColumns {

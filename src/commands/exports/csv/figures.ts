@@ -1,8 +1,8 @@
 import { redactUrl } from '../../../api/http/paths.ts';
 import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
 import { dayMs, hourMs, minuteMs, toEpochMs } from '../../../lib/time.ts';
-import type { EventFigures } from '../../../views/exports/exports.ts';
-import { type EventColumns, type EventSubject, findAddress, readHeader } from './columns.ts';
+import type { EventFigures, EventSubject } from '../../../views/exports/exports.ts';
+import { type EventColumns, findAddress, readHeader } from './columns.ts';
 
 /** Rows are counted by so much: a log of an hour has a chart too. */
 const slotMs = 10 * minuteMs;
