@@ -70,53 +70,31 @@ export function describeErrors(report: Report, today: string) {
   };
 }
 
-/** The outcomes of a deletion, each a word that a workflow can branch on. */
-const outcomes = {
-  succeeded: 'deleted',
-  failed: 'failed',
-  unknown: 'unknown',
-  denied: 'denied',
-  expired: 'expired',
-  cancelled: 'cancelled',
-} as const;
-type Ended = keyof typeof outcomes;
+const endings = ['succeeded', 'failed', 'unknown', 'denied', 'expired', 'cancelled'] as const;
+type Ended = (typeof endings)[number];
 
 export function hasEnded<Shown extends Pick<ShownOperation, 'state'>>(
   operation: Shown,
 ): operation is Shown & { readonly state: Ended } {
-  return Object.hasOwn(outcomes, operation.state);
+  return endings.some((state) => state === operation.state);
 }
 
-export interface DeletionOutputs {
-  readonly outcome: (typeof outcomes)[Ended];
-  /** A user id. */
-  readonly decided_by: string | undefined;
-  readonly reference: string;
-  readonly summary: string;
-  // An object of outputs.
-  readonly [name: string]: string | undefined;
-}
+/** `outcome`: a word that a workflow can branch on. `decided_by`: a user id. */
+export type DeletionOutputs = Readonly<
+  Record<'outcome' | 'reference' | 'summary', string> & { decided_by: string | undefined }
+>;
 
 /** How a requested deletion ended, who decided, and the number by which it is found in the audit. */
 export function describeDeletion(operation: ShownOperation & { readonly state: Ended }): DeletionOutputs {
   const { state, movedBy, approvals, id } = operation;
   const decider = movedBy === 'system' ? approvals.at(-1)?.by : movedBy;
-  const what = capitalize(nameInPlainText(operation));
-  return {
-    outcome: outcomes[state],
-    decided_by: decider,
-    reference: id,
-    summary: toOutput(
-      join(
-        [
-          `${what}: ${outcomes[state]}.`,
-          describeOutcome(operation),
-          state === 'unknown' && 'It is in `/cdn approvals`.',
-        ],
-        ' ',
-      ),
-    ),
-  };
+  const outcome = state === 'succeeded' ? 'deleted' : state;
+  const sentences = [
+    `${capitalize(nameInPlainText(operation))}: ${outcome}.`,
+    describeOutcome(operation),
+    state === 'unknown' && 'It is in `/cdn approvals`.',
+  ];
+  return { outcome, decided_by: decider, reference: id, summary: toOutput(join(sentences, ' ')) };
 }
 
 /** A deletion that its person was asked to confirm, and did not: nothing was requested. */

@@ -189,7 +189,7 @@ function toManifest({ title, description, inputs, outputs }: Step) {
   };
 }
 
-function toParameters(parameters: Step['inputs']) {
+function toParameters(parameters: Step['outputs']) {
   const entries = Object.entries(parameters);
   return {
     properties: Object.fromEntries(

@@ -64,10 +64,7 @@ export type ApiErrorFacts = Pick<ApiError, 'code' | 'operation' | 'sent'> &
   Partial<Omit<ApiError, keyof Error>>;
 
 /** Details of a failure, from any shape of error body that the service has. */
-export interface ErrorDetails {
-  readonly message: string | undefined;
-  readonly errorKey: string | undefined;
-  readonly fieldErrors: readonly FieldError[];
+export interface ErrorDetails extends Pick<ApiError, 'serviceMessage' | 'errorKey' | 'fieldErrors'> {
   /**
    * `envelope`: a filled `error` or `errorResponse`, or a bare errorKey: the request was refused, whatever the status.
    * `problem`: shape A, B or the core shape. `none`: no sign of a failure.
@@ -77,7 +74,7 @@ export interface ErrorDetails {
 
 /** Characters: enough for a sentence. A body is never quoted whole. */
 const maxMessageLength = 500;
-const noDetails: ErrorDetails = { message: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' };
+const noDetails = { serviceMessage: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' } as const;
 
 /**
  * Reads the error bodies of all surfaces: shapes A, B and C, the core's `{ErrorKey,Field,Message}`, the containers'
@@ -86,7 +83,8 @@ const noDetails: ErrorDetails = { message: undefined, errorKey: undefined, field
  */
 export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorDetails {
   const cleaned = clean ? mapTexts(raw, clean) : raw;
-  if (typeof cleaned === 'string') return { ...noDetails, message: toSentence(cleaned), kind: 'problem' };
+  if (typeof cleaned === 'string')
+    return { ...noDetails, serviceMessage: toSentence(cleaned), kind: 'problem' };
   const body = Array.isArray(cleaned) ? { errors: cleaned } : cleaned;
   if (!isObject(body)) return noDetails;
   const envelopes = [body['error'], body['errorResponse']].map(readEnvelope);
@@ -99,12 +97,11 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
   const problem = core ?? toSentence(body['detail']) ?? toSentence(body['title']);
   const message = problem ?? envelope?.message ?? fieldErrors[0]?.message ?? toSentence(body['message']);
   const isRefusal = envelope ?? toSentence(body['errorKey']);
-  const isProblem = errorKey ?? message ?? hasErrorStatus(body);
-  return { message, errorKey, fieldErrors, kind: isRefusal ? 'envelope' : isProblem ? 'problem' : 'none' };
-}
-
-export function toErrorFacts({ message, errorKey, fieldErrors }: ErrorDetails): Partial<ApiErrorFacts> {
-  return { serviceMessage: message, errorKey, fieldErrors };
+  // Shape C is only `{statusCode}`; problem details carry `status`.
+  const hasErrorStatus = [body['status'], body['statusCode']].some((status) => Number(status) >= 400);
+  const isProblem = (errorKey ?? message) !== undefined || hasErrorStatus;
+  const kind = isRefusal ? 'envelope' : isProblem ? 'problem' : 'none';
+  return { serviceMessage: message, errorKey, fieldErrors, kind };
 }
 
 /**
@@ -123,7 +120,7 @@ const keyWords =
   /authori[sz]|authenti|\b(?:api|access|account)[ -]?keys?\b|accesskey|\bkeys?\b|credential|token|permission|forbidden|access denied|\brole|privilege|sign(?:ed)? in|log(?:ged)? in/iu;
 
 /** Whether the key can be the reason: nothing is said, or something about keys and rights. An error key tells more. */
-function isAboutKey({ kind, message = '', errorKey = '' }: ErrorDetails): boolean {
+function isAboutKey({ kind, serviceMessage: message = '', errorKey = '' }: ErrorDetails): boolean {
   if (kind === 'envelope' && errorKey !== '') return false;
   return (message === '' && errorKey === '') || keyWords.test(`${message} ${errorKey.replaceAll('_', ' ')}`);
 }
@@ -152,26 +149,20 @@ function readEnvelope(value: unknown): { message: string | undefined; errorKey: 
 
 /** `[{field, message}]`, or the framework's `{field: [messages]}`. At most 20. */
 function readFieldErrors(value: unknown): FieldError[] {
-  const found: FieldError[] = [];
-  if (Array.isArray(value)) {
-    for (const item of value.slice(0, 20)) {
-      const message = isObject(item) ? toSentence(item['message'] ?? item['Message']) : toSentence(item);
-      const field = isObject(item) ? toSentence(item['field'] ?? item['Field']) : undefined;
-      if (message) found.push({ field, message });
-    }
-  } else if (isObject(value)) {
-    for (const [field, messages] of Object.entries(value).slice(0, 20)) {
-      const message = toSentence(Array.isArray(messages) ? messages[0] : messages);
-      if (message) found.push({ field: toSentence(field), message });
-    }
-  }
-  return found;
-}
-
-/** Shape C is only `{statusCode}`; problem details carry `status`. */
-function hasErrorStatus(body: Record<string, unknown>): true | undefined {
-  const isError = [body['status'], body['statusCode']].some((status) => Number(status) >= 400);
-  return isError || undefined;
+  const given: (readonly [field: unknown, message: unknown])[] = Array.isArray(value)
+    ? value.map((item: unknown) =>
+        isObject(item)
+          ? [item['field'] ?? item['Field'], item['message'] ?? item['Message']]
+          : [undefined, item],
+      )
+    : Object.entries(isObject(value) ? value : {}).map(([field, messages]) => [
+        field,
+        Array.isArray(messages) ? messages[0] : messages,
+      ]);
+  return given.slice(0, 20).flatMap(([field, message]) => {
+    const sentence = toSentence(message);
+    return sentence ? [{ field: toSentence(field), message: sentence }] : [];
+  });
 }
 
 /** A web page: a proxy answered in place of the service. */

@@ -4,7 +4,6 @@ import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
 import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import { type Attempt, observeAttempt } from './attempt.ts';
 import {
   ApiError,
   type ApiErrorCode,
@@ -13,9 +12,7 @@ import {
   isConnectError,
   isHtml,
   readErrorBody,
-  toErrorFacts,
 } from './errors.ts';
-import { type ErrorBudget, findRetryDelay, readRetryAfter } from './retry.ts';
 
 export interface CdnOptions {
   /** {base_url} of the specification. */
@@ -34,6 +31,19 @@ export interface CdnOptions {
   readonly onAttempt?: (attempt: Attempt) => void;
   /** Called for answers that differ from the specification, with member names and no values. Keep it cheap. */
   readonly onDrift?: (drift: Drift) => void;
+}
+
+/** One try of a request, from its sending to the end of its body. */
+export interface Attempt {
+  /** The specification's name of the operation. */
+  readonly name: string;
+  /** `failed`: whoever read the answer failed. */
+  readonly outcome: 'ok' | 'failed' | ApiErrorCode;
+  /** Undefined where there was no answer. */
+  readonly status: number | undefined;
+  /** Milliseconds since the epoch, by the machine's clock. */
+  readonly startedAt: number;
+  readonly seconds: number;
 }
 
 /** Differences between an answer and the specification. */
@@ -111,7 +121,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       if (signal?.aborted)
         throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
       try {
-        const attempt = () => observeAttempt(cdn, request, once, consume);
+        const attempt = () => observe(request, consume);
         return await (budget ? budget.spend(attempt) : attempt());
       } catch (error) {
         if (!(error instanceof ApiError) || !mayRepeat(request, error)) throw error;
@@ -123,6 +133,28 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       }
     }
   };
+
+  /** One try, reported. */
+  async function observe<T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>): Promise<T> {
+    const startedAt = Date.now();
+    const started = performance.now();
+    let status: number | undefined;
+    const report = (outcome: Attempt['outcome']): void => {
+      const seconds = (performance.now() - started) / 1000;
+      cdn.onAttempt?.({ name: request.operation, outcome, status, startedAt, seconds });
+    };
+    try {
+      const reply = await once(request);
+      ({ status } = reply);
+      const result = await consume(reply);
+      report('ok');
+      return result;
+    } catch (error) {
+      if (error instanceof ApiError) status ??= error.status;
+      report(error instanceof ApiError ? error.code : 'failed');
+      throw error;
+    }
+  }
 
   async function once(request: ApiRequest): Promise<Reply> {
     const { operation, method = 'GET', host = 'apiUrl', path, query = {}, body = null } = request;
@@ -160,12 +192,9 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
 
     if (!response.ok) {
       const text = await readText(maxErrorBytes).catch(ignoreUnreadable);
-      const words = readErrorBody(parseJson(text), hide);
-      const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), now());
-      throw fail(classifyStatus(status, words, isHtml(headers.get('content-type'), text)), {
-        ...toErrorFacts(words),
-        retryAfterSeconds,
-      });
+      const { kind, ...facts } = readErrorBody(parseJson(text), hide);
+      const code = classifyStatus(status, { kind, ...facts }, isHtml(headers.get('content-type'), text));
+      throw fail(code, { ...facts, retryAfterSeconds: readRetryAfter(headers.get('retry-after'), now()) });
     }
     return {
       status,
@@ -185,10 +214,9 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         }
       },
       wrongShape(body) {
-        const words = readErrorBody(body, hide);
+        const { kind, ...facts } = readErrorBody(body, hide);
         // A bare string explains a failure only with an error status.
-        const explains = words.kind !== 'none' && typeof body !== 'string';
-        return explains ? fail('refused', toErrorFacts(words)) : fail('unexpected');
+        return kind === 'none' || typeof body === 'string' ? fail('unexpected') : fail('refused', facts);
       },
       reportDrift({ wrong, missing, unknown }) {
         if (wrong.length + missing.length + unknown.length > 0)
@@ -262,4 +290,84 @@ function ignoreUnreadable(error: unknown): string {
 function readRequestId(headers: Headers, hide: (text: string) => string): string | undefined {
   // A redacted value no longer has this shape.
   return /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
+}
+
+/** Three tries and a few seconds in all, because a person is waiting for the answer. */
+const maxTries = 3;
+const maxWaitMs = 4_000;
+
+interface RetryState {
+  readonly error: ApiError;
+  /** Tries so far, including this one. */
+  readonly tries: number;
+  readonly waitedMs: number;
+  /** 0 ≤ x < 1, for jitter. */
+  readonly random: number;
+}
+
+/**
+ * The retry rule for reads: 429 after the service's Retry-After if that fits into the time left; 5xx, no connection and
+ * a cut body. A timeout has already cost the person ten seconds and is not repeated. Returns milliseconds to wait before
+ * the next try, or undefined to give up.
+ */
+export function findRetryDelay({ error, tries, waitedMs, random }: RetryState): number | undefined {
+  if (tries >= maxTries || !isTransient(error) || error.code === 'timeout') return undefined;
+  const { retryAfterSeconds: asked } = error;
+  const backoff = 250 * 2 ** (tries - 1) * (1 + random);
+  // Never earlier than asked; the jitter keeps many waiters from coming back at once.
+  const afterPause = asked === undefined ? backoff * 2 : asked * 1000 + 100 * random;
+  const wait = error.code === 'rate_limited' ? afterPause : backoff;
+  return wait <= maxWaitMs - waitedMs ? wait : undefined;
+}
+
+/** Retry-After: seconds, or an HTTP date (RFC 9110 §10.2.3). Undefined where it is missing or says neither. */
+export function readRetryAfter(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Math.min(Number(header), 86_400);
+  // HTTP dates begin with the day's name; Date.parse alone would take "-5" for a year.
+  const at = /^\s*[A-Za-z]/.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.min(Math.max(0, (at - now) / 1000), 86_400);
+}
+
+/** Failures of the service or the network, not of the request. */
+const transientCodes = new Set(['unavailable', 'unreachable', 'timeout', 'cut', 'rate_limited']);
+
+/** The same request may succeed in a moment. */
+export function isTransient(error: ApiError): boolean {
+  return transientCodes.has(error.code);
+}
+
+/** Bounds the failed requests of one piece of work, retries included. */
+export interface ErrorBudget {
+  /** Runs one try of one request. @throws its error; the last one, without sending, if the budget is spent. */
+  spend<T>(attempt: () => Promise<T>): Promise<T>;
+  /** Failed requests so far. */
+  readonly spent: () => number;
+}
+
+/**
+ * A budget of `most` failed requests. Where the first one that ends fails, the work ends: a service that is down is not asked
+ * again.
+ */
+export function createErrorBudget(most: number): ErrorBudget {
+  let spent = 0;
+  let isUp = false;
+  let last: ApiError | undefined;
+  return {
+    spent: () => spent,
+    async spend(attempt) {
+      if (last && (!isUp || spent >= most)) throw last;
+      try {
+        const answer = await attempt();
+        isUp = true;
+        return answer;
+      } catch (error) {
+        if (error instanceof ApiError && isTransient(error)) {
+          spent += 1;
+          last = error;
+        } else if (error instanceof ApiError && error.code !== 'cancelled') isUp = true;
+        throw error;
+      }
+    },
+  };
 }

@@ -30,7 +30,6 @@ export const hostname = z
     CertificateProvisionType: number,
   })
   .transform(omitMissing);
-export type Hostname = z.output<typeof hostname>;
 
 const action = z.object({
   ActionType: number,
@@ -70,7 +69,6 @@ export type EdgeRule = z.output<typeof edgeRule>;
 export const namedProperties = z
   .object({ Name: text, Properties: z.record(z.string(), text).nullish() })
   .transform(omitMissing);
-export type NamedProperties = z.output<typeof namedProperties>;
 
 /** Replaces a value that must not be shown. */
 export const redactedValue = '[hidden]';

@@ -1,17 +1,60 @@
 import { z } from 'zod';
 import { count, flag, id, link, text, texts } from '../http/lenient.ts';
-import { type Enumeration, enumerations } from './enums.ts';
-import {
-  type EdgeRule,
-  edgeRule,
-  type Hostname,
-  hostname,
-  type NamedProperties,
-  namedProperties,
-  number,
-  secret,
-  url,
-} from './fields.ts';
+import { edgeRule, hostname, namedProperties, number, secret, url } from './fields.ts';
+
+/**
+ * Every enumeration of the specification ("Enumerations (integer values)"), by its name there: the names of the values 0,
+ * 1, 2 and so on. The service adds values without notice, so numbers are kept and get their name only when they are shown.
+ */
+export const enumerations = {
+  ExecutionPhase: list('Cache LoadBalancer PreCache'),
+  IpFamilyPolicy: list('IPv4Only DualStack DualStackPreferIPv6 IPv6Only'),
+  PullZoneType: list('Premium Volume'),
+  PullZoneLogForwarderProtocolType: list('UDP TCP TCPEncrypted DataDog'),
+  OptimizerWatermarkPosition: list('BottomLeft BottomRight TopLeft TopRight Center CenterStretch'),
+  PermaCacheType: list('Automatic Manual'),
+  LogAnonymizationType: list('OneDigit Drop'),
+  PullZoneLogFormat: list('Plain JSON'),
+  ShieldDDosProtectionType: list('DetectOnly ActiveStandard ActiveAggressive'),
+  PullZoneOriginType: list(
+    'OriginUrl DnsAccelerate StorageZone LoadBalancer EdgeScript MagicContainers PushZone',
+  ),
+  PreloadingScreenTheme: list('Light Dark'),
+  StickySessionType: list('Off On'),
+  // Published in August 2026; the specification does not have it yet.
+  TlsSecurityLevelType: list('Legacy Compatible ModernOnly'),
+  PrivateKeyType: list('Ecdsa Rsa'),
+  CertificateProvisionType: list('Unknown Http01 Dns01 Custom Managed'),
+  TriggerMatchingTypes: list('MatchAny MatchAll MatchNone'),
+  PatternMatchingTypes: list('MatchAny MatchAll MatchNone'),
+  TriggerTypes: list(
+    `Url RequestHeader ResponseHeader UrlExtension CountryCode RemoteIP UrlQueryString RandomChance StatusCode
+    RequestMethod CookieValue CountryStateCode OriginRetryAttemptCount OriginConnectionError`,
+  ),
+  // 35 and 36 do not exist.
+  EdgeRuleActionType: list(
+    `ForceSSL Redirect OriginUrl OverrideCacheTime BlockRequest SetResponseHeader SetRequestHeader ForceDownload
+    DisableTokenAuthentication EnableTokenAuthentication OverrideCacheTimePublic IgnoreQueryString DisableOptimizer
+    ForceCompression SetStatusCode BypassPermaCache OverrideBrowserCacheTime OriginStorage SetNetworkRateLimit
+    SetConnectionLimit SetRequestsPerSecondLimit RunEdgeScript OriginMagicContainers DisableWAF RetryOrigin
+    OverrideBrowserCacheResponseHeader RemoveBrowserCacheResponseHeader DisableShieldChallenge DisableShield
+    DisableShieldBotDetection BypassAwsS3Authentication DisableShieldAccessLists DisableShieldRateLimiting
+    EnableRequestCoalescing DisableRequestCoalescing - - StripCookiesClientToOrigin`,
+  ),
+} as const;
+
+export type Enumeration = keyof typeof enumerations;
+
+/** The name of a value: `('PullZoneType', 1)` → `Volume`; a value newer than this table → `unknown (7)`. */
+export function getEnumName(enumeration: Enumeration, value: number | null | undefined): string {
+  if (value === undefined || value === null) return 'not reported';
+  const name = enumerations[enumeration][value];
+  return name === undefined || name === '-' ? `unknown (${value})` : name;
+}
+
+function list(names: string): readonly string[] {
+  return names.split(/\s+/u);
+}
 
 /** The part of a zone's answer that a member stands in. `head`: its first lines. */
 export type Section =
@@ -261,34 +304,8 @@ export type MemberRow = readonly [
   measured?: 'measured',
 ];
 
-/** The type of a value by its format. */
-interface Values {
-  flag: boolean;
-  unless: boolean;
-  state: boolean;
-  yes: boolean;
-  texts: readonly string[];
-  hosts: readonly string[];
-  countries: readonly string[];
-  id: string;
-  text: string;
-  code: string;
-  url: string;
-  host: string;
-  names: string;
-  link: string;
-  secret: never;
-  hostnames: readonly Hostname[];
-  rules: readonly EdgeRule[];
-  properties: readonly NamedProperties[];
-}
-
-/** The reported members that are not secret, by the service's names. */
-export type Members = {
-  readonly [Row in NamedRow as Row[0]]?: Row[3] extends keyof Values ? Values[Row[3]] : number;
-};
-
-const schemas: Readonly<Record<keyof Values, z.ZodType>> = {
+/** How a value is parsed, by its format; those of all others are numbers. */
+const schemas = {
   flag,
   unless: flag,
   state: flag,
@@ -307,14 +324,21 @@ const schemas: Readonly<Record<keyof Values, z.ZodType>> = {
   hostnames: z.array(hostname).nullish(),
   rules: z.array(edgeRule).nullish(),
   properties: z.array(namedProperties).nullish(),
-};
+} as const;
+
+type Value<F extends Format> = F extends keyof typeof schemas
+  ? NonNullable<z.output<(typeof schemas)[F]>>
+  : number;
+
+/** The reported members that are not secret, by the service's names. */
+export type Members = { readonly [Row in NamedRow as Row[0]]?: Value<Row[3]> };
 
 /** How a whole zone is parsed. */
 export const zoneSchema = z.object(
   Object.fromEntries(
     zoneMembers.map(([member, , , format]): [string, z.ZodType] => [
       member,
-      format in schemas ? schemas[format as keyof Values] : format in enumerations ? number : count,
+      format in schemas ? schemas[format as keyof typeof schemas] : format in enumerations ? number : count,
     ]),
   ),
 );

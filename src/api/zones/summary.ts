@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isObject } from '../http/errors.ts';
 import { redactUrl } from '../http/paths.ts';
 
@@ -42,15 +41,16 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   const id = readId(raw['Id']);
   if (id === undefined) return undefined;
   const limit = readNumber(raw['MonthlyBandwidthLimit']);
-  const hostnames = readHostnames(raw['Hostnames']);
+  const url = readText(raw['OriginUrl']);
+  const hostnames = Array.isArray(raw['Hostnames']) ? raw['Hostnames'].filter(isHostname) : [];
   return {
     id,
     name: readText(raw['Name']) ?? '',
-    originUrl: readOrigin(raw),
+    originUrl: url === undefined || hasPlaceholderOrigin(raw) ? undefined : redactUrl(url),
     enabled: readFlag(raw['Enabled']),
     suspended: readFlag(raw['Suspended']),
-    hostnames: listValues(hostnames),
-    hostnamesWithoutCertificate: listValues(hostnames.filter(lacksCertificate)),
+    hostnames: hostnames.map(({ Value }) => Value),
+    hostnamesWithoutCertificate: hostnames.filter(lacksCertificate).map(({ Value }) => Value),
     bandwidthUsed: readNumber(raw['MonthlyBandwidthUsed']),
     // 0 means unlimited.
     bandwidthLimit: limit !== undefined && limit > 0 ? limit : undefined,
@@ -60,13 +60,8 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     edgeScriptId: readLink(raw['EdgeScriptId']),
     middlewareScriptId: readLink(raw['MiddlewareScriptId']),
     appId: readText(raw['MagicContainersAppId']),
-    weaknesses: readWeaknesses(raw),
+    weaknesses: weaknesses[Number(hasOldTls(raw)) + 2 * Number(raw['EnableLogging'] === false)],
   };
-}
-
-function readOrigin(raw: Readonly<Record<string, unknown>>): string | undefined {
-  const url = readText(raw['OriginUrl']);
-  return url === undefined || hasPlaceholderOrigin(raw) ? undefined : redactUrl(url);
 }
 
 /** Zones of a script (type 4) or an app (5) have an address of the platform as their origin, which serves nothing. */
@@ -80,17 +75,11 @@ export const legacyTls = 0;
 // One list for each combination: a new one for each zone would cost a megabyte at 50,000.
 const weaknesses = [undefined, ['old-tls'], ['no-logging'], ['old-tls', 'no-logging']] as const;
 
-function readWeaknesses(raw: Readonly<Record<string, unknown>>): readonly Weakness[] | undefined {
-  const oldTls =
-    raw['EnableTLS1'] === true || raw['EnableTLS1_1'] === true || raw['TlsSecurityLevel'] === legacyTls;
-  return weaknesses[Number(oldTls) + 2 * Number(raw['EnableLogging'] === false)];
+function hasOldTls(raw: Readonly<Record<string, unknown>>): boolean {
+  return raw['EnableTLS1'] === true || raw['EnableTLS1_1'] === true || raw['TlsSecurityLevel'] === legacyTls;
 }
 
 type RawHostname = Readonly<Record<string, unknown>> & { readonly Value: string };
-
-function readHostnames(raw: unknown): readonly RawHostname[] {
-  return Array.isArray(raw) ? raw.filter(isHostname) : [];
-}
 
 function isHostname(raw: unknown): raw is RawHostname {
   return isObject(raw) && readText(raw['Value']) !== undefined;
@@ -100,10 +89,6 @@ function isHostname(raw: unknown): raw is RawHostname {
 function lacksCertificate(hostname: RawHostname): boolean {
   const isPlatforms = hostname['IsSystemHostname'] === true || hostname['IsManagedHostname'] === true;
   return hostname['HasCertificate'] === false && !isPlatforms;
-}
-
-function listValues(hostnames: readonly RawHostname[]): readonly string[] {
-  return hostnames.map(({ Value }) => Value);
 }
 
 function readText(value: unknown): string | undefined {
@@ -143,19 +128,27 @@ export function attentionReasons(zone: ZoneSummary): Attention[] {
   const found: Attention[] = [];
   if (zone.suspended === true) found.push('suspended');
   if (zone.enabled === false) found.push('disabled');
-  if (limit > 0 && used > limit * nearLimitShare) found.push('near-limit');
+  if (used > limit * nearLimitShare) found.push('near-limit');
   if (zone.hostnamesWithoutCertificate.length > 0) found.push('no-certificate');
   return found;
 }
 
+export function isAtLimit({ bandwidthUsed: used = 0, bandwidthLimit: limit }: ZoneSummary): boolean {
+  return limit !== undefined && used >= limit;
+}
+
+const ranks: Record<Attention, number> = {
+  suspended: 5,
+  disabled: 4,
+  'near-limit': 2,
+  'no-certificate': 1,
+};
+
 /** By how urgently a zone needs attention: 0 if it does not. */
 export function rankAttention(zone: ZoneSummary): number {
-  const { bandwidthUsed: used = 0, bandwidthLimit: limit = Number.POSITIVE_INFINITY } = zone;
-  if (zone.suspended === true) return 5;
-  if (zone.enabled === false) return 4;
-  if (limit > 0 && used >= limit) return 3;
-  if (limit > 0 && used > limit * nearLimitShare) return 2;
-  return zone.hostnamesWithoutCertificate.length > 0 ? 1 : 0;
+  const [first] = attentionReasons(zone);
+  if (first === undefined) return 0;
+  return first === 'near-limit' && isAtLimit(zone) ? 3 : ranks[first];
 }
 
 export type Totals = ReturnType<typeof sumTotals>;
@@ -182,39 +175,27 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
   return totals;
 }
 
-const affectedZonesSchema = z.object({
-  zonesTotal: z.number(),
-  zones: z.array(
-    z.object({
-      id: z.string(),
-      name: z.string(),
-      hostnames: z.array(z.string()),
-      hostnamesTotal: z.number(),
-    }),
-  ),
-});
 /** The zones that an operation affects: the first of them, and their number. */
-export type AffectedZones = z.output<typeof affectedZonesSchema>;
+export type AffectedZones = {
+  readonly zonesTotal: number;
+  readonly zones: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly hostnames: readonly string[];
+    readonly hostnamesTotal: number;
+  }[];
+};
 
-/** Shown before a variable is changed: the zones that run the script, the variable's name if the CDN has told it. */
-const variableShownSchema = affectedZonesSchema.extend({ name: z.string().optional() });
-export type VariableShown = z.output<typeof variableShownSchema>;
-
-const volumeShownSchema = affectedZonesSchema.extend({
-  volumeSizeInGb: z.number().optional(),
-  monthlyCost: z.number().optional(),
-  summary: z.enum(['read', 'unreadable']),
-});
 /** Shown before a volume is deleted: the zones that its app serves, the size and cost of its volumes. */
-export type VolumeShown = z.output<typeof volumeShownSchema>;
+export type VolumeShown = AffectedZones & {
+  readonly volumeSizeInGb?: number | undefined;
+  readonly monthlyCost?: number | undefined;
+  readonly summary: 'read' | 'unreadable';
+};
 
-/** Parses stored facts; undefined if they are something else. */
-export function readVolumeShown(kept: unknown): VolumeShown | undefined {
-  return volumeShownSchema.safeParse(kept).data;
-}
-
-export function readVariableShown(kept: unknown): VariableShown | undefined {
-  return variableShownSchema.safeParse(kept).data;
+/** Stored facts as they were shown; undefined if they are something else. Those of a variable are the zones alone. */
+export function readShown(kept: unknown): VolumeShown | undefined {
+  return isObject(kept) && Array.isArray(kept['zones']) ? (kept as unknown as VolumeShown) : undefined;
 }
 
 // The facts are sealed and stored: enough to recognise the zones, and the rest as a number.

@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/http/errors.ts';
-import { isTransient } from '../../api/http/retry.ts';
+import { isTransient } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { assertKnown, RolesUnknown } from '../../auth/policy/authorizer.ts';
 import type { Reason } from '../../auth/policy/policy.ts';

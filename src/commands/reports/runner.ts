@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createErrorBudget } from '../../api/http/retry.ts';
+import { createErrorBudget } from '../../api/http/request.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue/define-job.ts';

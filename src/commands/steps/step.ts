@@ -6,30 +6,18 @@ import { plainText } from '../../views/blocks/text.ts';
 import type { Context } from '../define.ts';
 
 /** An input or output, as people who build workflows see it. */
-interface Parameter {
-  readonly type: keyof Types;
+interface Parameter<Type extends string = 'string' | 'integer' | 'slack#/types/user_id'> {
+  readonly type: Type;
   readonly title: string;
   readonly description: string;
   /** May be left out. */
   readonly optional?: true;
 }
 
-interface Types {
-  string: string;
-  integer: number;
-  'slack#/types/user_id': string;
-}
+type Inputs = Readonly<Record<string, Parameter<'string'>>>;
 
-type Parameters = Readonly<Record<string, Parameter>>;
-
-type Values<Declared extends Parameters> = {
-  readonly [Name in keyof Declared as Declared[Name] extends { optional: true }
-    ? never
-    : Name]: Types[Declared[Name]['type']];
-} & {
-  readonly [Name in keyof Declared as Declared[Name] extends { optional: true } ? Name : never]?:
-    | Types[Declared[Name]['type']]
-    | undefined;
+type Values<Declared extends Inputs> = {
+  readonly [Name in keyof Declared]: Declared[Name] extends { optional: true } ? string | undefined : string;
 };
 
 export type StepOutputs = Readonly<Record<string, string | number | undefined>>;
@@ -39,10 +27,10 @@ export type StepOutputs = Readonly<Record<string, string | number | undefined>>;
  * person has to press a button first, with `late` if they have not by then. `ask` sends the button, and runs after `late`
  * is stored, which would else replace what the press leads to.
  */
-export type StepEnd<Outputs = StepOutputs> =
-  | { readonly outputs: Outputs }
+export type StepEnd =
+  | { readonly outputs: StepOutputs }
   | 'with its operation'
-  | { readonly until: Date; readonly late: Outputs; readonly ask: () => Promise<void> };
+  | { readonly until: Date; readonly late: StepOutputs; readonly ask: () => Promise<void> };
 
 /** A step of Workflow Builder: a function in manifest.yml. */
 export interface Step {
@@ -52,8 +40,8 @@ export interface Step {
   readonly description: string;
   /** The right of the person who runs the workflow. A workflow has no channel, so no channel's cap applies. */
   readonly needs: Right;
-  readonly inputs: Parameters;
-  readonly outputs: Parameters;
+  readonly inputs: Inputs;
+  readonly outputs: Readonly<Record<string, Parameter>>;
   /**
    * Works with the key of the person who runs the workflow. A UserError becomes the error of the step. `runId`: the run
    * of the step in a workflow, Slack's `function_execution_id`.
@@ -65,49 +53,36 @@ export interface Step {
   ) => Promise<StepEnd>;
 }
 
-/** Ties the types of inputs and outputs to the work. */
-export function defineStep<const Inputs extends Parameters, const Outputs extends Parameters>({
+/** Ties the types of inputs to the work. */
+export function defineStep<const Declared extends Inputs>({
   run,
   ...step
-}: Omit<Step, 'run' | 'inputs' | 'outputs'> & {
-  readonly inputs: Inputs;
-  readonly outputs: Outputs;
-  readonly run: (
-    inputs: Values<Inputs>,
-    context: Context,
-    runId: string,
-  ) => Promise<StepEnd<Values<Outputs>>>;
+}: Omit<Step, 'run' | 'inputs'> & {
+  readonly inputs: Declared;
+  readonly run: (inputs: Values<Declared>, context: Context, runId: string) => Promise<StepEnd>;
 }): Step {
-  return {
-    ...step,
-    run: (given, context, runId) => run(readInputs(step.inputs, given), context, runId),
-  };
+  return { ...step, run: (given, context, runId) => run(readInputs(step.inputs, given), context, runId) };
 }
 
-function readInputs<Inputs extends Parameters>(
-  inputs: Inputs,
+function readInputs<Declared extends Inputs>(
+  inputs: Declared,
   given: Readonly<Record<string, unknown>>,
-): Values<Inputs> {
-  const read = Object.entries(inputs).map(([name, { type, title, optional }]) => {
+): Values<Declared> {
+  const read = Object.entries(inputs).map(([name, { title, optional }]) => {
     const value = given[name];
-    if (typeof value === 'string' && (hasCdnKey(value) || findSecretKinds(value).length > 0))
+    const text = typeof value === 'string' ? value.trim() : '';
+    if (hasCdnKey(text) || findSecretKinds(text).length > 0)
       throw new UserError(
         `The input “${plainText(title, 60)}” of this step looks like a CDN key, so nothing was done with it.`,
         'Whoever builds the workflow can take it out: keys go into `/cdn connect` and nowhere else.',
       );
-    const isFilled = type === 'integer' ? Number.isInteger(value) : isText(value);
-    if (isFilled) return [name, typeof value === 'string' ? value.trim() : value];
-    if (optional && !isText(value)) return [name, undefined];
+    if (text !== '' || optional) return [name, text || undefined];
     throw new UserError(
       `The input “${plainText(title, 60)}” of this step is empty.`,
       'Whoever builds the workflow can fill it in.',
     );
   });
-  return Object.fromEntries(read) as Values<Inputs>;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() !== '';
+  return Object.fromEntries(read) as Values<Declared>;
 }
 
 /** The input that names the person whose key is used. Slack fills it in; authors of workflows see no such field. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import type { WebClient } from '@slack/web-api';
-import { readRetryAfter } from '../../api/http/retry.ts';
+import { readRetryAfter } from '../../api/http/request.ts';
 import { type FileTarget, postFile } from '../../lib/file-transfer.ts';
 import { canBeLifted, isPlaceCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';

@@ -1,5 +1,5 @@
-import { getEnumName } from '../../api/zones/enums.ts';
 import { redactedValue } from '../../api/zones/fields.ts';
+import { getEnumName } from '../../api/zones/members.ts';
 import { join, truncate } from '../blocks/text.ts';
 import { splitWords } from './settings.ts';
 

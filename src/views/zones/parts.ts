@@ -1,8 +1,7 @@
-import { getEnumName } from '../../api/zones/enums.ts';
-import type { Section } from '../../api/zones/members.ts';
+import { getEnumName } from '../../api/zones/members.ts';
 import type { Zone } from '../../api/zones/zone.ts';
-import { type ButtonGroup, button, commandButton, selectOf } from '../blocks/buttons.ts';
-import type { Maybe } from '../blocks/text.ts';
+import { button, commandButton, selectOf } from '../blocks/buttons.ts';
+import { capitalize } from '../blocks/text.ts';
 import { edgeRuleActions, listEdgeRule } from './edge-rules.ts';
 import { listSection } from './settings.ts';
 
@@ -36,50 +35,43 @@ export function listParts(zone: Zone): PartTable[] {
   const rules = (zone.members.EdgeRules ?? [])
     .toSorted((a, b) => (a.OrderIndex ?? 0) - (b.OrderIndex ?? 0))
     .map(listEdgeRule);
-  return [
-    {
-      part: 'hostnames',
-      label: `Hostnames (${hostnames.length})`,
-      caption: 'Hostnames',
-      columns: ['Name', 'Certificate', 'HTTPS'],
-      rows: hostnames.map(listHostname),
-    },
-    settings('origin', 'Origin', zone),
-    settings('caching', 'Caching', zone),
-    settings('security', 'Security', zone),
-    {
-      part: 'rules',
-      label: `Edge rules (${rules.length})`,
-      caption: 'Edge rules',
-      columns: ['Rule', 'Does', 'When'],
-      rows: rules.map(([name, does, when]) => [name, does, when.replace(/^when /u, '')]),
-    },
-    settings('optimizer', 'Optimizer', zone),
-    settings('logging', 'Logging', zone),
-    settings('pages', 'Pages', zone),
-    settings('account', 'Account', zone),
-  ];
-}
-
-/** The cells of a row as one: `Http01, HTTPS forced`, `block the request when URL is /a`. */
-function joinFacts(part: ZonePart, [first = '', second]: readonly string[]): string {
-  if (second === undefined) return first;
-  if (part === 'hostnames') return `${first}, ${second}`;
-  return /^(?:always|unless)/u.test(second) ? `${first} ${second}` : `${first} when ${second}`;
-}
-
-function settings(part: Section & ZonePart, label: string, zone: Zone): PartTable {
-  const rows = listSection(zone, part);
-  return { part, label, caption: label, columns: ['Setting', 'Value'], rows };
+  return zoneParts.flatMap((part): PartTable[] => {
+    if (part === 'all') return [];
+    if (part === 'hostnames')
+      return [
+        {
+          part,
+          label: `Hostnames (${hostnames.length})`,
+          caption: 'Hostnames',
+          columns: ['Name', 'Certificate', 'HTTPS'],
+          rows: hostnames.map(listHostname),
+        },
+      ];
+    if (part === 'rules')
+      return [
+        {
+          part,
+          label: `Edge rules (${rules.length})`,
+          caption: 'Edge rules',
+          columns: ['Rule', 'Does', 'When'],
+          rows: rules.map(([name, does, when]) => [name, does, when.replace(/^when /u, '')]),
+        },
+      ];
+    const caption = capitalize(part);
+    return [{ part, label: caption, caption, columns: ['Setting', 'Value'], rows: listSection(zone, part) }];
+  });
 }
 
 /** Everything in one table: the client's own search replaces scrolling. */
 export function listEverything(parts: readonly PartTable[]): PartTable {
   // A zone may have more hostnames and rules than a table has rows: they come last.
-  const isSetting = ({ columns }: PartTable) => columns.length === 2;
-  const all = [...parts.filter(isSetting), ...parts.filter((part) => !isSetting(part))];
+  const all = parts.toSorted((a, b) => a.columns.length - b.columns.length);
   const rows = all.flatMap(({ part, caption, rows }) =>
-    rows.map(([name = '', ...facts]) => [name, joinFacts(part, facts), caption]),
+    rows.map(([name = '', first = '', second]) => {
+      if (second === undefined) return [name, first, caption];
+      const isCondition = part === 'rules' && !/^(?:always|unless)/u.test(second);
+      return [name, `${first}${part === 'hostnames' ? ',' : isCondition ? ' when' : ''} ${second}`, caption];
+    }),
   );
   const columns = ['Setting', 'Value', 'Section'];
   return { part: 'all', label: 'All, searchable', caption: 'All settings', columns, rows };
@@ -109,33 +101,31 @@ export function listHostname(host: ShownHostname): [name: string, certificate: s
 
 /** The parts, and what the zone is linked to. */
 export function renderPartMenu(zone: Zone, chosen?: string) {
-  const parts = listParts(zone);
-  const menu = [...parts, listEverything(parts)].map(({ part, label }) =>
-    button(label, 'zones:part', `${zone.summary.id} ${part}`),
-  );
+  const { id } = zone.summary;
   const { apps, scripts, storage } = findNeighbours(zone);
-  const neighbours: ButtonGroup = {
-    label: 'Related',
-    buttons: [
-      ...apps.flatMap((id) => [
-        commandButton(`App ${id}`, `app ${id}`),
-        commandButton(`Zones of the app ${id}`, `zones app:${id}`),
-      ]),
-      ...scripts.map((id) => commandButton(`Zones with script ${id}`, `zones script:${id}`)),
-      ...storage.map((id) => commandButton(`Zones of storage zone ${id}`, `zones storage:${id}`)),
-    ],
-  };
-  const overTime: ButtonGroup = {
-    label: 'Compare',
-    buttons: [
-      commandButton('What changed', `changes ${zone.summary.id}`),
-      commandButton('Compare with another zone', `compare ${zone.summary.id}`),
-    ],
-  };
-  const hasNeighbours = neighbours.buttons.some((entry) => !!entry);
+  const neighbours = [
+    ...apps.flatMap((app) => [
+      commandButton(`App ${app}`, `app ${app}`),
+      commandButton(`Zones of the app ${app}`, `zones app:${app}`),
+    ]),
+    ...scripts.map((script) => commandButton(`Zones with script ${script}`, `zones script:${script}`)),
+    ...storage.map((zone) => commandButton(`Zones of storage zone ${zone}`, `zones storage:${zone}`)),
+  ];
+  const parts = listParts(zone);
+  const settings = [...parts, listEverything(parts)].map(({ part, label }) =>
+    button(label, 'zones:part', `${id} ${part}`),
+  );
+  const others = [
+    commandButton('What changed', `changes ${id}`),
+    commandButton('Compare with another zone', `compare ${id}`),
+  ];
   return selectOf(
     'Settings…',
-    [{ label: 'Settings', buttons: menu }, overTime, hasNeighbours && neighbours],
+    [
+      { label: 'Settings', buttons: settings },
+      { label: 'Compare', buttons: others },
+      neighbours.length > 0 && { label: 'Related', buttons: neighbours },
+    ],
     { chosen },
   );
 }
@@ -144,26 +134,26 @@ export function renderPartMenu(zone: Zone, chosen?: string) {
 const mostNeighbours = 10;
 
 /** The ids that a zone shows, of its settings and of its edge rules. */
-function findNeighbours(zone: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
-  const { appId, edgeScriptId, middlewareScriptId, storageZoneId } = zone.summary;
-  const { EdgeRules: rules = [], PermaCacheStorageZoneId: cache, LoggingStorageZoneId: logs } = zone.members;
-  const steps = rules.flatMap((rule) => [rule, ...(rule.ExtraActions ?? [])]);
+function findNeighbours({ summary, members }: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
+  const steps = (members.EdgeRules ?? []).flatMap((rule) => [rule, ...rule.ExtraActions]);
   const ofRules = (type: number) =>
     steps.filter(({ ActionType }) => ActionType === type).map(({ ActionParameter1 }) => ActionParameter1);
+  const logs = members.LoggingSaveToStorage ? members.LoggingStorageZoneId : undefined;
+  const { storageZoneId, edgeScriptId, middlewareScriptId } = summary;
   return {
-    apps: listIds(appId, ...ofRules(edgeRuleActions.app)),
-    scripts: listIds(edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)),
-    storage: listIds(
+    apps: listIds([summary.appId, ...ofRules(edgeRuleActions.app)]),
+    scripts: listIds([edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)]),
+    storage: listIds([
       storageZoneId,
-      cache,
-      zone.members.LoggingSaveToStorage && logs,
+      members.PermaCacheStorageZoneId,
+      logs,
       ...ofRules(edgeRuleActions.storage),
-    ),
+    ]),
   };
 }
 
-/** Each id once, without what is none: a parameter of a rule is any text. */
-function listIds(...found: readonly Maybe<string>[]): string[] {
-  const ids = found.filter((id) => typeof id === 'string' && /^[\w-]{1,40}$/u.test(id)) as string[];
-  return [...new Set(ids)].slice(0, mostNeighbours);
+/** Unique ids; drops values that are not ids, since a rule parameter can be any text. */
+function listIds(found: readonly (string | undefined)[]): string[] {
+  const ids = found.filter((id) => id !== undefined && /^[\w-]{1,40}$/u.test(id));
+  return [...new Set(ids)].slice(0, mostNeighbours) as string[];
 }

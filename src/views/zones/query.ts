@@ -1,5 +1,8 @@
+import type { ModalView } from '@slack/types';
+import { picked } from '../blocks/blocks.ts';
 import { formatInteger } from '../blocks/format.ts';
-import { escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
+import { modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
+import { capitalize, escapeMrkdwn, formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from './rows.ts';
 
 export const zoneSorts = ['attention', 'bandwidth', 'charges', 'name'] as const;
@@ -65,16 +68,17 @@ const filterWords: Record<ZoneFilter, { readonly many: string; readonly one: str
   'no-logging': { many: 'without logging', one: 'is without logging' },
 };
 
-const carriedWords: Record<Carried, (value: string) => string> = {
-  origin: (part) => `with the origin ${formatCode(part, 60)}`,
-  script: (id) => `with the script ${escapeMrkdwn(id, 40)}`,
-  app: (id) => `of the app ${escapeMrkdwn(id, 60)}`,
-  storage: (id) => `of the storage zone ${escapeMrkdwn(id, 40)}`,
-  host: (part) => `with the hostname ${formatCode(part, 60)}`,
+/** Of many zones, of one, and how long an id is shown; a part of an address is code. */
+const carriedWords: Record<Carried, { readonly many: string; readonly one: string; readonly id?: number }> = {
+  origin: { many: 'with the origin', one: 'has the origin' },
+  script: { many: 'with the script', one: 'runs the script', id: 40 },
+  app: { many: 'of the app', one: 'leads to the app', id: 60 },
+  storage: { many: 'of the storage zone', one: 'uses the storage zone', id: 40 },
+  host: { many: 'with the hostname', one: 'has the hostname' },
 };
 
-function describeCarried({ carried }: ZoneQuery): string[] {
-  return Object.entries(carried).map(([kind, value]) => carriedWords[kind as Carried](value));
+function listCarried({ carried }: ZoneQuery) {
+  return Object.entries(carried).map(([kind, value]) => ({ value, ...carriedWords[kind as Carried] }));
 }
 
 /** ` matching shop and disabled (of 240)`; '' for every zone. */
@@ -82,34 +86,57 @@ export function describeFilter(query: ZoneQuery, of: number): string {
   const how = [
     query.search && `matching ${formatCode(query.search, 60)}`,
     query.only && filterWords[query.only].many,
-    ...describeCarried(query),
+    ...listCarried(query).map(
+      ({ many, id, value }) => `${many} ${id ? escapeMrkdwn(value, id) : formatCode(value, 60)}`,
+    ),
   ];
   return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
 }
 
-const carriedVerbs: Record<Carried, string> = {
-  origin: 'has the origin',
-  script: 'runs the script',
-  app: 'leads to the app',
-  storage: 'uses the storage zone',
-  host: 'has the hostname',
-};
-
 /** `None of your 240 zones` is followed by this. */
-export function describeNone({ search, only, carried }: ZoneQuery): string {
+export function describeNone(query: ZoneQuery): string {
   return join(
     [
-      search && `matches ${formatCode(search)}`,
-      only && filterWords[only].one,
-      ...Object.entries(carried).map(
-        ([kind, value]) => `${carriedVerbs[kind as Carried]} ${formatCode(value, 60)}`,
-      ),
+      query.search && `matches ${formatCode(query.search)}`,
+      query.only && filterWords[query.only].one,
+      ...listCarried(query).map(({ one, value }) => `${one} ${formatCode(value, 60)}`),
     ],
     ' and ',
   );
 }
 
-/** The label of a filter in a menu of a form. */
-export function describeFilterShortly(filter: ZoneFilter): string {
-  return filterWords[filter].many;
+const sortWords: Record<ZoneQuery['sort'], string> = {
+  attention: 'What needs attention first',
+  bandwidth: 'Bandwidth',
+  charges: 'Charges',
+  name: 'Name',
+};
+
+/** The form with everything that narrows a list of zones; prefilled with what is shown. */
+export function renderSearchForm({ search, sort, only, carried }: ZoneQuery): ModalView {
+  const filters = zoneFilters.map((filter) => option(capitalize(filterWords[filter].many), filter));
+  const sorts = zoneSorts.map((each) => option(sortWords[each], each));
+  const optional = true;
+  const choose = (kind: 'script' | 'app') =>
+    searchSelect(kind, capitalize(kind), {
+      actionId: `${kind}s:pick`,
+      placeholder: 'Type a part of its id or of its zone',
+      chosen: carried[kind] === undefined ? undefined : picked(carried[kind]),
+      optional,
+    });
+  return modal({ callbackId: 'zones:search', title: 'Search zones', submit: 'Search' }, [
+    textInput('search', 'Name, hostname or id', { initial: search, maxLength: 100, optional, focus: true }),
+    select('only', 'Only those', filters, { chosen: only, optional, placeholder: 'All' }),
+    textInput('origin', 'Part of the origin', { initial: carried.origin, maxLength: 100, optional }),
+    textInput('host', 'Part of a hostname', { initial: carried.host, maxLength: 100, optional }),
+    choose('script'),
+    choose('app'),
+    textInput('storage', 'Storage zone', {
+      initial: carried.storage,
+      placeholder: 'Its id',
+      maxLength: 20,
+      optional,
+    }),
+    select('sort', 'Order', sorts, { chosen: sort }),
+  ]);
 }

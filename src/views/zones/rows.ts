@@ -1,5 +1,5 @@
-import type { Button, ExternalSelect, InputBlock, ModalView, Option } from '@slack/types';
-import { type Attention, attentionReasons, type ZoneSummary } from '../../api/zones/summary.ts';
+import type { Button, ExternalSelect, ModalView, Option } from '@slack/types';
+import { type Attention, attentionReasons, isAtLimit, type ZoneSummary } from '../../api/zones/summary.ts';
 import { actions, type Message, message, plain, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { formatBytes, formatInteger, formatPercent, pluralize } from '../blocks/format.ts';
@@ -41,13 +41,6 @@ export function describeCondition(zone: ZoneSummary): string {
   return zone.enabled === true ? 'is active' : 'does not report its state';
 }
 
-function isAtLimit({
-  bandwidthUsed: used = 0,
-  bandwidthLimit: limit = Number.POSITIVE_INFINITY,
-}: ZoneSummary) {
-  return used >= limit;
-}
-
 function describeShare({ bandwidthUsed: used = 0, bandwidthLimit: limit = 0 }: ZoneSummary): string {
   return formatPercent(used, limit);
 }
@@ -84,16 +77,13 @@ export function pickZone(actionId = 'zones:open', placeholder = 'Open a zone…'
 }
 
 export function renderZoneForm(): ModalView {
-  return modal({ callbackId: 'zones:submit', title: 'Show a zone', submit: 'Show' }, [renderZoneInput()]);
-}
-
-/** A menu with search over ids, names and hostnames. */
-function renderZoneInput(): InputBlock {
-  return searchSelect('zone', 'Zone', {
-    actionId: 'zones:pick',
-    placeholder: 'Type a part of its name or hostname',
-    focus: true,
-  });
+  return modal({ callbackId: 'zones:submit', title: 'Show a zone', submit: 'Show' }, [
+    searchSelect('zone', 'Zone', {
+      actionId: 'zones:pick',
+      placeholder: 'Type a part of its name or hostname',
+      focus: true,
+    }),
+  ]);
 }
 
 export function renderZoneOption({ id, name, hostnames: [hostname] }: ZoneSummary): Option {

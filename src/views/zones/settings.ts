@@ -1,5 +1,12 @@
-import { type Enumeration, enumerations, getEnumName } from '../../api/zones/enums.ts';
-import { type Format, type MemberRow, type Section, zoneMembers } from '../../api/zones/members.ts';
+import {
+  type Enumeration,
+  enumerations,
+  type Format,
+  getEnumName,
+  type MemberRow,
+  type Section,
+  zoneMembers,
+} from '../../api/zones/members.ts';
 import type { Zone } from '../../api/zones/zone.ts';
 import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { capitalize, join, truncate } from '../blocks/text.ts';

@@ -1,4 +1,4 @@
-import { legacyTls, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
+import { isAtLimit, legacyTls, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 import type { Zone } from '../../api/zones/zone.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
@@ -27,7 +27,8 @@ export function renderZone({ zone, asOf, panel }: ShownZone): Message {
     text: `${withoutStyle(state)}, ${usage}${weak && `. Weak settings: ${weak}`}`,
     lines: [
       `${chooseIcon(summary)} ${state}`,
-      isDisabledUnexplained(summary) && `Because ${disabledBecause}`,
+      // A zone at its limit is disabled by it.
+      summary.enabled === false && !isAtLimit(summary) && `Because ${disabledBecause}`,
       join([usage, charges], ' · '),
       describePlace(zone),
     ],
@@ -51,11 +52,10 @@ export function renderZone({ zone, asOf, panel }: ShownZone): Message {
 /** One part of a zone as a table, in the place of the overview. */
 export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePart): Message {
   const { summary } = zone;
-  const parts = listParts(zone);
-  const everything = listEverything(parts);
-  const shown = parts.find(({ part }) => part === wanted) ?? everything;
   const state = describeState(summary);
-  const { caption, columns, rows } = shown;
+  const parts = listParts(zone);
+  const shown = parts.find(({ part }) => part === wanted) ?? listEverything(parts);
+  const { label, caption, columns, rows } = shown;
   const words = `${summary.id} ${wanted}`;
   // A phone shows ten characters of a column: hostnames and rules are lines.
   const isText = wanted === 'hostnames' || wanted === 'rules';
@@ -76,7 +76,7 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
           rows,
           pageSize: 6,
         }),
-    actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, shown.label)],
+    actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, label)],
     share: `zone ${words}`,
     more: [
       button('Refresh', 'zones:refresh', words),
@@ -106,12 +106,6 @@ function describeState(zone: ZoneSummary): string {
 /** Bold and code are for the eye; what is escaped stays so. */
 function withoutStyle(text: string): string {
   return text.replaceAll(/[*`]/gu, '');
-}
-
-/** A zone at its limit is disabled by it. */
-function isDisabledUnexplained(zone: ZoneSummary): boolean {
-  const { bandwidthUsed: used = 0, bandwidthLimit: limit = Number.POSITIVE_INFINITY } = zone;
-  return zone.enabled === false && used < limit;
 }
 
 function chooseIcon(zone: ZoneSummary): string {

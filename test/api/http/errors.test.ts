@@ -38,7 +38,7 @@ test.each([
   ['an error that is a text', { error: 'invalid token' }, 'invalid token'],
   ['the framework’s own form', { errors: { DefaultValue: ['Too long.'] }, status: 400 }, 'Too long.'],
 ])('%s: its sentence is found', (_, body, message) => {
-  expect(words(body).message).toBe(message);
+  expect(words(body).serviceMessage).toBe(message);
 });
 
 test.each([
@@ -54,7 +54,7 @@ test.each([
   ['an answer that is no error', { Items: [], TotalItems: 0 }, 'none'],
   ['null', 'null', 'none'],
 ])('%s has no sentence', (_, body, kind) => {
-  expect(words(body)).toEqual({ message: undefined, errorKey: undefined, fieldErrors: [], kind });
+  expect(words(body)).toEqual({ serviceMessage: undefined, errorKey: undefined, fieldErrors: [], kind });
 });
 
 test('fields keep their messages', () => {
@@ -69,7 +69,7 @@ test('fields keep their messages', () => {
 });
 
 test('a sentence is one line and bounded', () => {
-  const { message = '' } = words({ Message: `a\n\tb\u0000c\u202e${'x'.repeat(5000)}` });
+  const { serviceMessage: message = '' } = words({ Message: `a\n\tb\u0000c\u202e${'x'.repeat(5000)}` });
   expect(message).toMatch(/^a b c x{490,}…$/);
   expect(message.length).toBeLessThanOrEqual(501);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
-import { findRetryDelay, readRetryAfter } from '../../../src/api/http/retry.ts';
+import { findRetryDelay, readRetryAfter } from '../../../src/api/http/request.ts';
 
 const createFailure = (code: ApiErrorCode, retryAfterSeconds?: number) =>
   new ApiError({ code, operation: 'Any', sent: true, retryAfterSeconds });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { enumerations, getEnumName } from '../../../src/api/zones/enums.ts';
+import { enumerations, getEnumName } from '../../../src/api/zones/members.ts';
 
 test('every enumeration of the specification is there, with all of its values', () => {
   const sizes = Object.entries(enumerations).map(([name, values]) => [

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Attempt } from '../../../api/http/attempt.ts';
 import { ApiError } from '../../../api/http/errors.ts';
+import type { Attempt } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import type { FileReply } from '../../../lib/file-transfer.ts';
 import { getProxySettings } from '../../../lib/proxy.ts';

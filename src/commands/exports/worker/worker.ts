@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEventLogs } from '../../../api/event-logs.ts';
-import type { Attempt } from '../../../api/http/attempt.ts';
 import { ApiError, type ApiErrorFacts } from '../../../api/http/errors.ts';
+import type { Attempt } from '../../../api/http/request.ts';
 import { type CdnOptions, createSend } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import { type FileReply, fetchFile, postFile } from '../../../lib/file-transfer.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CdnClient } from '../../../api/cdn.ts';
 import { isObject } from '../../../api/http/errors.ts';
 import { variableBody, variablePath } from '../../../api/variables.ts';
-import { readVariableShown } from '../../../api/zones/summary.ts';
+import { readShown } from '../../../api/zones/summary.ts';
 import { tenantId } from '../../../auth/identity.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
@@ -43,7 +43,7 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
     return { ...(await loadAffectedByScript(scriptId, context)), ...(name === undefined ? {} : { name }) };
   },
   consequences(snapshot) {
-    const shown = readVariableShown(snapshot);
+    const shown = readShown(snapshot);
     if (!shown) return { text: 'The consequences were not kept.' };
     return { text: describeScriptConsequences(shown), zones: shown };
   },

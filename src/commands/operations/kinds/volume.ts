@@ -1,6 +1,6 @@
 import { volumePath } from '../../../api/apps.ts';
 import { ApiError } from '../../../api/http/errors.ts';
-import { readVolumeShown } from '../../../api/zones/summary.ts';
+import { readShown } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { formatCode, truncateLines } from '../../../views/blocks/text.ts';
@@ -25,7 +25,7 @@ export const volumeDeletion: RequestedKind<VolumeRequest> = {
 
   load: ({ appId }, context) => loadAffectedByVolume(appId, context),
   consequences(snapshot) {
-    const shown = readVolumeShown(snapshot);
+    const shown = readShown(snapshot);
     if (!shown) return { text: 'The consequences were not kept.' };
     return { text: describeVolumeConsequences(shown), zones: shown };
   },

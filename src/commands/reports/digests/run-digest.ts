@@ -1,4 +1,4 @@
-import { createErrorBudget, type ErrorBudget } from '../../../api/http/retry.ts';
+import { createErrorBudget, type ErrorBudget } from '../../../api/http/request.ts';
 import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { defineMessage, type Outbox, type Refusal } from '../../../outbox/outbox.ts';
 import { SlackFailure } from '../../../outbox/slack-port.ts';
