@@ -49,6 +49,7 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
     db.deleteFrom('deliveries').where('seen_at', '<', before(dayMs)),
     // An expired link still says so, and offers a new one, for a day.
     db.deleteFrom('key_links').where('expires_at', '<', before(dayMs)),
+    db.deleteFrom('client_tokens').where('expires_at', '<', before(dayMs)),
     // A deletion can be undone for minutes; a run of a deleted digest may still be under way.
     db.deleteFrom('reports').where('deleted_at', '<', before(hourMs)),
     db.deleteFrom('report_incidents').where('closed_at', '<', before(100 * dayMs)),

@@ -4,6 +4,7 @@ import { createAudit } from '../auth/audit/audit.ts';
 import { createDeliveryClaims } from '../auth/claims.ts';
 import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
+import { createClientTokens } from '../auth/keys/client-tokens.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
 import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
@@ -115,6 +116,7 @@ export async function wire(
   });
   const keyStore = createKeyStore({ db, sealer, now, audit });
   const links = createKeyLinks({ db, sealer, now });
+  const clientTokens = createClientTokens({ db, now });
   const names = createNames({ db, audit, now });
   const nativeSupport = createNativeSupport({ now });
 
@@ -177,7 +179,20 @@ export async function wire(
   const zoneLists = createZoneLists({ now });
   const zoneCache = createZoneCache({ now, lists: zoneLists });
   const inFlight = createInFlight({ manyTenants });
-  const rows = { database, db, queue, enqueue, outbox, sealer, audit, installations, keyStore, links, names };
+  const rows = {
+    database,
+    db,
+    queue,
+    enqueue,
+    outbox,
+    sealer,
+    audit,
+    installations,
+    keyStore,
+    links,
+    clientTokens,
+    names,
+  };
   const ways = { apiUrl, egress, logger, slackFetch, access, clients, sendNativeBlocks, clock, cdn };
   const readers = { metrics, onAttempt, drift, people, zoneLists, zoneCache, inFlight, nativeSupport };
   const parts = {
@@ -287,7 +302,13 @@ export async function wire(
   const bolt = createBolt({ ...parts, ...slack, receiver, ends });
   const tools =
     signingSecret && publicUrl !== undefined
-      ? createMcpEndpoint({ signingSecret, call: createToolCalls({ ...slack, egress }), log, now })
+      ? createMcpEndpoint({
+          signingSecret,
+          clientTokens,
+          log,
+          now,
+          call: createToolCalls({ ...slack, egress }),
+        })
       : undefined;
 
   const findStoreProblem = async (): Promise<string | undefined> => {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { CdnClient } from '../api/cdn.ts';
 import type { Audit } from '../auth/audit/audit.ts';
 import type { People, Person } from '../auth/identity.ts';
+import type { ClientTokens } from '../auth/keys/client-tokens.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
 import type { KeyPage } from '../auth/keys/links.ts';
 import type { Names } from '../auth/names.ts';
@@ -60,6 +61,7 @@ export interface Services {
   readonly keyStore: KeyStore;
   /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
+  readonly clientTokens: ClientTokens;
   readonly zoneCache: ZoneCache;
   /** Accounts as jobs read them, within their budget. */
   readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop' | 'preview'>;

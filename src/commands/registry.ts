@@ -22,6 +22,7 @@ import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { stepRequests } from './steps/deletion.ts';
+import { tokens } from './tokens.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
 import { changes } from './zones/changes.ts';
@@ -46,6 +47,7 @@ export const features: readonly Feature[] = [
   digest,
   alert,
   connect,
+  tokens,
   settings,
   audit,
   doctor,

@@ -30,6 +30,7 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
       "connect",
       "whoami",
       "disconnect",
+      "token",
       "why",
     ]
   `);

@@ -99,6 +99,7 @@ export async function createCommandHarness({
         cdnWith: (candidate) => client.withKey(candidate, signal),
         keyStore,
         keyPage: undefined,
+        clientTokens: noTokens,
         zoneCache: zoneCache,
         names: noNames,
         settingsHistory: historyOf(changes),
@@ -372,3 +373,10 @@ function collect(node: unknown, texts: string[]): void {
     else for (const child of Object.values(node)) collect(child, texts);
   }
 }
+
+const noTokens: Context['clientTokens'] = {
+  list: async () => [],
+  make: async () => undefined,
+  find: async () => undefined,
+  end: async () => false,
+};

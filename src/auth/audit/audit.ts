@@ -53,6 +53,8 @@ export const auditEvents = [
   'answer-shared',
   'step-run',
   'tool-run',
+  'token-made',
+  'token-ended',
   'name-given',
   'name-removed',
   'default-zone-set',

@@ -56,8 +56,8 @@ export interface Proposal
   readonly policy: Policy;
   /** The run of a step of Workflow Builder that asks for it and ends with it. */
   readonly stepRun?: string | undefined;
-  /** Asked for by an assistant in its person's name. */
-  readonly via?: 'assistant' | undefined;
+  /** What asked for it in its person's name: `assistant`, `client laptop`. */
+  readonly via?: string | undefined;
 }
 
 /** The policy and the rights of the people involved, as they are now. */

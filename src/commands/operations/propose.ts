@@ -70,7 +70,7 @@ const mostByAssistant = { waiting: 3, aDay: 10 };
  */
 export function proposeByAssistant(
   ledger: Ledger,
-  proposal: Omit<Proposal, 'via' | 'value'>,
+  proposal: Omit<Proposal, 'value'> & { readonly via: string },
 ): Promise<Operation> {
   const { requester, kind, request } = proposal;
   return inTransaction(ledger, async (tx) => {
@@ -95,7 +95,7 @@ export function proposeByAssistant(
         `Assistants asked for ${mostByAssistant.aDay} changes in this person’s name within a day.`,
         'The person can ask for more themselves.',
       );
-    return storeProposal(tx, { ...proposal, via: 'assistant' });
+    return storeProposal(tx, proposal);
   });
 }
 

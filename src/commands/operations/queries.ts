@@ -118,7 +118,7 @@ export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: Logge
       canRetry: kind.approval === undefined,
       isDescribedByConsequences: kind.approval !== undefined,
     },
-    via: row.via === null ? undefined : 'assistant',
+    via: row.via ?? undefined,
     setsValue: row.value_mac !== null,
     reason: row.reason ?? undefined,
     snapshot,

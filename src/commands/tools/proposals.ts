@@ -50,7 +50,7 @@ export const proposeVolumeDeletion = defineTool({
     reason,
   }),
   data: proposalData,
-  async run({ app, volume, reason }, context: Context) {
+  async run({ app, volume, reason }, context: Context, via) {
     await assertMayPropose(volumeDeletion, context);
     const appId = await resolveAppToDelete(app, context);
     const { data: ids } = volumeIds.safeParse({ appId, volumeId: volume });
@@ -60,7 +60,7 @@ export const proposeVolumeDeletion = defineTool({
         'Name the ids themselves.',
       );
     const { shown, needs } = await loadPreview(ids, context);
-    return ask({ kind: volumeDeletion, request: ids, reason, snapshot: shown, ...needs }, context);
+    return ask({ kind: volumeDeletion, request: ids, reason, snapshot: shown, ...needs, via }, context);
   },
 });
 
@@ -82,7 +82,11 @@ export const proposeVariableChange = defineTool({
     reason,
   }),
   data: proposalData,
-  async run({ script, variable: variableId, required, new_value: hasNewValue, reason }, context: Context) {
+  async run(
+    { script, variable: variableId, required, new_value: hasNewValue, reason },
+    context: Context,
+    via,
+  ) {
     await assertMayPropose(variableUpdate, context);
     const scriptId = id.safeParse(await context.names.resolve(context.person, 'script', script)).data;
     if (scriptId === undefined)
@@ -95,15 +99,17 @@ export const proposeVariableChange = defineTool({
       variableUpdate.load(request, context),
       findApprovalNeeds(variableUpdate, context),
     ]);
-    return ask({ kind: variableUpdate, request, reason, snapshot, ...needs }, context);
+    return ask({ kind: variableUpdate, request, reason, snapshot, ...needs, via }, context);
   },
 });
 
 async function ask(
-  asked: Pick<Proposal, 'kind' | 'request' | 'reason' | 'snapshot' | 'policy' | 'approvers'>,
+  asked: Pick<Proposal, 'kind' | 'request' | 'reason' | 'snapshot' | 'policy' | 'approvers'> & {
+    readonly via: string;
+  },
   { ledger, person: requester, now }: Context,
 ): Promise<Answer> {
-  const { kind, request, reason, snapshot, policy, approvers } = asked;
+  const { kind, request, reason, snapshot, policy, approvers, via } = asked;
   const operation = await proposeByAssistant(ledger, {
     kind,
     request,
@@ -111,6 +117,7 @@ async function ask(
     snapshot,
     policy,
     approvers,
+    via,
     requester,
     channelId: undefined,
   });

@@ -38,8 +38,12 @@ export interface Tool {
   readonly proposes?: 'changes' | 'destroys';
   readonly input: z.ZodObject;
   readonly data: z.ZodType;
-  /** @throws UserError with what a person could do */
-  readonly run: (args: Readonly<Record<string, unknown>>, context: Context) => Promise<ToolAnswer>;
+  /** `via`: `assistant`, or `client laptop` by a token. @throws UserError with what a person could do */
+  readonly run: (
+    args: Readonly<Record<string, unknown>>,
+    context: Context,
+    via: string,
+  ) => Promise<ToolAnswer>;
 }
 
 /** Ties the types of arguments and data to the work. */
@@ -49,9 +53,9 @@ export function defineTool<Input extends z.ZodObject, Data extends z.ZodType>({
 }: Omit<Tool, 'run' | 'input' | 'data'> & {
   readonly input: Input;
   readonly data: Data;
-  readonly run: (args: z.output<Input>, context: Context) => Promise<ToolAnswer<z.input<Data>>>;
+  readonly run: (args: z.output<Input>, context: Context, via: string) => Promise<ToolAnswer<z.input<Data>>>;
 }): Tool {
-  return { ...tool, run: (args, context) => run(tool.input.parse(args), context) };
+  return { ...tool, run: (args, context, via) => run(tool.input.parse(args), context, via) };
 }
 
 /** The form of every answer; `data` is the tool's own. */

@@ -14,11 +14,13 @@ import type { Egress } from '../send/egress.ts';
 import { readSender } from '../sender.ts';
 import { oncePerMinute } from '../web/limits.ts';
 
-/** Whom Slack names in a call: ids, in a body that it signed. */
+/** Whom a call is from: ids, in a body that Slack signed, or of a token. */
 export interface Caller {
   readonly user_id: string;
   readonly team_id: string;
   readonly enterprise_id?: string | undefined;
+  /** Where its token is used; undefined = Slack's assistant. */
+  readonly client?: string | undefined;
 }
 
 /** The result of a call, as the protocol has it. */
@@ -78,8 +80,10 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
       return fail(
         'An argument looks like a key or token, so nothing was done with it. Keys are entered with /cdn connect.',
       );
+    const { client: clientName, ...named } = caller;
+    const via = clientName === undefined ? 'assistant' : `client ${clientName}`;
     const installation = await findInstallation(caller);
-    const body = { ...caller, is_enterprise_install: installation?.enterpriseId !== undefined };
+    const body = { ...named, is_enterprise_install: installation?.enterpriseId !== undefined };
     const sender = installation && readSender(body, access.own());
     if (!sender) return fail('The bot is not installed in the workspace of this person.');
     const { person } = sender;
@@ -107,14 +111,14 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
         needs: tool.needs,
         route: {},
         async run({ context }) {
-          const answer = await tool.run(args, context);
+          const answer = await tool.run(args, context, via);
           if (tool.proposes || shouldRecord(`${key}/${tool.name}`))
             await deps.audit.record({
               tenant: tenantId(person),
               actor: person.userId,
               event: 'tool-run',
               subject: tool.name,
-              detail: { via: 'assistant' },
+              detail: { via },
             });
           result = toResult(tool, answer);
           const blocked = egress.replacement('http', result);

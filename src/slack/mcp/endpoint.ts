@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import type { ClientTokens } from '../../auth/keys/client-tokens.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createSignatureCheck } from '../receive/signature.ts';
-import { markVerified, oncePerMinute, readBody } from '../web/limits.ts';
+import { createRateLimit, findVisitor, markVerified, oncePerMinute, readBody } from '../web/limits.ts';
 import type { Reply } from '../web/page.ts';
+import type { Caller } from './call.ts';
 import { type CallTool, createProtocol } from './protocol.ts';
 
 const maxBytes = 256 * 1024;
@@ -19,29 +21,50 @@ const methods = new Set([
 ]);
 
 /**
- * `POST /mcp`: the tools of the bot for Slack's assistant. A request is signed as every request of Slack; a page of a
- * browser, which names its origin, is refused.
+ * `POST /mcp`: the tools of the bot for Slack's assistant, whose requests are signed as every request of Slack, and for
+ * clients with a token of a person. A page of a browser, which names its origin, is refused.
  */
 export function createMcpEndpoint(options: {
   readonly signingSecret: Secret;
   readonly call: CallTool;
+  readonly clientTokens: Pick<ClientTokens, 'find'>;
   readonly log: Log;
   readonly now: () => Date;
 }) {
-  const { call, log, now } = options;
+  const { call, clientTokens, log, now } = options;
   const signature = createSignatureCheck(options);
   const shouldLog = oncePerMinute(now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
+  // Guesses cost a look-up each.
+  const guesses = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+
+  const findClient = async (request: IncomingMessage, token: string): Promise<Caller | undefined> => {
+    const found = await clientTokens.find(token);
+    if (!found) {
+      guesses.take(findVisitor(request.socket.remoteAddress));
+      return undefined;
+    }
+    const { userId: user_id, teamId: team_id, enterpriseId: enterprise_id } = found.person;
+    return { user_id, team_id, enterprise_id, client: found.name };
+  };
 
   return async function handle(request: IncomingMessage): Promise<Reply> {
     if (request.headers.origin !== undefined) return refuse(403, 'Not for pages of a browser');
-    const isFresh = signature.isFresh(request);
+    const bearer = /^Bearer (\S{20,100})$/u.exec(request.headers.authorization ?? '')?.[1];
+    const client = bearer === undefined ? undefined : await findClient(request, bearer);
+    const isFresh = client !== undefined || (bearer === undefined && signature.isFresh(request));
     const read = isFresh ? await readBody(request, maxBytes).catch(() => undefined) : undefined;
     if (isFresh && read === 'too-large') return refuse(413, 'The request is too large');
-    if (!Buffer.isBuffer(read) || !signature.isGenuine(request, read)) {
+    if (!Buffer.isBuffer(read) || !(client || signature.isGenuine(request, read))) {
       if (shouldLog('unsigned'))
-        log.warn({ status: 401 }, 'request for tools refused: not signed by Slack (logged once a minute)');
-      return refuse(401, 'Not signed by Slack');
+        log.warn(
+          { status: 401 },
+          'request for tools refused: not signed by Slack, no valid token (logged once a minute)',
+        );
+      return {
+        ...refuse(401, 'Not signed by Slack, and no valid token'),
+        headers: { ...json, 'www-authenticate': 'Bearer' },
+      };
     }
     markVerified(request);
     const body = parse(read);
@@ -55,7 +78,7 @@ export function createMcpEndpoint(options: {
     );
     // The library looks at the headers of its own; the address is only a form.
     const asked = new Request('http://localhost/mcp', { method, headers: named as [string, string][] });
-    const answer = await (await protocol)(asked, body);
+    const answer = await (await protocol)(asked, body, client);
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
   };
 }
@@ -72,11 +95,13 @@ function readMethod(message: unknown): string {
   return typeof message === 'object' && message !== null && 'method' in message ? String(message.method) : '';
 }
 
+const json = { 'content-type': 'application/json; charset=utf-8' };
+
 /** As the protocol tells errors that belong to no request. */
 function refuse(status: number, message: string, code = -32600): Reply {
   return {
     status,
-    headers: { 'content-type': 'application/json; charset=utf-8' },
+    headers: json,
     body: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
   };
 }

@@ -53,6 +53,8 @@ export async function createProtocol(call: CallTool, log: Log) {
             _meta: { slack: { supportsBlockKit: true } },
           },
           async (args: Readonly<Record<string, unknown>>, context) => {
+            const client = context.http?.authInfo?.extra?.['caller'] as Caller | undefined;
+            if (client) return { ...(await call(tool, args, client)) };
             const { slack } = slackMeta.safeParse(context.mcpReq._meta).data ?? {};
             if (!slack)
               return { isError: true, content: [{ type: 'text', text: 'This call names nobody.' }] } as const;
@@ -64,5 +66,10 @@ export async function createProtocol(call: CallTool, log: Log) {
     },
     { onerror: (error) => log.debug({ error }, 'a request of an assistant was refused') },
   );
-  return (request: Request, body: unknown): Promise<Response> => handler.fetch(request, { parsedBody: body });
+  return (request: Request, body: unknown, caller: Caller | undefined): Promise<Response> =>
+    handler.fetch(request, {
+      parsedBody: body,
+      // The token itself goes no further.
+      ...(caller ? { authInfo: { token: '', clientId: '', scopes: [], extra: { caller } } } : {}),
+    });
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { type Person, tenantId } from '../../auth/identity.ts';
+import { longestTokenDays } from '../../auth/keys/client-tokens.ts';
 import {
   createFormToken,
   isFormToken,
@@ -11,18 +13,20 @@ import {
 } from '../../auth/keys/links.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
 import { minuteMs } from '../../lib/time.ts';
+import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
+import { renderTokenForm, renderTokenMade } from '../../views/tools/tokens.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
 import { createRateLimit, findVisitor, markVerified, oncePerMinute } from './limits.ts';
 import * as pages from './page.ts';
 
-type Needed = 'audit' | 'cdn' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';
+type Needed = 'audit' | 'cdn' | 'clientTokens' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';
 
 interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
   readonly publicUrl: string;
@@ -39,7 +43,18 @@ const checkMs = 30_000;
 
 const failed = { kind: 'page', feature: 'connect' };
 
-const address = new RegExp(`^/connect/(?<token>${tokenShape})(?<renew>/renew)?$`);
+/** A name that looks like a key would be shown in Slack. */
+const tokenFields = z.object({
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(40)
+    .refine((name) => !hasSecret(name)),
+  days: z.coerce.number().int().min(1).max(longestTokenDays),
+});
+
+const address = new RegExp(`^/connect/(?<token>${tokenShape})(?:/(?<step>renew|client))?$`);
 
 interface Visit {
   readonly request: IncomingMessage;
@@ -78,15 +93,16 @@ export function createConnectPage(options: ConnectPageOptions) {
     return wait === undefined ? pages.unknown : pages.tooMany(wait);
   };
 
-  const visit = async (request: IncomingMessage, token: string, renew?: string): Promise<pages.Reply> => {
+  const visit = async (request: IncomingMessage, token: string, step?: string): Promise<pages.Reply> => {
     const wait = visits.take(token);
     if (wait !== undefined) return pages.tooMany(wait);
     const link = await links.find(token);
     if (!link) return pages.unknown;
     await options.assertInstalled(link.person);
-    const here = { request, token, link, form: renew === undefined ? token : `../${token}` };
-    if (request.method === 'POST') return renew === undefined ? submit(here) : sendNewLink(here);
-    return request.method === 'GET' || request.method === 'HEAD' ? show(here) : pages.methodNotAllowed;
+    const here = { request, token, link, form: step === undefined ? token : `../${token}` };
+    if (request.method === 'POST') return submits[step as keyof typeof submits](here);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return pages.methodNotAllowed;
+    return step === 'client' && link.state === 'open' ? showTokenForm(here) : show(here);
   };
 
   const show = (
@@ -172,6 +188,36 @@ export function createConnectPage(options: ConnectPageOptions) {
       : pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };
 
+  /** The link ends with the token that it made, so that nobody who finds it later makes another. */
+  const makeToken = async (here: Visit): Promise<pages.Reply> => {
+    if (here.link.state !== 'open') return show(here);
+    const fields = await readFields(here);
+    if ('status' in fields) return fields;
+    const typed = tokenFields.safeParse(Object.fromEntries(fields)).data;
+    const back = `${here.form}/client`;
+    if (!typed)
+      return pages.notice(422, 'Name it, and say how many days', 'Such as laptop, for 30 days.', back);
+    const claim = await links.claim(here.token);
+    if (!claim || !(await claim.accept())) return showCurrent(here, pages.checkingNow(here.form));
+    const { person } = here.link;
+    const made = await options.clientTokens.make(person, typed);
+    if (!made)
+      return pages.notice(
+        409,
+        'No token was made',
+        'You have ten already, or no key is connected. Type /cdn token in Slack.',
+      );
+    await options.audit.record({
+      tenant: tenantId(person),
+      actor: person.userId,
+      event: 'token-made',
+      subject: person.userId,
+      detail: { days: typed.days },
+    });
+    const body = renderTokenMade({ token: made.token, name: typed.name, at: `${base}/mcp` });
+    return { status: 200, body, carries: ['client-token'] };
+  };
+
   /** Whether Slack accepted the message. The page answers in either case. */
   const tell = async (person: Person, message: Message): Promise<boolean> => {
     try {
@@ -183,12 +229,14 @@ export function createConnectPage(options: ConnectPageOptions) {
     }
   };
 
+  const submits = { undefined: submit, renew: sendNewLink, client: makeToken };
+
   return {
     /** Answers everything below `/connect/`. Never rejects. */
     async handle(request: IncomingMessage, path: string): Promise<pages.Reply> {
-      const { token = '', renew } = address.exec(path)?.groups ?? {};
+      const { token = '', step } = address.exec(path)?.groups ?? {};
       const isGuess = !links.isToken(token);
-      const visited = isGuess ? Promise.resolve(refuseGuess(request)) : visit(request, token, renew);
+      const visited = isGuess ? Promise.resolve(refuseGuess(request)) : visit(request, token, step);
       const page = await visited.catch((error: unknown) => {
         const { message, hint = '', reference } = explainFailure(error, failed, log);
         const text = `${stripMarkup(message)} ${stripMarkup(hint)} Reference ${reference}`;
@@ -197,12 +245,26 @@ export function createConnectPage(options: ConnectPageOptions) {
       // The path is a secret and is never logged.
       if (page.status >= 400 && !isGuess) log.info({ status: page.status }, 'a key page refused something');
       // Its forms contain the token of the link.
-      return { ...page, headers: { ...headers, ...page.headers }, carries: ['link-token'] };
+      return {
+        ...page,
+        headers: { ...headers, ...page.headers },
+        carries: ['link-token', ...(page.carries ?? [])],
+      };
     },
     /** The page for one person, as commands use it. */
     of: (person: Person, shownFor: string): KeyPage => ({
       offer: async () => offerOf((await links.offer(person, shownFor)).token),
       close: () => links.close(person),
     }),
+  };
+}
+
+function showTokenForm({ token, link, form }: Visit): pages.Reply {
+  const formToken = createFormToken(token);
+  const { shownFor } = link;
+  const postTo = `${form}/client`;
+  return {
+    status: 200,
+    body: renderTokenForm({ shownFor, formToken, postTo, longestDays: longestTokenDays }),
   };
 }

@@ -46,6 +46,21 @@ export const authTables = defineTables(
       version: 'bigint not null',
     },
     /** One-time links to the page where a person enters a key; a key is bound to the person the link was made for. */
+    /** Tokens for clients beside Slack. */
+    client_tokens: {
+      /** SHA-256, hexadecimal. The token itself is shown once and kept nowhere. */
+      token_hash: 'text primary key',
+      tenant: 'text not null',
+      user_id: 'text not null',
+      enterprise_id: 'text',
+      team_id: 'text not null',
+      /** Of the linked key with which it was made: it ends with it. */
+      key_version: 'bigint not null',
+      /** Typed by the person. */
+      name: 'text not null',
+      made_at: 'timestamptz not null',
+      expires_at: 'timestamptz not null',
+    },
     key_links: {
       /** SHA-256 of the token, hexadecimal. The token itself is in the link and nowhere else. */
       token_hash: 'text primary key',
@@ -119,6 +134,7 @@ export const authTables = defineTables(
   },
   [
     'create index key_links_person on key_links (tenant, user_id)',
+    'create index client_tokens_person on client_tokens (tenant, user_id)',
     'create index key_links_expires_at on key_links (expires_at)',
     // A name can be typed in place of its id.
     'create unique index names_name on names (tenant, kind, lower(name))',

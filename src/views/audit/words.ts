@@ -97,6 +97,8 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     `Showed ${plainText(subject ?? '', 40)} in `,
     nameId(String(channel ?? '')),
   ],
+  'token-made': () => 'Made a token for a client',
+  'token-ended': () => 'Revoked a token of a client',
   'tool-run': ({ subject }) => `Asked Slack’s assistant for ${plainText(subject ?? '', 40)}`,
   'step-run': 'Ran the workflow step {}',
   'name-given': 'Name given to {}',

@@ -169,7 +169,12 @@ function quoteReason({ reason, via }: ShownOperation): string {
 }
 
 function nameAssistant({ via, requester }: ShownOperation): string {
-  return via ? `:robot_face: Slack’s assistant asked for <@${requester.userId}>` : '';
+  if (via === undefined) return '';
+  const who =
+    via === 'assistant'
+      ? 'Slack’s assistant'
+      : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
+  return `:robot_face: ${who} asked for <@${requester.userId}>`;
 }
 
 function confirmButton(operation: ShownOperation): Button {

@@ -14,8 +14,8 @@ export interface ShownOperation {
   readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };
   readonly reason: string | undefined;
-  /** Asked for by Slack's assistant in the requester's name, and so is the reason. */
-  readonly via: 'assistant' | undefined;
+  /** What asked for it in the requester's name, and gave the reason: `assistant`, `client laptop`. */
+  readonly via: string | undefined;
   readonly words: RequestWords;
   readonly approvalsNeeded: number;
   readonly approvals: readonly { readonly by: string }[];

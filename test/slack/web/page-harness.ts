@@ -3,6 +3,7 @@ import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
+import { createClientTokens } from '../../../src/auth/keys/client-tokens.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createKeyLinks, type KeyLinks } from '../../../src/auth/keys/links.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
@@ -62,6 +63,7 @@ export async function createPageHarness(
   const page = createConnectPage({
     publicUrl: options.publicUrl ?? here,
     links,
+    clientTokens: createClientTokens({ db, now }),
     keyStore,
     cdn: createCdn({
       apiUrl: cdn.url,

@@ -1,0 +1,122 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type ApprovalWorkspace,
+  countDeleteRequests,
+  startApprovalWorkspace,
+} from '../../commands/operations/workspace.ts';
+import { connect, createPublicUrl } from '../../support/bot.ts';
+import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
+import { readStable } from '../../support/words.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+let team: ApprovalWorkspace;
+let origin: string;
+let aheadMs = 0;
+
+beforeAll(async () => {
+  const env = await createPublicUrl();
+  origin = env.PUBLIC_URL;
+  team = await startApprovalWorkspace({
+    transport: 'http',
+    env,
+    now: () => new Date(Date.now() + aheadMs),
+    settings: { assistant: 'proposing', destroyApprovals: 1 },
+  });
+});
+afterAll(() => team.bot.stop());
+
+/** The address of the page, as it is behind the button of the answer to `/cdn token`. */
+async function openTokens(): Promise<{ readonly reads: string; readonly url: string }> {
+  const before = new Set(team.alice.messages().map(({ ts }) => ts));
+  await team.alice.slash('token');
+  const { reads, blocks } = await team.alice.waitForMessage(
+    ({ ts, blocks }) => !before.has(ts) && JSON.stringify(blocks).includes('/client'),
+  );
+  return { reads, url: /http[^"]*\/client/u.exec(JSON.stringify(blocks))?.[0] ?? '' };
+}
+
+async function makeToken(name: string, days = '30'): Promise<string> {
+  const { url } = await openTokens();
+  const { action, fields } = parseForm(await fetchPage(url), url);
+  const { html } = await submitForm(action, { ...fields, name, days });
+  return /cdn_[\w-]{43}/u.exec(html)?.[0] ?? '';
+}
+
+async function callAs(token: string, tool: string, args: object = {}) {
+  const client = new Client({ name: 'editor', version: '1.0.0' });
+  const headers = { authorization: `Bearer ${token}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL('/mcp', origin), { requestInit: { headers } }),
+  );
+  const result = await client.callTool({ name: tool, arguments: { ...args } });
+  await client.close();
+  return { isError: result.isError };
+}
+
+describe('a token for a client', () => {
+  test('is made on the page, shown once, and calls the same tools as its person', async () => {
+    const { reads, url } = await openTokens();
+    expect(readStable(reads)).toMatchSnapshot('none yet');
+    const form = await fetchPage(url);
+    expect(readStable(form.text)).toMatchSnapshot('form');
+    const { action, fields } = parseForm(form, url);
+    const made = await submitForm(action, { ...fields, name: 'laptop', days: '30' });
+    expect(readStable(made.text.replace(/cdn_[\w-]{43}/u, '<token>'))).toMatchSnapshot('made');
+    const token = /cdn_[\w-]{43}/u.exec(made.html)?.[0] ?? '';
+    expect((await fetchPage(url)).html).not.toContain(token);
+    expect((await submitForm(action, { ...fields, name: 'again', days: '30' })).status).not.toBe(200);
+
+    expect((await callAs(token, 'list_zones')).isError).toBeUndefined();
+    expect(readStable((await openTokens()).reads)).toMatchSnapshot('listed');
+    const kept = JSON.stringify([team.bot.logs, team.alice.messages()]);
+    expect(kept).not.toContain(token);
+  });
+
+  test('asks for a deletion in the name of its person, marked with where it is used', async () => {
+    const token = await makeToken('terminal');
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const reason = 'The node is gone';
+    expect((await callAs(token, 'propose_volume_deletion', { app, volume, reason })).isError).toBeUndefined();
+    const card = await team.bob.waitForMessage(({ reads }) => reads.includes(volume));
+    expect(readStable(card, { volume, app })).toMatchSnapshot();
+    expect(countDeleteRequests(team, volume)).toBe(0);
+  });
+
+  test.each([
+    { name: 'a wrong one', header: `Bearer cdn_${'x'.repeat(43)}` },
+    { name: 'another scheme', header: 'Basic YWxpY2U6c2VjcmV0LXdvcmQtaGVyZQ==' },
+  ])('$name is refused, with the scheme that is taken', async ({ header }) => {
+    const answer = await fetch(`${origin}/mcp`, {
+      method: 'POST',
+      headers: { authorization: header, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  });
+
+  test('ends when it is revoked', async () => {
+    const token = await makeToken('old laptop');
+    await openTokens();
+    await team.alice.press('tokens:end');
+    await expect.poll(() => callAs(token, 'list_zones').catch(() => 'refused')).toBe('refused');
+  });
+
+  test('ends on its day', async () => {
+    const token = await makeToken('for a day', '1');
+    aheadMs = dayMs + minuteMs;
+    await expect(callAs(token, 'list_zones')).rejects.toThrow('-32600');
+    aheadMs = 0;
+  });
+
+  test('ends with the key with which it was made, also where another is connected', async () => {
+    const token = await makeToken('desk');
+    await team.alice.slash('disconnect');
+    await expect.poll(() => callAs(token, 'list_zones').catch(() => 'refused')).toBe('refused');
+    await connect(team.bot, 'U0ALICE00', 'C0OPS0000');
+    await expect(callAs(token, 'list_zones')).rejects.toThrow('-32600');
+  });
+
+  test('broke no rule of Slack', () => expect(team.bot.slack.problems).toEqual([]));
+});
