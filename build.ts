@@ -48,14 +48,8 @@ async function bundle(directory: string): Promise<void> {
       worker: 'src/commands/exports/worker/worker.ts',
     },
     platform: 'node',
-    // The engine has files of its own. Tracing is loaded where it is configured. The rest is optional for its packages.
-    external: [
-      '@electric-sql/pglite',
-      /^@opentelemetry\/(?!api$)/u,
-      'pg-native',
-      'bufferutil',
-      'utf-8-validate',
-    ],
+    // The engine has files of its own. The rest is optional for its packages.
+    external: ['@electric-sql/pglite', 'pg-native', 'bufferutil', 'utf-8-validate'],
   });
   const { output } = await program.generate({ format: 'esm', keepNames: true, comments: false });
   await program.close();

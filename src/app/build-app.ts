@@ -2,20 +2,18 @@ import { unescape } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
+import { startTracing } from '../telemetry/tracing.ts';
 import type { Config, Role } from './config.ts';
 import type { Base, ChatApp } from './wire.ts';
 
 export type AppOptions = Pick<Base, 'config' | 'log'> & Partial<Base> & { readonly role?: Role };
 
-/**
- * Opens the database, which the wiring needs, and wires the app. Starts nothing else. Most of a start is loading code: the
- * database opens meanwhile, in a thread of its own.
- */
+/** Opens the database in its thread while the code of the bot is loaded, and wires the app. Starts nothing else. */
 export async function buildApp({ role = 'all', ...options }: AppOptions): Promise<ChatApp> {
   const base: Base = { fetch: globalThis.fetch, now: () => new Date(), ...options };
   const { config, log } = base;
   const releaseSecrets = registerConfigSecrets(config);
-  const stopTracing = await startTracing(base);
+  const stopTracing = config.traces && startTracing({ ...config.traces, log });
   const release = async (): Promise<void> => {
     await stopTracing?.();
     releaseSecrets();
@@ -23,7 +21,6 @@ export async function buildApp({ role = 'all', ...options }: AppOptions): Promis
   let database: Database | undefined;
   try {
     const opening = openDatabase({ ...config.store, log });
-    // A refusal is thrown below.
     opening.catch(() => undefined);
     await setImmediate();
     const { wire } = await import('./wire.ts');
@@ -36,14 +33,6 @@ export async function buildApp({ role = 'all', ...options }: AppOptions): Promis
   }
 }
 
-/** Its packages are loaded only where a collector is configured. */
-async function startTracing({ config, log }: Base): Promise<(() => Promise<void>) | undefined> {
-  if (!config.traces) return undefined;
-  const tracing = await import('../telemetry/tracing.ts');
-  return tracing.startTracing({ ...config.traces, log });
-}
-
-/** Registers the configured secrets for as long as the bot runs; the returned function ends that. */
 function registerConfigSecrets({ slack, store, traces }: Config): () => void {
   const { appToken, signingSecret, installing } = slack;
   const oauth = installing.kind === 'oauth' ? installing : undefined;
@@ -58,7 +47,6 @@ function registerConfigSecrets({ slack, store, traces }: Config): () => void {
   });
 }
 
-/** The values of `name=value,…`. */
 function findHeaderValues(headers: Secret | undefined): string[] {
   const values = headers
     ?.reveal()

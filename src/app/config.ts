@@ -11,11 +11,18 @@ export type Role = 'web' | 'worker' | 'all';
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** The stores' part, without Slack and the CDN. */
 export type StoreConfig = ReturnType<typeof toStoreConfig>;
 
-/** The hosts of the CDN. */
 export type CdnConfig = ReturnType<typeof toCdn>;
+
+/** https everywhere; plain http only to this machine, for local tests. */
+function isAddress(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username || password) return false;
+  const isLoopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback);
+}
 
 const secret = (shape = z.string()) => shape.transform((value) => new Secret(value)).optional();
 
@@ -123,9 +130,8 @@ const variables = storeVariables.extend({
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the environment. The error names every missing or wrong variable at once, each with its source.
- *
- * @throws UserError with one line a problem; never a value.
+ * Reads the environment. The error names every missing or wrong variable at once, each with its source. @throws UserError
+ * with one line a problem; never a value.
  */
 export function readConfig(env: Env) {
   const read = parse(env, variables, (given) => [...findSlackProblems(given), ...findStoreProblems(given)]);
@@ -154,21 +160,11 @@ export function readConfig(env: Env) {
   };
 }
 
-/**
- * Reads what the commands of an operator need: they never talk to Slack, so its variables may be missing. Without
- * `needsKeyring` the keyring may be missing too; `audit` checks no signatures then.
- *
- * @throws UserError as `readConfig`.
- */
+/** Reads what the commands of an operator need, which never talk to Slack. @throws UserError as `readConfig`. */
 export function readStoreConfig(env: Env, { needsKeyring = true } = {}): StoreConfig {
   return toStoreConfig(parse(env, storeVariables, (given) => findStoreProblems(given, needsKeyring)));
 }
 
-/**
- * Reads where the CDN is, for a command that needs neither Slack nor a database.
- *
- * @throws UserError as `readConfig`.
- */
 export function readCdnConfig(env: Env): CdnConfig {
   return toCdn(parse(env, cdnVariables, () => []));
 }

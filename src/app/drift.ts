@@ -10,8 +10,7 @@ const words = { wrong: 'of another type', missing: 'missing', unknown: 'not in t
 export type DriftKind = (typeof kinds)[number];
 
 /**
- * What answers of the CDN have that the specification has not, since the start: in a metric, a line of the doctor, and a
- * line of the log a day and operation. Member names, never values.
+ * What answers of the CDN have that the specification has not: a metric, a check, a log line a day. Names, never values.
  */
 export function createDriftWatch(options: {
   readonly log: Log;

@@ -25,7 +25,6 @@ import type { Db } from '../store/schema.ts';
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts;
 
-/** Every kind of message in the outbox. */
 const messageKinds: readonly MessageKind<never, Ports>[] = [
   ...digestMessages,
   ...alertMessages,
@@ -41,7 +40,6 @@ const housekeepingJob = defineJob({
   run: (_data, { db, now }) => deleteOldRows(db, now()),
 });
 
-/** Deletes rows that have served their purpose. */
 export async function deleteOldRows(db: Db, now: Date): Promise<void> {
   const before = (ms: number): Date => new Date(now.getTime() - ms);
   const old = [
@@ -76,7 +74,6 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
   for (const query of old) await query.execute();
 }
 
-/** Enqueues the repair of what digests and watches lost: of everybody, or of a tenant that installed the app again. */
 export async function repairSchedules(
   enqueue: Enqueue,
   of: { readonly tenant?: string } = {},

@@ -24,9 +24,8 @@ const rewrapMs = 10 * minuteMs;
 
 /**
  * The keyring that opens this database, for as long as the process runs. Where its file changes, it is read again. What is
- * sealed under another key than the first is put under the first in the background.
- *
- * @throws UserError where it is missing, wrong, or does not open what is stored.
+ * sealed under another key than the first is put under the first in the background. @throws UserError where it is missing,
+ * wrong, or does not open what is stored.
  */
 export async function openKeyringService(config: StoreConfig, { db }: Pick<Database, 'db'>, log: Log) {
   const source = keyringSource(config);
@@ -58,7 +57,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
-  /** Uses the keys of the file where they changed. */
   const readFile = async (): Promise<void> => {
     const next = await readKeyring({ ...source, inUse: true });
     if (hasSameKeys(next, current)) return;
@@ -138,16 +136,11 @@ function hasSameKeys({ keys }: ReadKeyring, other: ReadKeyring): boolean {
   );
 }
 
-/** The keyring's place in this configuration. */
 export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
   return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
 }
 
-/**
- * The installations of a database that a command of an operator has opened.
- *
- * @throws UserError where the keyring is missing or wrong.
- */
+/** The installations of a database. @throws UserError where the keyring is missing or wrong. */
 export async function openInstallations({ db, withLock }: Database, config: StoreConfig, at: () => Date) {
   const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
   return createInstallations({ db, sealer: createSealer(keyring), now: at, withLock });

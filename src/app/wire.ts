@@ -45,13 +45,13 @@ import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
 import { oncePerMinute } from '../slack/web/limits.ts';
 import { createWeb } from '../slack/web/server.ts';
-import { createBacklogReader } from '../store/backlog.ts';
+import { readBacklog } from '../store/backlog.ts';
 import type { Database } from '../store/database.ts';
 import { createClaims, createReleases } from '../store/deliveries.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
-import { addCallSpan } from '../telemetry/spans.ts';
+import { addCallSpan } from '../telemetry/tracing.ts';
 import type { Config, Role } from './config.ts';
 import { createReadiness, runChecks } from './doctor/checks.ts';
 import { findChannels } from './doctor/stores.ts';
@@ -65,7 +65,6 @@ export interface Base {
   readonly config: Config;
   readonly log: Log;
   readonly fetch: typeof globalThis.fetch;
-  /** `fetch` unless given. */
   readonly cdnFetch?: typeof globalThis.fetch;
   readonly now: () => Date;
   /** Those of Slack unless given. */
@@ -79,7 +78,6 @@ export interface ChatApp {
   stop(): Promise<void>;
   /** Resolves when its embedded database has ended by itself. */
   readonly ended?: Promise<Error> | undefined;
-  /** The port of its HTTP endpoints, once started. */
   readonly port: () => number | undefined;
 }
 
@@ -334,7 +332,6 @@ export async function wire(
       findSkew: async () => (answersSlack ? clock.refresh() : undefined),
     },
   };
-  const readBacklog = createBacklogReader(db, now);
   const web = createWeb({
     ...config.web,
     // Slack reaches the port of signed HTTP from outside, with or without a public URL.
@@ -349,7 +346,7 @@ export async function wire(
           slackConnections,
           clockSkew: clock.skew,
           pool: database.poolUse,
-          backlog: readBacklog,
+          backlog: () => readBacklog(db, now()),
         }),
     },
     events: http?.handle,

@@ -14,9 +14,7 @@ import { type Command, describeUsage, parseWords } from './words.ts';
 
 /**
  * `npm run audit:verify`: reads every chain, and compares it with heads that the bot has logged. Changes nothing. False
- * where a fault was found and printed.
- *
- * @throws UserError where it cannot be checked.
+ * where a fault was found and printed. @throws UserError where it cannot be checked.
  */
 export const auditCommand: Command = async (words, { env, log, print }) => {
   const options = { tenant: { type: 'string' }, heads: { type: 'string', multiple: true } } as const;

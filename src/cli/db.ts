@@ -13,9 +13,7 @@ import { type Command, describeUsage, parseWords, type Terminal } from './words.
 
 /**
  * `npm run db`: moves everything between databases by a file. False where all of it was imported, but the audit is not
- * intact or rows do not open.
- *
- * @throws UserError where it is refused; then nothing was changed.
+ * intact or rows do not open. @throws UserError where it is refused; then nothing was changed.
  */
 export const dbCommand: Command = async (words, terminal) => {
   const [verb, file, ...more] = parseWords('db', words, {}, true).positionals;

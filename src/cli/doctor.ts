@@ -17,10 +17,8 @@ import { readKeyFile } from './key-file.ts';
 import { type Command, parseWords, type Terminal } from './words.ts';
 
 /**
- * `npm run doctor`: looks at everything that the bot needs and prints what it found with the fix for each fault. Changes
- * nothing; `--probe` posts a chart and a table to a person and takes them back.
- *
- * @throws UserError for words or a key file that cannot be read.
+ * `npm run doctor`: prints what it found with the fix for each fault. `--probe` posts a chart and a table to a person and
+ * takes them back. @throws UserError for words or a key file that cannot be read.
  */
 export const doctorCommand: Command = async (words, terminal) => {
   const {
@@ -86,7 +84,6 @@ function printFinding(
   if (fix !== undefined && fix !== nextFix && state !== 'ok') print(`         → ${fix}`);
 }
 
-/** The database, or why there is none. */
 async function openStore(config: Config, log: Log): Promise<Pick<Subject, 'database' | 'closed'>> {
   const { databaseUrl, dataDir } = config.store;
   const check = 'database';

@@ -3,9 +3,7 @@ import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
 
 /**
- * The CDN key in a file.
- *
- * @throws UserError where it cannot be read, others can read it, or it holds anything else.
+ * The CDN key in a file. @throws UserError where it cannot be read, others can read it, or it holds anything else.
  */
 export async function readKeyFile(path: string): Promise<Secret> {
   const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch(() => {

@@ -18,9 +18,8 @@ import { openExisting } from './open-existing.ts';
 import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
 
 /**
- * `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, and no key but the one that `new` makes.
- *
- * @throws UserError where it is refused, with why and what to do first.
+ * `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, and no key but the one that `new` makes. @throws
+ * UserError where it is refused, with why and what to do first.
  */
 export const keysCommand: Command = async (words, { env, log, print }) => {
   const { values, positionals } = parseWords('keys', words, { yes: { type: 'string' } }, true);
@@ -61,7 +60,6 @@ interface Step {
   readonly print: Terminal['print'];
 }
 
-/** Prints which keys the rows need, and which of the list can be removed. */
 export async function printStatus({ db, read: { keyring, source }, print }: Step): Promise<void> {
   const use = await countKeyUse(db, sealedTables);
   const { id } = keyring.primary;

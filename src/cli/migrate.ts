@@ -5,10 +5,8 @@ import { createQueue } from '../store/queue/queue.ts';
 import type { Command } from './words.ts';
 
 /**
- * `npm run migrate`: creates or changes everything that a start needs, the queue's tables too, so that the bot itself may run
- * as a user who may not.
- *
- * @throws UserError where the database cannot be used, with the GRANT to run where rights are missing.
+ * `npm run migrate`: makes all that a start needs, so that the bot itself may run as a user who may not. @throws UserError
+ * with the GRANT to run where rights are missing.
  */
 export const migrateCommand: Command = async (_words, { env, log }) => {
   const { store } = readStoreConfig(env);

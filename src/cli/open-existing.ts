@@ -6,10 +6,8 @@ import { type Database, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /**
- * Opens the database as it is: no migrations, and no new database where there is none. `taken` is what to do while the bot
- * runs on an embedded database, `missing` what else can be done where there is none.
- *
- * @throws UserError where it cannot be opened.
+ * Opens the database as it is. `taken`: what to do while the bot runs on it, `missing`: what else can be done where there
+ * is none. @throws UserError where it cannot be opened.
  */
 export async function openExisting(
   { store }: StoreConfig,

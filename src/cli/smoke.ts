@@ -9,11 +9,9 @@ import { readKeyFile } from './key-file.ts';
 import { type Command, describeUsage, parseWords } from './words.ts';
 
 /**
- * `npm run smoke`: calls the six reading operations with a real key and prints what came, how long it took and what
- * differs from the specification: counts and member names, never a value. A request that writes is not sent.
- * False where an operation failed, or something specified is missing or of another type.
- *
- * @throws UserError where it cannot begin.
+ * `npm run smoke`: calls the six reading operations with a real key and prints what came, how long it took and what differs
+ * from the specification: counts and member names, never a value. A request that writes is not sent. False where an
+ * operation failed, or something specified is missing or of another type. @throws UserError where it cannot begin.
  */
 export const smokeCommand: Command = async (words, { env, fetch, now, print }) => {
   const text = { type: 'string' } as const;
@@ -60,7 +58,6 @@ export const smokeCommand: Command = async (words, { env, fetch, now, print }) =
 };
 
 interface Operation {
-  /** The specification's name. */
   readonly operation: string;
   /** Why it cannot be called, asked once the operations before have run. */
   readonly missing?: () => string | false;

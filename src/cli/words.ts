@@ -8,7 +8,6 @@ export interface Terminal {
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => Date;
   readonly log: Log;
-  /** Prints a line. */
   readonly print: (line: string) => void;
 }
 
@@ -45,11 +44,7 @@ export function describeUsage(word?: Word): string {
   return lines.map((line, index) => `${index === 0 ? 'Usage:' : '      '} ${line}`).join('\n');
 }
 
-/**
- * Reads the words that follow a word of the terminal.
- *
- * @throws UserError with its usage where there is an option that it does not know.
- */
+/** Reads the words that follow a word of the terminal. @throws UserError with its usage. */
 export function parseWords<Options extends NonNullable<ParseArgsConfig['options']>>(
   word: Word,
   words: readonly string[],

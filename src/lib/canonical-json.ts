@@ -11,9 +11,8 @@ export type Json =
 
 /**
  * JSON with the members of objects sorted by name and no spaces: equal values give equal text, different values give
- * different text. For everything that is hashed, signed or compared.
- *
- * @throws Error for values that JSON cannot hold: numbers that are not finite, undefined in a list.
+ * different text. For everything that is hashed, signed or compared. @throws Error for values that JSON cannot hold:
+ * numbers that are not finite, undefined in a list.
  */
 export function canonicalJson(value: Json): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('A number here must be finite.');
@@ -30,7 +29,6 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(',')}}`;
 }
 
-/** Undefined where the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

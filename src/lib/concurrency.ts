@@ -5,7 +5,6 @@ export async function mapConcurrently<Item, Result>(
   map: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  // Shared by all workers.
   const rest = items.entries();
   const work = async (): Promise<void> => {
     for (const [index, item] of rest) results[index] = await map(item);

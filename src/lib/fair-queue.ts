@@ -25,9 +25,8 @@ export interface FairQueue {
 
 /**
  * Work that waits for its turn: tenant by tenant, within a tenant person by person. A tenant never takes the last of what
- * is free, so that one that is busy leaves room for the next, and many share evenly.
- *
- * The rule is that of shared switch buffers: Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.
+ * is free, so that one that is busy leaves room for the next, and many share evenly. The rule is that of shared switch
+ * buffers: Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.
  */
 export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }: Limits): FairQueue {
   interface Line {

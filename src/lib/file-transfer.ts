@@ -1,7 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 
-/** Where a file is sent to. */
 export interface FileTarget {
   readonly url: URL;
   /** With the length: else it would be sent as a file of unknown length. */
@@ -11,10 +10,8 @@ export interface FileTarget {
   readonly moved: (bytes: number) => void;
 }
 
-/** The answer to a sent file. */
 export interface FileReply {
   readonly status: number;
-  /** The header, as it came. */
   readonly retryAfter: string | undefined;
 }
 

@@ -1,6 +1,5 @@
 import { findProxy } from './proxy.ts';
 
-/** Why a connection failed, in words for whoever runs the bot. */
 export interface NetworkFailure {
   readonly kind: 'certificate' | 'name' | 'refused' | 'closed' | 'timeout' | 'proxy';
   /** The code of Node or OpenSSL, or the proxy's status, for the log. */
@@ -32,7 +31,6 @@ export function explainNetworkFailure(error: unknown, address: string): NetworkF
   return undefined;
 }
 
-/** As undici and Node's HTTP client say it. */
 const proxyRefusal = /(?:proxy response|failed to establish tunnel.* HTTP\/1\.\d)\D*(\d{3})/iu;
 
 type Cause = { readonly code?: unknown; readonly name?: unknown; readonly message?: unknown };

@@ -1,4 +1,3 @@
-import type { AgentOptions } from 'node:https';
 import type { Dispatcher } from 'undici';
 import { UserError } from '../errors.ts';
 
@@ -6,7 +5,6 @@ import { UserError } from '../errors.ts';
 export interface ProxySettings {
   readonly http: string | undefined;
   readonly https: string | undefined;
-  /** Hosts that are reached directly, with the hosts below them. `*` stands for all. */
   readonly exceptions: string;
 }
 
@@ -38,7 +36,6 @@ let dispatcher: Dispatcher | undefined;
 
 /**
  * Sends `fetch`, undici's requests and WebSockets of this thread through the proxy. The returned function undoes it.
- * Node's own HTTP client, which a library may use, takes `createAgentOptions`.
  */
 export async function useProxy(settings: ProxySettings): Promise<() => void> {
   const { EnvHttpProxyAgent, getGlobalDispatcher, setGlobalDispatcher } = await import('undici');
@@ -61,13 +58,6 @@ export function getProxySettings(): ProxySettings | undefined {
 /** For clients of undici that do not use the dispatcher of the whole thread. */
 export function findProxyDispatcher(): Dispatcher | undefined {
   return dispatcher;
-}
-
-/** Options for an agent of Node's own HTTP client that goes through the proxy in use. */
-export function createAgentOptions(): AgentOptions {
-  if (!current) return { keepAlive: true };
-  const { http, https, exceptions } = current;
-  return { keepAlive: true, proxyEnv: { HTTP_PROXY: http, HTTPS_PROXY: https, NO_PROXY: exceptions } };
 }
 
 /** The proxy on the way to an address, as `host:port`; undefined where it is reached directly. */

@@ -31,7 +31,6 @@ function offsetMs(zone: string, at: number): number {
   return tzOffset(zone, new Date(at)) * minuteMs;
 }
 
-/** What clock and calendar of a zone show. */
 export interface LocalTime {
   /** `2026-11-20` */
   readonly day: string;

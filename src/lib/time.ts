@@ -12,17 +12,14 @@ export interface DayRange {
   readonly count: number;
 }
 
-/** The days in order: `['2026-11-20', '2026-11-21']`. */
 export function listDays({ first, count }: DayRange): string[] {
   return Array.from({ length: count }, (_, index) => shiftDay(first, index));
 }
 
-/** The UTC day of a moment: `2026-11-20`. */
 export function toUtcDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** Milliseconds since the epoch at which a UTC day begins. */
 export function startOfDay(day: string): number {
   return Date.parse(`${day}T00:00:00Z`);
 }

@@ -16,9 +16,8 @@ export function isDistinctive(value: string): boolean {
 const isHost = /^(?:https?:\/\/)?(?:[a-z\d-]+\.)+[a-z]{2,}\.?(?::\d+)?\/?$/iu;
 
 /**
- * The spellings a secret would have on its way out, lower-cased: as it is, escaped for JSON (also twice), for Slack and
- * HTML, for URLs and forms, in base64 wherever it begins, in hexadecimal. Long ones in pieces, since half a key in an
- * answer that was cut is a leak as well.
+ * The spellings of a secret, lower-cased: as it is, escaped for JSON, Slack, HTML and URLs, in base64 wherever it begins,
+ * in hexadecimal. Long ones in pieces, since half a key is a leak as well.
  */
 export function encodingsOf(value: string): readonly string[] {
   const parts = piecesOf(value).filter(isDistinctive);

@@ -8,7 +8,6 @@ export const zoneSecretFields = [
   'LogForwardingToken',
 ] as const;
 
-/** Members of a hostname whose values are secrets. */
 export const hostnameSecretFields = ['Certificate', 'CertificateKey'] as const;
 
 /**
@@ -34,7 +33,6 @@ const endings = /(?:token|secret|password|accesskey|apikey|signingkey|privatekey
 // The state and the values of a Slack view hold what was typed; a state that is a word (approved) does not.
 const containers = new Set(['state', 'values']);
 
-/** Whether a member of this name carries a secret. */
 export function isSecretField(name: string, value: unknown): boolean {
   if (value === undefined || value === null || typeof value === 'boolean') return false;
   if (containers.has(name)) return typeof value === 'object';

@@ -141,15 +141,12 @@ interface Form {
   readonly secret: NotedSecret;
   /** Its bytes as characters (Latin 1), small. */
   readonly text: string;
-  /** How far into it the run begins. */
   readonly offset: number;
   /** Another one with the same hash. */
   readonly next: Form | undefined;
 }
 
-/** All forms of a list of secrets. */
 interface Index {
-  /** How many secrets of the list are in. */
   done: number;
   /** One bit a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint32Array;
@@ -165,10 +162,7 @@ const documents = new Set(['installation', 'installation-user']);
 
 const indexes = new WeakMap<NotedSecrets, Index>();
 
-/**
- * Lists only grow, so an index is made once and goes on. One pass over the text whatever the number of secrets:
- * looking for each form by itself takes 3 µs a form in a message of 10 kB, and twenty secrets have over a hundred.
- */
+/** Lists only grow, so an index is made once and goes on. One pass over the text whatever the number of secrets. */
 function indexOf(list: NotedSecrets): Index {
   const index = indexes.get(list) ?? { done: 0, may: new Uint32Array(2 ** hashBits / 32), forms: new Map() };
   indexes.set(list, index);

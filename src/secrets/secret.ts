@@ -106,10 +106,7 @@ export function registerSecrets(
   return () => void held.delete(noted);
 }
 
-/**
- * Runs the one step in which secrets of these kinds may leave, such as sending a one-time link to its person. All other
- * secrets stay guarded.
- */
+/** Runs the one step in which secrets of these kinds may leave, such as sending a one-time link to its person. */
 export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
   if (kinds.length === 0) return run();
   const store = work.getStore();

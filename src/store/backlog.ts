@@ -3,38 +3,24 @@ import { sql } from 'kysely';
 import type { Backlog } from '../telemetry/metrics.ts';
 import type { Db } from './schema.ts';
 
-// Several scrapers, and impatient ones, cost one read.
-const keptMs = 3_000;
 // A database that is slower than this is said not to answer.
 const patienceMs = 5_000;
 
-/** Reads what waits; undefined where the database does not answer in time. */
-export function createBacklogReader(db: Db, now: () => Date): () => Promise<Backlog | undefined> {
-  let latest: { readonly backlog: Promise<Backlog | undefined>; readonly readAt: number } | undefined;
-  return () => {
-    if (!latest || performance.now() - latest.readAt > keptMs) {
-      const late = setTimeout(patienceMs, undefined, { ref: false });
-      const read = readBacklog(db, now()).catch(() => undefined);
-      latest = { backlog: Promise.race([read, late]), readAt: performance.now() };
-    }
-    return latest.backlog;
-  };
+export function readBacklog(db: Db, now: Date): Promise<Backlog | undefined> {
+  const late = setTimeout(patienceMs, undefined, { ref: false });
+  return Promise.race([readAll(db, now).catch(() => undefined), late]);
 }
 
 /** What waits in the database: reads by index, whatever the tables have grown to. */
-async function readBacklog(db: Db, now: Date): Promise<Backlog> {
+async function readAll(db: Db, now: Date): Promise<Backlog> {
   // One by one: a scrape never takes a second connection from people.
-  const takesWrites = await readTakesWrites(db);
+  const { rows } = await sql<{ takes: boolean }>`
+    select current_setting('transaction_read_only') = 'off' as takes`.execute(db);
   const queues = await readQueues(db, now);
   const outbox = await readOutbox(db, now);
   const late = await countLate(db, now);
-  return { takesWrites, queues, outbox, late, operations: await countOperations(db) };
-}
-
-async function readTakesWrites(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ takes: boolean }>`
-    select current_setting('transaction_read_only') = 'off' as takes`.execute(db);
-  return rows[0]?.takes === true;
+  const operations = await countOperations(db);
+  return { takesWrites: rows[0]?.takes === true, queues, outbox, late, operations };
 }
 
 async function readQueues(db: Db, now: Date): Promise<Backlog['queues']> {
@@ -77,15 +63,12 @@ async function countLate(db: Db, now: Date): Promise<Backlog['late']> {
   return rows[0] ?? {};
 }
 
-/** The states that an operation leaves again, or that a person has to look at. */
-const openStates = ['proposed', 'approved', 'executing', 'unknown'] as const;
-
 async function countOperations(db: Db): Promise<Backlog['operations']> {
   const { rows } = await sql<{ state: string; count: number }>`
     select state, count(*)::int as count from operations
      where state in ('proposed', 'approved', 'executing', 'unknown') group by state`.execute(db);
-  const counts = new Map(rows.map(({ state, count }) => [state, count]));
-  return Object.fromEntries(openStates.map((state) => [state, counts.get(state) ?? 0]));
+  const none = { proposed: 0, approved: 0, executing: 0, unknown: 0 };
+  return { ...none, ...Object.fromEntries(rows.map(({ state, count }) => [state, count])) };
 }
 
 function secondsSince(moment: Date | null, now: Date): number {

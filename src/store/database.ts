@@ -21,12 +21,10 @@ export interface Database {
   /** Writes a copy of the whole embedded database, compressed, to this path. */
   readonly dump?: (path: string) => Promise<void>;
   /**
-   * Creates the tables that this version needs. Any number of processes may do so at once.
-   *
-   * @throws UserError with the GRANT to run, where the user of the database has too few rights.
+   * Creates the tables that this version needs. Any number of processes may do so at once. @throws UserError with the GRANT
+   * to run, where the user of the database has too few rights.
    */
   migrate(): Promise<void>;
-  /** The pool of connections: how many are in use, and how many queries wait for one. */
   readonly poolUse: () => { readonly inUse: number; readonly waiting: number };
   /** Rejects when the database does not answer, and as `isReadOnly` tells when it takes no writes. */
   ping(): Promise<void>;
@@ -35,14 +33,12 @@ export interface Database {
    * meanwhile. The work may use `db` freely.
    */
   readonly withLock: WithLock;
-  /** Waits for queries that run, then closes. */
   close(): Promise<void>;
 }
 
 /**
- * Opens PostgreSQL where a URL is given, else the embedded database in `dataDir`: the same SQL on both.
- *
- * @throws UserError when it cannot be reached, or when another process uses `dataDir`.
+ * Opens PostgreSQL where a URL is given, else the embedded database in `dataDir`: the same SQL on both. @throws UserError
+ * when it cannot be reached, or when another process uses `dataDir`.
  */
 export async function openDatabase(options: {
   databaseUrl?: Secret | undefined;
@@ -91,11 +87,7 @@ async function migrate(db: Db, log: Log): Promise<void> {
   throw new Error('The database could not be changed to this version', { cause: error });
 }
 
-/**
- * Whether the tables are of this version: `older` are changed by `migrate`, `newer` were written by a later version, and an
- * `empty` database has none.
- * One query, at every start: the migrator itself takes 150 ms in the embedded database.
- */
+/** Whether the tables are of this version. One query: the migrator itself takes 150 ms in the embedded database. */
 export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'newer' | 'empty'> {
   const found = sql<{ name: string }>`select name from kysely_migration`.execute(db);
   const { rows } = await found.catch((error: unknown) => {
@@ -122,7 +114,6 @@ export async function findExistingTables(db: Db): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
-/** Others that want the same name wait for the end of the transaction. */
 export async function takeLock(trx: Trx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
 }

@@ -19,11 +19,9 @@ const formatVersion = 2;
 const header = z.object({
   format: z.literal(format),
   version: z.int(),
-  /** The version of the bot. */
   bot: z.string(),
   made: z.string(),
   engine: z.enum(['embedded', 'postgres']),
-  /** The newest migration. */
   schema: z.string(),
   /** The version of the queue's tables; null = it had none. */
   queue: z.int().nullable(),
@@ -49,7 +47,6 @@ const refusals = {
 
 /**
  * Writes everything that the database holds into a file, as it is at one moment: rows as they are sealed, jobs, the audit.
- *
  * @throws UserError where the database is empty or of another version, and as `writeSnapshot`.
  */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Moved> {
@@ -83,9 +80,8 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
 }
 
 /**
- * Puts what a file of this version holds into an empty database, in one transaction: all of it or nothing.
- *
- * @throws UserError where the file is damaged or of another version, and where the database is not empty.
+ * Puts what a file of this version holds into an empty database, in one transaction: all of it or nothing. @throws
+ * UserError where the file is damaged or of another version, and where the database is not empty.
  */
 export async function importDatabase({ db }: Database, path: string): Promise<Moved> {
   // The whole file first: nothing is begun with one that was cut off.
@@ -115,7 +111,6 @@ function explainFailure(error: unknown): never {
   );
 }
 
-/** @throws UserError where the file cannot be read. */
 async function* readLines(path: string): AsyncGenerator<string, void> {
   let rest = '';
   try {
@@ -210,7 +205,6 @@ async function fillTables(trx: Trx, path: string): Promise<{ tables: number; row
   let length = 0;
   const flush = async (): Promise<void> => {
     const table = sql.raw(filling.table);
-    // Generated identities come along.
     await sql`insert into ${table} overriding system value
       select * from json_populate_recordset(null::${table}, ${`[${batch.join(',')}]`}::json)`.execute(trx);
     batch = [];
@@ -225,7 +219,6 @@ async function fillTables(trx: Trx, path: string): Promise<{ tables: number; row
       if (filling.rows === 0 || length >= batchLength) await flush();
       continue;
     }
-    // Header and end are no table.
     const { data } = tableHead.safeParse(parseJson(line));
     if (!data) continue;
     if (!existing.includes(data.table))
@@ -252,7 +245,6 @@ async function countRows(db: Db, table: string): Promise<number> {
   return rows[0]?.rows ?? 0;
 }
 
-/** The newest migration of this version. */
 async function findNewest(): Promise<string> {
   const names = Object.keys(await migrationProvider.getMigrations());
   return names.sort().at(-1) ?? '';

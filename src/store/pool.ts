@@ -1,5 +1,8 @@
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg, { type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Log } from '../telemetry/log.ts';
+import { addQuerySpan, isTracing } from '../telemetry/tracing.ts';
+import type { Db, Schema } from './schema.ts';
 
 /** Parsers by type id, in place of the driver's. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
@@ -78,4 +81,15 @@ export async function endPool(pool: Pool): Promise<void> {
     client.release();
   }
   await pool.end();
+}
+
+/** Queries over a pool. Where tracing is on, each statement is a span: measuring them costs a little. */
+export function createKysely(pool: PostgresPool): Db {
+  const dialect = new PostgresDialect({ pool });
+  if (!isTracing()) return new Kysely<Schema>({ dialect });
+  return new Kysely<Schema>({
+    dialect,
+    log: ({ level, query, queryDurationMillis }) =>
+      addQuerySpan(query.sql, queryDurationMillis / 1000, level === 'error'),
+  });
 }

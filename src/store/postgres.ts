@@ -3,8 +3,7 @@ import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { createKysely } from './kysely.ts';
-import { createPool, endPool } from './pool.ts';
+import { createKysely, createPool, endPool } from './pool.ts';
 import type { Schema } from './schema.ts';
 
 // Small servers allow 20 to 100 connections in all, and every process of the bot has these three pools.
@@ -16,9 +15,8 @@ const connectTimeoutMs = 5_000;
 const statementTimeoutMs = 15_000;
 
 /**
- * Pools of connections to a PostgreSQL server.
- *
- * @throws UserError when the server cannot be reached, refuses, or cannot be used; its message never holds the password.
+ * Pools of connections to a PostgreSQL server. @throws UserError when the server cannot be reached, refuses, or cannot be
+ * used; its message never holds the password.
  */
 export async function openPostgres(databaseUrl: Secret, log: Log) {
   const common: PoolConfig = {
@@ -63,7 +61,6 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
   }
 }
 
-/** @throws UserError where the bot cannot work with this server. */
 async function checkServer(pool: Pool, address: string): Promise<void> {
   const { rows } = await pool.query<{ encoding: string; readOnly: string }>(
     `select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as "readOnly"`,
@@ -112,7 +109,6 @@ async function isTransactionPool(pool: Pool): Promise<boolean> {
   }
 }
 
-/** The server's address without user and password. */
 function describeAddress(databaseUrl: string): string {
   if (!URL.canParse(databaseUrl)) return 'the address in DATABASE_URL';
   const { hostname, port, pathname } = new URL(databaseUrl);
@@ -149,7 +145,6 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
   ],
 };
 
-/** Where one code has several causes. */
 function findRefusal(code: string, message: string): string {
   if (code === '28000' && /no encryption|SSL off/u.test(message)) return 'no encryption';
   if (/does not support SSL/u.test(message)) return 'no TLS';

@@ -4,7 +4,6 @@ import type { Db } from './schema.ts';
 
 const queueSchema = 'pgboss';
 
-/** The names of this session, quoted for SQL. */
 async function readNames(db: Db): Promise<{ user: string; database: string; schema: string }> {
   const { rows } = await sql<{ user: string; database: string; schema: string }>`
     select quote_ident(current_user) as user, quote_ident(current_database()) as database,
@@ -13,9 +12,7 @@ async function readNames(db: Db): Promise<{ user: string; database: string; sche
 }
 
 /**
- * Checks that the user of this session may do with the tables what the bot does.
- *
- * @throws UserError with the GRANT to run.
+ * Checks that the user of this session may do with the tables what the bot does. @throws UserError with the GRANT to run.
  */
 export async function checkRights(db: Db): Promise<void> {
   // By the catalog, since the schema itself may be closed to this user.
@@ -60,7 +57,6 @@ export async function withCreateRights<T>(db: Db, work: () => Promise<T>): Promi
   }
 }
 
-/** insufficient_privilege, of the error or its cause. */
 function isPrivilegeError(error: unknown): boolean {
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
   return code === '42501' || (cause !== undefined && isPrivilegeError(cause));

@@ -18,7 +18,6 @@ interface Narrowed {
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' | 'retry' };
 }
 
-/** The tables as queries see them. */
 export type Schema = Rows<Tables> & Narrowed;
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;

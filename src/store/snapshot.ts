@@ -8,10 +8,8 @@ import type { Db, Trx } from './schema.ts';
 const rowsAtOnce = 200;
 
 /**
- * Writes a file from the database as it is at one moment. The file gets its name when it is complete and on the disk, mode 0600;
- * a failure leaves nothing.
- *
- * @throws UserError where the file exists, or cannot be written.
+ * Writes a file from the database as it is at one moment. The file gets its name when it is complete and on the disk, mode
+ * 0600; a failure leaves nothing. @throws UserError where the file exists, or cannot be written.
  */
 export async function writeSnapshot<T>(
   db: Db,
@@ -22,7 +20,6 @@ export async function writeSnapshot<T>(
     throw new UserError(`The file ${path} exists already.`, 'Give another name, or remove it first.');
   const unfinished = `${path}.part`;
   try {
-    // A killed process leaves one behind.
     await rm(unfinished, { force: true });
     let result: T;
     {
@@ -66,7 +63,6 @@ export async function prepareSession(trx: Trx): Promise<void> {
     await sql.raw(`set local ${setting}`).execute(trx);
 }
 
-/** Appends a line of text for each row that the query selects as `line`. */
 export async function appendLines(
   trx: Trx,
   append: (text: string) => Promise<void>,

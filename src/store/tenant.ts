@@ -8,7 +8,6 @@ import { appendLines, writeSnapshot } from './snapshot.ts';
 /** The rows of a tenant in a table: a condition on the table. */
 type Condition = (tenant: string) => RawBuilder<boolean>;
 
-/** Rows by table. */
 type Counts = ReadonlyMap<string, number>;
 
 const jobs = 'pgboss.job';
@@ -55,7 +54,6 @@ function selectJobs(tenant: string, tables: readonly (readonly [string, Conditio
        where exists (${sql.join(ids, sql` union all `)})))`;
 }
 
-/** How many rows of a tenant are in each table that has some. */
 export async function countTenantRows(db: Db, tenant: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   const existing = await findExistingTables(db);
@@ -83,9 +81,7 @@ export async function findTenants(db: Db): Promise<string[]> {
 }
 
 /**
- * Writes what is stored of a tenant into a file, a line of JSON for each row, as it is at one moment. Of a sealed value it
- * only says that there is one. Returns the rows by table.
- *
+ * Writes what is stored of a tenant into a file, a line of JSON a row, without sealed values. Returns the rows by table.
  * @throws UserError as `writeSnapshot`.
  */
 export function exportTenant({ db }: Database, tenant: string, path: string): Promise<Counts> {
@@ -113,9 +109,7 @@ export function exportTenant({ db }: Database, tenant: string, path: string): Pr
 /**
  * Deletes every row of a tenant. First, in a transaction of its own, what is sealed and the ways to link a key: whatever
  * happens then, its secrets are gone. `before` and `after` run in the transaction of the rest, around it. Repeating all is
- * harmless.
- *
- * @throws UserError where the running bot has locked the same rows, or the user does not own the tables.
+ * harmless. @throws UserError where the running bot has locked the same rows, or the user does not own the tables.
  */
 export async function eraseTenant<T>(
   db: Db,
@@ -165,7 +159,6 @@ function isSecret(table: string): boolean {
   return 'sealed' in columns || 'token_hash' in columns;
 }
 
-/** Tables with triggers that refuse changes. */
 async function findGuardedTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ table: string }>`
     select distinct tgrelid::regclass::text as table from pg_trigger where not tgisinternal`.execute(db);

@@ -5,7 +5,6 @@ import { redactSecrets } from '../secrets/scanner.ts';
 import { Secret } from '../secrets/secret.ts';
 import { findReference } from './reference.ts';
 
-/** A fixed, searchable message, with fields beside it. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -17,14 +16,12 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * A logger that writes one JSON line per entry with the reference of the work it belongs to (standard output by default) and a secret at no level: members that
- * carry one are masked at any depth, text that looks like one is masked in any string, and of an error and its causes
- * only code, name, message and stack are written.
+ * A logger that writes one JSON line per entry, with the reference of its work and a secret at no level: members that carry
+ * one are masked at any depth, text that looks like one in any string.
  */
 export function createLogger(level: LogLevel, destination: LineWriter = standardOutput()): Log {
   const options: pino.LoggerOptions = {
     level,
-    // The process id tells two processes apart; the host name is left out.
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     mixin: () => ({ reference: findReference() }),
@@ -42,8 +39,7 @@ interface LineWriter {
 const mostUnwritten = 1_000_000;
 
 /**
- * Writes to a stream as long as somebody reads it. Above a bound lines are dropped and counted, so that a pipe that nobody
- * reads costs neither memory nor the process; the next line that is written tells how many are missing.
+ * Writes to a stream as long as somebody reads it. Above a bound lines are dropped, and the next line tells how many.
  */
 export function createBoundedWriter(stream: Writable): LineWriter {
   let dropped = 0;

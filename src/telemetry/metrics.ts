@@ -22,12 +22,10 @@ export interface Call {
   readonly outcome: string;
   /** The HTTP status; undefined where there was no answer, or Slack's word says it all. */
   readonly status?: number | undefined;
-  /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly seconds: number;
 }
 
-/** Where the gauges are read from when Prometheus asks. */
 export interface GaugeSources {
   readonly inFlight: () => number;
   /** Undefined where deliveries come over HTTP, or to another process. */
@@ -39,7 +37,6 @@ export interface GaugeSources {
   readonly backlog: () => Promise<Backlog | undefined>;
 }
 
-/** Depth, and the age of the oldest in seconds. */
 export interface Waiting {
   readonly depth: number;
   readonly oldestSeconds: number;
@@ -50,9 +47,7 @@ export interface Backlog {
   readonly takesWrites: boolean;
   readonly queues: readonly (Waiting & { readonly queue: string; readonly active: number })[];
   readonly outbox: Waiting;
-  /** Scheduled work that should have begun, by its kind. */
   readonly late: Readonly<Record<string, number>>;
-  /** Operations that have not ended, by state. */
   readonly operations: Readonly<Record<string, number>>;
 }
 
@@ -104,8 +99,7 @@ const gauges = {
 };
 
 /**
- * Prometheus metrics. Every label has a bounded number of values: names from the code, states, HTTP statuses, and Slack's
- * words for errors up to a limit. Nothing typed, no id of a person, channel or zone gets into one.
+ * Prometheus metrics. Every label has a bounded number of values: nothing typed, no id of a person, channel or zone.
  */
 export function createMetrics() {
   const registry = new Registry();
@@ -170,7 +164,6 @@ export function createMetrics() {
     /** `sinceSent`: seconds since Slack’s own timestamp, where the delivery has one. */
     acknowledged(transport: 'http' | 'socket', seconds: number, sinceSent: number | undefined): void {
       histogram.acknowledgement_seconds.observe({ transport }, seconds);
-      // Clocks differ by a little.
       if (sinceSent !== undefined)
         histogram.acknowledgement_since_sent_seconds.observe({ transport }, Math.max(0, sinceSent));
     },

@@ -1,9 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 
-/** One piece of work: a delivery, a request to our endpoints, a job. */
 interface Work {
-  /** Made when it is first asked for. */
   reference: string | undefined;
   /** Other work asked for it, and has the same reference. */
   readonly isContinued: boolean;
@@ -26,7 +24,6 @@ export function findReference(): string | undefined {
   return work && (work.reference ??= createReference());
 }
 
-/** Whether the surrounding work was asked for by other work. */
 export function isContinued(): boolean {
   return current.getStore()?.isContinued ?? false;
 }

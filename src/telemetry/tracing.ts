@@ -1,30 +1,105 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
-import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  RandomIdGenerator,
-  type SpanExporter,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
-import { createAgentOptions } from '../lib/proxy.ts';
+import { createHash, randomBytes } from 'node:crypto';
 import { version } from '../lib/version.ts';
 import { findSecretKinds, textOf } from '../secrets/scanner.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from './log.ts';
-import { findReference, isContinued } from './reference.ts';
-import { type Attributes, useTracing } from './spans.ts';
+import type { Call } from './metrics.ts';
+import { findReference, isContinued, withReference } from './reference.ts';
 
-/**
- * Sends spans to a collector by OTLP over HTTP. Imported only where tracing is on: with its packages it is ten megabytes of
- * memory. Nothing is instrumented but what names its spans itself, no global provider is registered, and no header
- * `traceparent` is sent to anybody.
- *
- * The trace's id is made of the work's reference, and so is that of its first span, so that the spans of a job hang below
- * those of the delivery that enqueued it, in whatever process. The returned function sends what is left.
- */
+/** Names from the code, numbers and codes: never anything typed, an id of a person, or a message of an error. */
+type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startedAt: number;
+  attributes: Attributes;
+}
+
+/** Takes the spans that have ended, once tracing is on. */
+type Exporter = (span: Span, endedAt: number, failure: string | undefined) => void;
+
+let exporter: Exporter | undefined;
+const current = new AsyncLocalStorage<Span>();
+
+// The kinds of OTLP.
+const [internal, server, client] = [1, 2, 3];
+
+/** Runs work in a span, below that of the surrounding work and with its reference. Without tracing it just runs. */
+export function withSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
+  const exportSpan = exporter;
+  if (!exportSpan) return work();
+  return withReference(async () => {
+    const span = startSpan(name, current.getStore() ? internal : server, attributes, Date.now());
+    try {
+      const result = await current.run(span, work);
+      exportSpan(span, Date.now(), undefined);
+      return result;
+    } catch (error) {
+      // Not its message: it may quote what was typed.
+      exportSpan(span, Date.now(), error instanceof Error ? error.name : 'Error');
+      throw error;
+    }
+  });
+}
+
+/** Adds to the span of the surrounding work what is known by now. */
+export function describeSpan(attributes: Attributes): void {
+  const span = current.getStore();
+  if (span) span.attributes = { ...span.attributes, ...attributes };
+}
+
+export function isTracing(): boolean {
+  return exporter !== undefined;
+}
+
+/** Statements are long; their beginning tells them apart. */
+const maxStatement = 300;
+
+/** Adds a statement of the database that has ended. Its values are parameters, and not in its text. */
+export function addQuerySpan(statement: string, seconds: number, isFailed: boolean): void {
+  const text = statement.trim().replaceAll(/\s+/gu, ' ').slice(0, maxStatement);
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text };
+  const times = { startedAt: Date.now() - seconds * 1000, seconds };
+  addSpan(`database ${text.split(' ', 1)[0]}`, attributes, times, isFailed ? 'error' : undefined);
+}
+
+/** Adds a call to another service that has ended, below the span of the surrounding work. */
+export function addCallSpan(service: 'CDN' | 'Slack', { name, outcome, status, ...times }: Call): void {
+  const attributes = { 'rpc.system': service, 'rpc.method': name, 'http.response.status_code': status };
+  addSpan(`${service} ${name}`, attributes, times, outcome === 'ok' ? undefined : outcome);
+}
+
+function addSpan(
+  name: string,
+  attributes: Attributes,
+  { startedAt, seconds }: Pick<Call, 'startedAt' | 'seconds'>,
+  failure: string | undefined,
+): void {
+  if (exporter) exporter(startSpan(name, client, attributes, startedAt), startedAt + seconds * 1000, failure);
+}
+
+/** The ids of a trace and of its first span are made of the reference, so that jobs hang below what enqueued them. */
+function startSpan(name: string, kind: number, given: Attributes, startedAt: number): Span {
+  const parent = current.getStore();
+  const reference = findReference();
+  const hash = reference === undefined ? randomBytes(32) : createHash('sha256').update(reference).digest();
+  const first = { traceId: hash.toString('hex', 0, 16), spanId: hash.toString('hex', 16, 24) };
+  const { traceId, spanId: parentSpanId } = parent ?? first;
+  const attributes = { ...given, reference };
+  // A call outside of any span, such as of a page, is not the first span of its work.
+  const isFirst = !parent && !(reference !== undefined && (kind === client || isContinued()));
+  const place = isFirst ? first : { traceId, spanId: randomBytes(8).toString('hex'), parentSpanId };
+  return { ...place, name, kind, startedAt, attributes };
+}
+
+const [sendEveryMs, patienceMs, mostWaiting] = [2_000, 2_000, 2_000];
+
+/** Sends spans to a collector by OTLP over HTTP in JSON. The returned function ends that and sends what is left. */
 export function startTracing(options: {
   /** The collector, without `/v1/traces`. */
   readonly endpoint: string;
@@ -33,107 +108,58 @@ export function startTracing(options: {
   readonly log: Log;
 }): () => Promise<void> {
   const { endpoint, headers, log } = options;
-  const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/u, '')}/v1/traces`,
-    headers: readHeaders(headers?.reveal()),
-    httpAgentOptions: createAgentOptions(),
-    // A stop waits for it.
-    timeoutMillis: 2_000,
-  });
+  const waiting: object[] = [];
   let isFailing = false;
-  const reporting: SpanExporter = {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        const failed = result.error !== undefined;
-        if (failed && !isFailing) log.warn({ reason: result.error?.message }, 'the collector takes no spans');
-        isFailing = failed;
-        done(result);
-      }),
-    shutdown: () => exporter.shutdown(),
-  };
-  const random = new RandomIdGenerator();
-  let ids: { readonly traceId: string; readonly spanId?: string } | undefined;
-  const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'cdn-chatops', 'service.version': version }),
-    idGenerator: {
-      generateTraceId: () => ids?.traceId ?? random.generateTraceId(),
-      generateSpanId: () => ids?.spanId ?? random.generateSpanId(),
-    },
-    spanProcessors: [new BatchSpanProcessor({ exporter: reporting })],
-  });
-  const tracer = provider.getTracer('cdn-chatops');
-  const current = new AsyncLocalStorage<Span>();
-
-  const check = (attributes: Attributes): Attributes => {
-    const kinds = findSecretKinds(textOf(Object.values(attributes).map(String)));
-    if (kinds.length === 0) return attributes;
-    log.error({ kinds }, 'blocked a secret in a span');
-    return {};
-  };
-  const start = (name: string, kind: SpanKind, attributes: Attributes, startTime = Date.now()): Span => {
-    const parent = current.getStore();
-    const reference = findReference();
-    const settings = {
-      kind,
-      startTime,
-      attributes: { ...check(attributes), ...(reference && { reference }) },
-    };
-    if (parent) return tracer.startSpan(name, settings, trace.setSpan(ROOT_CONTEXT, parent));
-    if (reference === undefined) return tracer.startSpan(name, settings, ROOT_CONTEXT);
-    const first = toIds(reference);
-    // A call outside of any span, such as of a page, is not the first span of its work.
-    if (kind === SpanKind.CLIENT || isContinued())
-      return tracer.startSpan(name, settings, continueFrom(first));
-    ids = first;
+  const send = async (): Promise<void> => {
+    const spans = waiting.splice(0);
+    if (spans.length === 0) return;
+    const resource = { attributes: encode({ 'service.name': 'cdn-chatops', 'service.version': version }) };
     try {
-      return tracer.startSpan(name, settings, ROOT_CONTEXT);
-    } finally {
-      ids = undefined;
+      const { ok, status } = await fetch(`${endpoint.replace(/\/+$/u, '')}/v1/traces`, {
+        method: 'POST',
+        headers: { ...readHeaders(headers?.reveal()), 'content-type': 'application/json' },
+        body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }),
+        signal: AbortSignal.timeout(patienceMs),
+      });
+      if (!ok) throw new Error(`HTTP ${status}`);
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ error }, 'the collector takes no spans');
+      isFailing = true;
     }
   };
-
-  const stopUsing = useTracing({
-    async run(name, attributes, work) {
-      const isNested = current.getStore() !== undefined;
-      const span = start(name, isNested ? SpanKind.INTERNAL : SpanKind.SERVER, attributes);
-      try {
-        return await current.run(span, work);
-      } catch (error) {
-        // Not its message: it may quote what was typed.
-        fail(span, error instanceof Error ? error.name : 'Error');
-        throw error;
-      } finally {
-        span.end();
-      }
-    },
-    describe(attributes) {
-      current.getStore()?.setAttributes(check(attributes));
-    },
-    add(name, attributes, { startedAt, seconds }) {
-      const span = start(name, SpanKind.CLIENT, attributes, startedAt);
-      const failure = attributes['error.type'];
-      if (typeof failure === 'string') fail(span, failure);
-      span.end(startedAt + seconds * 1000);
-    },
-  });
+  const exportSpan: Exporter = ({ startedAt, attributes, ...span }, endedAt, failure) => {
+    if (waiting.length >= mostWaiting) return;
+    const kinds = findSecretKinds(textOf(Object.values(attributes).map(String)));
+    if (kinds.length > 0) log.error({ kinds }, 'blocked a secret in a span');
+    const shown = kinds.length > 0 ? {} : attributes;
+    waiting.push({
+      ...span,
+      startTimeUnixNano: toNanoseconds(startedAt),
+      endTimeUnixNano: toNanoseconds(endedAt),
+      attributes: encode({ ...shown, 'error.type': failure }),
+      status: { code: failure === undefined ? 0 : 2 },
+    });
+  };
+  exporter = exportSpan;
+  const timer = setInterval(() => void send(), sendEveryMs).unref();
   return async () => {
-    stopUsing();
-    await provider.shutdown().catch((error: unknown) => log.warn({ error }, 'cannot send the last spans'));
+    clearInterval(timer);
+    if (exporter === exportSpan) exporter = undefined;
+    await send();
   };
 }
 
-function fail(span: Span, type: string): void {
-  span.setAttribute('error.type', type);
-  span.setStatus({ code: SpanStatusCode.ERROR });
+function toNanoseconds(at: number): string {
+  return String(BigInt(Math.round(at * 1000)) * 1000n);
 }
 
-function toIds(reference: string): { traceId: string; spanId: string } {
-  const hash = createHash('sha256').update(reference).digest('hex');
-  return { traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) };
-}
+const types = { string: 'stringValue', number: 'intValue', boolean: 'boolValue' } as const;
 
-function continueFrom(ids: { traceId: string; spanId: string }): Context {
-  return trace.setSpanContext(ROOT_CONTEXT, { ...ids, traceFlags: 1, isRemote: true });
+function encode(attributes: Attributes): object[] {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: { [types[typeof value as keyof typeof types]]: value } }],
+  );
 }
 
 function readHeaders(text = ''): Record<string, string> {

@@ -103,7 +103,7 @@ test('with the embedded database a new first line of its file is taken over, and
   const { said } = await keys('status', { SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' });
   expect(said.replace(file, '<file>')).toMatchInlineSnapshot(`
     "Keys of <file>: the first one seals, all of them open.
-      next  2 linked keys, 2 version records
+      next  2 linked keys
     "
   `);
   await start();
@@ -138,7 +138,7 @@ test('the embedded key file that is missing is not made anew where keys are link
   expect(await lacking.exited).toBe(1);
   expect(readRefusal(lacking)).toMatchInlineSnapshot(`
     "The keyring lacks what the database was sealed with:
-      - <key id>: 1 linked key, 1 version record
+      - <key id>: 1 linked key
     Put that key back into the keyring, from your backup. Nothing was changed. docs/operating.md, “Lost keyring”, says what to do where it is gone for good.
     "
   `);

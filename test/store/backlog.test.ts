@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createBacklogReader } from '../../src/store/backlog.ts';
+import { readBacklog } from '../../src/store/backlog.ts';
 import { defineJob } from '../../src/store/queue/define-job.ts';
 import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
 import type { Db } from '../../src/store/schema.ts';
@@ -71,7 +71,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     await queue.enqueue(job, {}, { key: 'two', at: ago(-minute) });
     await fill(database.db);
     const later = new Date(Date.now() + 30_000);
-    const backlog = await createBacklogReader(database.db, () => later)();
+    const backlog = await readBacklog(database.db, later);
     expect(backlog).toMatchObject({
       queues: [{ queue: 'digest-run', depth: 1, active: 0 }],
       outbox: { depth: 1 },
@@ -89,7 +89,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       // Small tables are read whole unless that is forbidden; where there is no index it happens nevertheless.
       await sql`set local enable_seqscan = off`.execute(trx);
       const before = new Map((await countScans(trx)).rows.map((row) => [row.name, row]));
-      expect(await createBacklogReader(trx, () => now)()).toBeDefined();
+      expect(await readBacklog(trx, now)).toBeDefined();
       return (await countScans(trx)).rows.map(({ name, whole, byIndex }) => ({
         name,
         whole: whole - (before.get(name)?.whole ?? 0),

@@ -32,7 +32,6 @@ const checks: readonly Check[] = [
   { askers: ['terminal', 'command'], run: checkAnswers },
 ];
 
-/** Runs the checks of one who asks. */
 export async function runChecks(asker: Asker, subject: Subject): Promise<Finding[]> {
   const isShared = asker === 'command' && subject.config.slack.installing.kind === 'oauth';
   const chosen = checks.filter(

@@ -91,7 +91,6 @@ export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]>
   );
 }
 
-/** Why there was no answer of an address. */
 export function describeUnreached(
   error: unknown,
   url: string,
@@ -104,7 +103,6 @@ export function describeUnreached(
 
 const copyKey = 'Copy the key from the control panel again; resetting it there disables the old one.';
 
-/** Whether the CDN takes this key. */
 export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Secret): Promise<Finding> {
   const check = 'cdn key';
   try {

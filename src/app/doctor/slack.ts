@@ -42,7 +42,6 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
   });
 }
 
-// A refusal is a finding.
 const ignore = (): void => {};
 export const silent: Logger = {
   debug: ignore,
@@ -103,7 +102,6 @@ function checkAssistantScope(given: readonly string[], { config }: Options): Fin
   return [{ check, state: 'skipped', says }];
 }
 
-/** Over Socket Mode, whether the app token opens connections. */
 export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   const check = 'socket mode';
   const { appToken } = subject.config.slack;
@@ -117,7 +115,6 @@ export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   }
 }
 
-/** Whether the running bot hears Slack over one of its connections. */
 export function checkConnections({ running }: Subject): Finding[] {
   const check = 'connections';
   const count = running?.slackConnections();
@@ -130,7 +127,6 @@ export function checkConnections({ running }: Subject): Finding[] {
 /** Below Slack's own limit of five minutes for the age of a delivery. */
 const maxSkewSeconds = 240;
 
-/** Compares this machine's clock with the one in Slack's answers. */
 export async function checkClock(subject: Subject): Promise<Finding[]> {
   const check = 'clock';
   const skew = await (subject.running?.findSkew() ?? askSkew(subject));
@@ -181,10 +177,7 @@ async function checkChannel(client: WebClient, channel: string): Promise<Finding
 
 type Seen = Parameters<NativeSupport['record']>[1][number];
 
-/**
- * Posts a chart and a table into the person's conversation with the bot, each once new and once as an edit, and deletes
- * them. Answers by response_url are seen when there are any.
- */
+/** Posts a chart and a table into the person's conversation, each once new and once as an edit, and deletes them. */
 async function probeNativeBlocks(
   client: WebClient,
   userId: string,
@@ -227,7 +220,6 @@ const ways: Readonly<Record<string, string>> = {
   response_url: 'private answers',
 };
 
-/** What is known of charts and tables, a finding a method. */
 function describeSupport(seen: Awaited<ReturnType<NativeSupport['list']>>): Finding[] {
   return Object.entries(ways).flatMap(([method, name]): Finding[] => {
     const here = seen.filter((one) => one.method === method);

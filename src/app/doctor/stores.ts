@@ -31,7 +31,6 @@ const readOnly = new UserError(
   'Set DATABASE_URL to the address of the primary, or wait until a failover is over.',
 );
 
-/** A refusal that an operator can mend, as a finding. */
 export function describeRefusal(check: string, { message, hint }: UserError): Finding {
   return { check, state: 'failed', says: message, ...(hint ? { fix: hint } : {}) };
 }

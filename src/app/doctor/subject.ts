@@ -5,7 +5,6 @@ import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import type { createDriftWatch } from '../drift.ts';
 
-/** What there is to look at. */
 export interface Subject {
   readonly config: Config;
   readonly fetch: typeof globalThis.fetch;
@@ -15,7 +14,6 @@ export interface Subject {
   /** Undefined where it is not open; then `closed` says why. */
   readonly database: Database | undefined;
   readonly closed?: Finding | undefined;
-  /** Those to look at, with their tokens. */
   readonly findWorkspaces?: () => Promise<Workspaces>;
   readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
   /** A person who gets charts and tables, which are taken back at once. */
@@ -25,23 +23,18 @@ export interface Subject {
   readonly drift?: Pick<ReturnType<typeof createDriftWatch>, 'report' | 'examine'>;
   /** What only the running bot knows. */
   readonly running?: {
-    /** @throws UserError where Slack does not take the token. */
     readonly verifyToken: () => Promise<void>;
     /** Why the database or its keyring cannot be used; asked once while it is unanswered. */
     readonly findStoreProblem: () => Promise<string | undefined>;
     /** Connections with a recent frame; undefined where deliveries come another way. */
     readonly slackConnections: () => number | undefined;
-    /** Why connections do not last, in words. */
     readonly findSlackProblem?: () => string | undefined;
-    /** Seconds that this machine's clock is ahead of Slack's. */
     readonly findSkew: () => Promise<number | undefined>;
   };
 }
 
-/** A workspace or organisation to look at. */
 export interface Workspace {
   readonly token: Secret;
-  /** Channels that reports post to. */
   readonly channels: readonly string[];
   /** Goes before its checks where the bot serves many. */
   readonly prefix?: string;

@@ -11,7 +11,6 @@ import { tokenCheck, type Workspace, type Workspaces } from './subject.ts';
 interface Options {
   readonly config: Config;
   readonly now: () => Date;
-  /** Undefined where it cannot be opened. */
   readonly database: Database | undefined;
   /** Undefined where the database or its keyring cannot be opened. */
   readonly installations: Pick<Installations, 'fetchInstallation'> | undefined;
@@ -28,7 +27,6 @@ export async function findWorkspaces(options: Options): Promise<Workspaces> {
   return { found: [], workspaces: [{ token: installing.botToken, channels }] };
 }
 
-/** Workspaces that are looked at unless one is named. */
 const mostWorkspaces = 20;
 
 async function findInstalled(options: Options): Promise<Workspaces> {

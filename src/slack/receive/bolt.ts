@@ -10,7 +10,7 @@ import {
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { withReference } from '../../telemetry/reference.ts';
-import { withSpan } from '../../telemetry/spans.ts';
+import { withSpan } from '../../telemetry/tracing.ts';
 import { createNotes } from '../../views/blocks/menu.ts';
 import { readSender } from '../sender.ts';
 import { oncePerMinute } from '../web/limits.ts';

@@ -14,7 +14,7 @@ import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Kind, Metrics, Outcome } from '../../telemetry/metrics.ts';
 import { makeReference, withReference } from '../../telemetry/reference.ts';
-import { describeSpan, withSpan } from '../../telemetry/spans.ts';
+import { describeSpan, withSpan } from '../../telemetry/tracing.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure, renderRefusal } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';

@@ -5,13 +5,11 @@ import { setFlagsFromString } from 'node:v8';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Answer, Request } from './thread.ts';
 
-/** The thread of the embedded database. */
 export interface DatabaseThread {
   /** A connection for the driver, in place of a socket. */
   connect(): Duplex;
   /** Writes a copy of the whole database to this path. Nothing may be under way meanwhile. */
   dump(path: string): Promise<void>;
-  /** Waits for what was asked, and closes the database. */
   close(): Promise<void>;
 }
 

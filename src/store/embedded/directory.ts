@@ -20,11 +20,8 @@ import { UserError } from '../../errors.ts';
 const locks = new Set<DatabaseSync>();
 
 /**
- * Makes this process the only one that works in a directory, before anything in it is opened: the embedded database
- * does not notice a second process, and one of the two would lose its rows. SQLite's file lock works on every system and
- * ends with the process, so nothing is left after a kill.
- *
- * @throws UserError when another process holds it.
+ * Makes this process the only one that works in a directory: the embedded database does not notice a second one. SQLite's
+ * file lock ends with its process. @throws UserError when another process holds it.
  */
 export function lockDirectory(directory: string): () => void {
   const path = join(directory, 'lock');
@@ -36,7 +33,6 @@ export function lockDirectory(directory: string): () => void {
     lock.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
     lock.close();
-    // SQLITE_BUSY
     if ((error as { errcode?: number }).errcode !== 5) throw error;
     throw new UserError(
       `Another process already uses the data directory ${directory}.`,
@@ -70,10 +66,7 @@ export function createDatabase(dataDir: string): string {
   return directory;
 }
 
-/**
- * Copies the files of an empty database, unless there are any. The directory gets its name when it is complete, so a killed
- * process leaves nothing that the next start would take for a database.
- */
+/** Copies the files of an empty database, unless there are any. The directory gets its name when it is complete. */
 function createFiles(directory: string): void {
   if (existsSync(directory) && readdirSync(directory).length > 0) return;
   const unfinished = `${directory}.new`;

@@ -7,7 +7,6 @@ import type { Log } from '../../telemetry/log.ts';
 interface Options {
   readonly pool: Pool;
   readonly dump: (path: string) => Promise<void>;
-  /** Directory of the daily backups. */
   readonly directory: string;
   readonly log: Log;
   readonly now?: () => Date;
@@ -18,8 +17,7 @@ const roundMs = 5 * minuteMs;
 const backupsKept = 2;
 
 /**
- * Vacuums and backs up the embedded database on a timer that does not keep the process alive. The returned function
- * stops it and waits for the round that runs.
+ * Vacuums and backs up the embedded database on a timer. The returned function stops it and waits for the round that runs.
  */
 export function startMaintenance(options: Options): () => Promise<void> {
   let running = Promise.resolve();
@@ -61,10 +59,7 @@ async function vacuum(pool: Pool): Promise<void> {
   for (const { name } of rows) await pool.query(`vacuum (analyze) ${name}`);
 }
 
-/**
- * Writes a backup that survives a power loss: complete and fsynced before it gets its name. It opens like a database that
- * crashed at that moment.
- */
+/** Writes a backup that survives a power loss: complete and fsynced before it gets its name. */
 async function backUp(dump: Options['dump'], directory: string, at: Date): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);
@@ -77,7 +72,6 @@ async function backUp(dump: Options['dump'], directory: string, at: Date): Promi
   for (const old of (await listBackups(directory)).slice(0, -backupsKept)) await rm(join(directory, old));
 }
 
-/** The finished backups, oldest first: their names sort by time. */
 async function listBackups(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.filter((name) => /^database-.*\.tar\.gz$/.test(name)).sort();

@@ -1,16 +1,14 @@
 import { join } from 'node:path';
 import type { Log } from '../../telemetry/log.ts';
-import { createKysely } from '../kysely.ts';
-import { createPool, endPool } from '../pool.ts';
+import { createKysely, createPool, endPool } from '../pool.ts';
 import { startDatabaseThread } from './connection.ts';
 import { createDatabase, createDirectory, lockDirectory } from './directory.ts';
 import { startMaintenance } from './maintenance.ts';
 
 /**
- * Opens the embedded PostgreSQL in `dataDir`, for this process alone. It runs in a thread of its own, and the driver
- * speaks to it as to a server, so that values, errors and transactions are the same on both engines.
- *
- * @throws UserError when another process uses the directory, or it cannot be written.
+ * Opens the embedded PostgreSQL in `dataDir`, for this process alone. It runs in a thread of its own, and the driver speaks
+ * to it as to a server, so that values, errors and transactions are the same on both engines. @throws UserError when
+ * another process uses the directory, or it cannot be written.
  */
 export async function openEmbedded(dataDir: string, log: Log) {
   createDirectory(dataDir);
@@ -46,7 +44,6 @@ export async function openEmbedded(dataDir: string, log: Log) {
       dump,
       ended,
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
-      // No query has a time limit.
       unlimited: undefined,
       db: createKysely(pool),
       async close(): Promise<void> {

@@ -8,9 +8,8 @@ export type Request = { readonly connection: MessagePort } | { readonly dump: st
 export type Answer = 'done' | { readonly failed: string; readonly code: unknown };
 
 /**
- * The embedded PostgreSQL in a thread of its own. A connection is a port over which its client speaks PostgreSQL's
- * protocol, as with a server: each message holds whole messages of the protocol, and gets one answer. One connection at a
- * time, since there is one session.
+ * The embedded PostgreSQL in a thread of its own. A connection is a port that carries PostgreSQL's protocol; one at a time,
+ * since there is one session.
  */
 async function serve(parent: MessagePort, directory: string): Promise<void> {
   const pglite = await PGlite.create(directory, {

@@ -28,7 +28,6 @@ export interface JobSettings {
   readonly onePerKey?: 'waiting' | 'running';
 }
 
-/** The arguments for enqueueing a job. */
 export interface JobRef<in Data> extends JobSettings {
   /** The queue's name in the database: renaming it strands what waits there. */
   readonly name: string;
@@ -43,10 +42,7 @@ export interface Job<in Data, in Ports = never> extends JobRef<Data> {
   readonly run: (stored: unknown, context: JobContext<Ports>) => Promise<void>;
 }
 
-/**
- * Ties a job's data to its `run` by a schema, read when the job is enqueued and again when it runs. Data never holds a
- * secret; it is readable in the database.
- */
+/** Ties a job's data to its `run` by a schema. Data never holds a secret; it is readable in the database. */
 export function defineJob<Schema extends z.ZodType<object>, Ports>({
   data,
   run,

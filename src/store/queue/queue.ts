@@ -6,7 +6,7 @@ import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { findReference, withReference } from '../../telemetry/reference.ts';
-import { withSpan } from '../../telemetry/spans.ts';
+import { withSpan } from '../../telemetry/tracing.ts';
 import type { Database } from '../database.ts';
 import { withCreateRights } from '../rights.ts';
 import type { Db, Trx } from '../schema.ts';
@@ -22,7 +22,6 @@ export interface Queue {
    * moment; those that still run then are given back and run again elsewhere.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
-  /** Stores a run of a job and answers its id. */
   readonly enqueue: Enqueue;
 }
 
@@ -31,9 +30,7 @@ export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOpt
 export interface EnqueueOptions {
   /** Together with the rows of that transaction, or not at all. */
   readonly in?: Trx | undefined;
-  /** Not before. */
   readonly at?: Date | undefined;
-  /** See `onePerKey`. */
   readonly key?: string | undefined;
   /** The tenant that it is for, and whose share it takes. Of the command or job that enqueues it unless given. */
   readonly tenant?: string | undefined;
@@ -42,7 +39,6 @@ export interface EnqueueOptions {
 interface StartOptions<Ports> {
   /** Every job of the bot: a cron entry whose job is not among them is removed. */
   readonly jobs: readonly Job<never, Ports>[];
-  /** Handed to each run. */
   readonly ports: Ports;
   readonly work?: boolean;
   /** Runs once jobs can be enqueued, before any is taken. */
@@ -63,7 +59,6 @@ export function createQueue(options: {
 }): Queue {
   const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
-  /** By the queue's name. */
   const wake = new Map<string, () => void>();
   let endPolling: (() => void) | undefined;
   let started: PgBoss | undefined;
@@ -125,7 +120,6 @@ export function createQueue(options: {
         cronMonitorIntervalSeconds: 5,
         // Of all processes together, however often jobs are found lost.
         monitorIntervalSeconds: 1,
-        // No job waits for another one.
         flowIntervalSeconds: 3_600,
         registerInstance: false,
       });
@@ -215,10 +209,7 @@ async function giveBackActiveJobs(boss: PgBoss, db: Db): Promise<void> {
   for (const { name, id } of rows) await boss.fail(name, id, { message: 'the process ended' });
 }
 
-/**
- * pg-boss moves the job that waits for a key by its id alone, which no index of its own begins with: each report that is planned
- * would read all jobs.
- */
+/** pg-boss moves the job that waits for a key by its id alone, which none of its indexes begins with. */
 async function indexJobIds({ db, withLock }: Database): Promise<void> {
   const { rows } = await sql<{ there: boolean }>`
     select to_regclass('pgboss.job_common_id') is not null as there`.execute(db);

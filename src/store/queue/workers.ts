@@ -3,7 +3,6 @@ import type { JobWithMetadata, PgBoss } from 'pg-boss';
 import type { Db } from '../schema.ts';
 import type { JobRef } from './define-job.ts';
 
-/** A job as it is stored. */
 export type StoredJob = JobWithMetadata<unknown>;
 
 /** Creates and changes queues: one query where each has the settings of this version, which is every start but the first. */
@@ -89,7 +88,6 @@ const pollMs = 400;
  */
 export function wakeQueues(
   db: Db,
-  /** By the queue's name. */
   wake: ReadonlyMap<string, () => void>,
   failLost: () => Promise<void>,
 ): () => void {
