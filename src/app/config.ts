@@ -15,15 +15,6 @@ export type StoreConfig = ReturnType<typeof toStoreConfig>;
 
 export type CdnConfig = ReturnType<typeof toCdn>;
 
-/** https everywhere; plain http only to this machine, for local tests. */
-function isAddress(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const { protocol, hostname, username, password } = new URL(value);
-  if (username || password) return false;
-  const isLoopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback);
-}
-
 const secret = (shape = z.string()) => shape.transform((value) => new Secret(value)).optional();
 
 const list = (pattern: RegExp, problem: string) =>
