@@ -31,7 +31,8 @@ export async function checkWorkspace(
     .map((finding) => ({ ...finding, check: `${prefix}${finding.check}` }));
 }
 
-function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
+/** A client that asks once more, and does not log. */
+export function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
   return new WebClient(token.reveal(), {
     slackApiUrl: config.slack.apiUrl,
     allowAbsoluteUrls: false,
@@ -43,7 +44,7 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
 }
 
 const ignore = (): void => {};
-export const silent: Logger = {
+const silent: Logger = {
   debug: ignore,
   info: ignore,
   warn: ignore,
