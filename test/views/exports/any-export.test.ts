@@ -98,7 +98,7 @@ test('whatever was asked for, every message of an export is one that Slack takes
           views.renderFailed(
             one,
             { message: words, hint: words, reference: 'ABCDEFGH' },
-            Array.from({ length: 9 }, () => offer),
+            Array.from({ length: 3 }, () => offer),
           ),
           views.renderExportList([one, ...others], now),
           views.renderExportList([], now),
