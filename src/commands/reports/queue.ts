@@ -45,8 +45,12 @@ export function startOf({ tenant, owner }: Whose, due: Date): Date {
   return new Date(due.getTime() + (hash % jitterMs));
 }
 
-/** Enqueues the job of a person, or moves it to when the first of their reports is due. */
-export async function enqueueNext(enqueue: Enqueue, { tenant, owner }: Whose, trx: Trx): Promise<void> {
+/**
+ * Enqueues the job of a person, or moves it to when the first of their reports is due. `now`: at that moment, and nothing
+ * that was read before counts.
+ */
+export async function enqueueNext(enqueue: Enqueue, person: Whose, trx: Trx, now?: Date): Promise<void> {
+  const { tenant, owner } = person;
   const row = await trx
     .selectFrom('reports')
     .select('next_due')
@@ -57,18 +61,9 @@ export async function enqueueNext(enqueue: Enqueue, { tenant, owner }: Whose, tr
     .orderBy('next_due')
     .limit(1)
     .executeTakeFirst();
-  if (row?.next_due)
-    await enqueueDue(enqueue, { tenant, owner }, { in: trx, at: startOf({ tenant, owner }, row.next_due) });
-}
-
-/** Enqueues the job of a person at that moment; `isFresh` reads nothing that was read before. */
-export async function enqueueDue(
-  enqueue: Enqueue,
-  { tenant, owner }: Whose,
-  { isFresh, ...options }: { readonly in: Trx; readonly at: Date; readonly isFresh?: boolean },
-): Promise<void> {
-  const key = `${tenant}:${owner.userId}`;
-  await enqueue(reportsDue, { tenant, owner: owner.userId, isFresh }, { ...options, key, tenant });
+  const at = now ?? (row?.next_due && startOf(person, row.next_due));
+  const data = { tenant, owner: owner.userId, isFresh: now !== undefined };
+  if (at) await enqueue(reportsDue, data, { in: trx, at, key: `${tenant}:${owner.userId}`, tenant });
 }
 
 export async function enqueueRun(

@@ -123,8 +123,6 @@ async function claimRun(digest: Digest, { db, ports, now, log }: ReportContext):
       .updateTable('reports')
       .set({ next_due: next })
       .where((row) => row.and({ id, revision, next_due: nextDue }))
-      .where('paused', 'is', null)
-      .where('deleted_at', 'is', null)
       .executeTakeFirst();
     // Another process or a change came first.
     if (moved.numUpdatedRows !== 1n) return;

@@ -2,19 +2,17 @@ import { randomInt } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { Db, Schema } from '../../store/schema.ts';
-import {
-  type Alert,
-  type AlertState,
-  type AlertSubject,
-  type Digest,
-  type DigestOrder,
-  type Incident,
-  type IncidentFigures,
-  isAlert,
-  isDigest,
-  type Order,
-  type PauseReason,
-  type Report,
+import type {
+  AlertState,
+  AlertSubject,
+  DigestOrder,
+  Incident,
+  IncidentFigures,
+  Order,
+  PauseReason,
+  Report,
+  ReportKind,
+  ReportOf,
 } from './model.ts';
 
 export function readReport(row: Selectable<Schema['reports']>): Report {
@@ -72,15 +70,14 @@ export async function findReport(db: Db, id: string): Promise<Report | undefined
   return row && readReport(row);
 }
 
-export async function findDigest(db: Db, id: string): Promise<Digest | undefined> {
-  const found = await findReport(db, id);
-  return found && isDigest(found) ? found : undefined;
-}
-
-export async function findAlert(db: Db, id: string): Promise<Alert | undefined> {
-  const found = await findReport(db, id);
-  return found && isAlert(found) ? found : undefined;
-}
+const createFind =
+  <Kind extends ReportKind>(kind: Kind) =>
+  async (db: Db, id: string): Promise<ReportOf<Kind> | undefined> => {
+    const found = await findReport(db, id);
+    return found?.kind === kind ? (found as ReportOf<Kind>) : undefined;
+  };
+export const findDigest = createFind('digest');
+export const findAlert = createFind('alert');
 
 /** All of a tenant that are not deleted, oldest first. */
 export async function listReports(db: Db, tenant: string): Promise<Report[]> {

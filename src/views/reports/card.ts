@@ -12,10 +12,17 @@ import { button, commandButton, confirmation, connectButton, overflow } from '..
 import { pluralize } from '../blocks/format.ts';
 import { formResult } from '../blocks/inputs.ts';
 import { capitalize, formatCode, type Maybe } from '../blocks/text.ts';
-import { describeCondition, describeEvery, describeSubject } from './alerts/words.ts';
 import { describeNextRuns, describeSchedule, formatRunTime } from './digests/schedule.ts';
 import { describeKinds, describeOrder } from './digests/words.ts';
-import { describePause, describePaused, formatPlace, formatReaders } from './words.ts';
+import {
+  describeCondition,
+  describeEvery,
+  describePause,
+  describePaused,
+  describeSubject,
+  formatPlace,
+  formatReaders,
+} from './words.ts';
 
 /** `Zones overview every workday at 09:00, UTC`, `more than 50 origin errors in 10 minutes in shop, every 5 minutes` */
 export function describeContent(report: Report): string {

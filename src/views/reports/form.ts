@@ -27,10 +27,10 @@ import {
 } from '../blocks/inputs.ts';
 import { replaceNativeBlocks } from '../blocks/native.ts';
 import { capitalize, escapeMrkdwn, type Maybe } from '../blocks/text.ts';
-import { listParts } from './alerts/incident.ts';
-import { describeEvery, describeSubject } from './alerts/words.ts';
 import type { RenderedDigest } from './digests/post.ts';
 import { describeOrder, describeTroubles } from './digests/words.ts';
+import { listParts } from './incident.ts';
+import { describeEvery, describeSubject } from './words.ts';
 
 /** What a form is drawn with beside its fields. */
 export interface FormNotes {
@@ -170,7 +170,10 @@ export function targetOption(target: string, name?: string): PlainTextOption {
 const mostBlocks = 100;
 
 /** The post as the channel would see it, then its thread; charts in words, since a modal takes none. */
-export function renderPreviewed({ top, thread, quiet }: RenderedDigest, order: DigestOrder): ModalView {
+export function renderPreviewed(
+  { top, thread, quiet }: RenderedDigest,
+  order: Omit<DigestOrder, 'channel'>,
+): ModalView {
   const blocks = replaceNativeBlocks([
     quiet && section(':zipper_mouth_face: *It would not post now:* the threshold is not reached.'),
     ...(top.blocks ?? []),

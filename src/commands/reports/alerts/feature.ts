@@ -1,29 +1,167 @@
+import { z } from 'zod';
+import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import { minuteMs } from '../../../lib/time.ts';
+import { isTimeZone } from '../../../lib/time-zone.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
+import { option } from '../../../views/blocks/inputs.ts';
+import { isNote } from '../../../views/blocks/menu.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
-import * as views from '../../../views/reports/alerts/incident.ts';
-import { renderWhy } from '../../../views/reports/alerts/why.ts';
+import * as views from '../../../views/reports/form.ts';
+import * as incidents from '../../../views/reports/incident.ts';
+import { renderWhy } from '../../../views/reports/incident.ts';
 import { describeAlert } from '../../../views/reports/list.ts';
-import { describePause } from '../../../views/reports/words.ts';
-import type { Context } from '../../define.ts';
-import { defineReportFeature } from '../command.ts';
-import { findManaged, findReport, ownMessage, requireOwnersKey } from '../manage.ts';
-import type { Alert } from '../model.ts';
-import { conditions } from './conditions/list.ts';
-import {
-  alertForm,
-  editForm,
-  groupsPicker,
-  hostPicker,
-  newForm,
-  originPicker,
-  redraw,
-  tryNow,
-} from './form.ts';
+import { describeHours, describePause } from '../../../views/reports/words.ts';
+import { renderZoneOption } from '../../../views/zones/rows.ts';
+import type { Context, Fields, Picker } from '../../define.ts';
+import { groupPicker } from '../../settings/feature.ts';
+import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
+import { readHost } from '../checks/errors.ts';
+import { defineReportFeature, findManaged, findReport, ownMessage, requireOwnersKey } from '../feature.ts';
+import type { Alert, AlertOrder } from '../model.ts';
+import { type ConditionName, conditionNames, conditions, findCondition } from './conditions/list.ts';
+import { parseHours } from './hours.ts';
 
-type AlertsContext = Context;
+const numbers = z.string().optional();
+
+/** Parses the form's fields. A message is the error of its field. */
+const alertFields = z
+  .object({
+    condition: z.enum(conditionNames, { error: 'Choose what to alert on.' }),
+    target: z
+      .array(z.string())
+      .max(views.mostTargets, { error: `At most ${views.mostTargets}.` })
+      .default([]),
+    threshold: numbers,
+    window: numbers,
+    every: z.string({ error: 'Choose how often.' }),
+    channel: z.string().optional(),
+    hours: z.string().default(''),
+    timezone: z
+      .string({ error: 'Pick a time zone.' })
+      .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
+    people: z.array(z.string()).default([]),
+    groups: z.array(z.string()).default([]),
+    lifeSign: z.array(z.string()).default([]),
+  })
+  .transform((fields, issues): Omit<AlertOrder, 'channel'> & { readonly channel: string | undefined } => {
+    const { condition: name, target, channel, timezone: timeZone, people, groups, lifeSign } = fields;
+    const wrong = (field: keyof typeof fields, message: string): void =>
+      issues.addIssue({ code: 'custom', path: [field], message });
+    const condition = findCondition(name);
+    const { threshold: limits, window: counted, leastEvery = 5 } = condition;
+    const targets = condition.target === 'account' ? [] : [...new Set(target)];
+    if (targets.some((one) => isNote(one))) wrong('target', 'Pick one of the other lines.');
+    if (condition.missingTarget !== undefined && targets.length === 0)
+      wrong('target', condition.missingTarget);
+    const threshold = limits && Number(fields.threshold ?? limits.initial);
+    if (limits && !(threshold !== undefined && threshold >= limits.least && threshold <= limits.most))
+      wrong('threshold', `A whole number from ${limits.least} to ${limits.most}.`);
+    const every = Number(fields.every);
+    if (!views.everyChoices.includes(every) || every < leastEvery) wrong('every', 'Choose from the list.');
+    const window = counted && Number(fields.window ?? counted.initial);
+    if (counted && !views.windowChoices.includes(window ?? 0)) wrong('window', 'Choose from the list.');
+    else if (window !== undefined && window < every)
+      wrong('window', 'At least the time between two checks, or some errors are never counted.');
+    const hours = fields.hours.trim() === '' ? undefined : parseHours(fields.hours);
+    if (fields.hours.trim() !== '' && !hours)
+      wrong('hours', 'Days, hours, or both, such as: Mon-Fri 08:00-18:00');
+    if (people.length + groups.length > views.mostNamed)
+      wrong('people', `At most ${views.mostNamed} in all.`);
+    return {
+      channel,
+      subject: {
+        condition: name,
+        targets,
+        threshold,
+        window,
+        every,
+        hours,
+        timeZone,
+        names: [...people, ...groups.filter((id) => !isNote(id))],
+        lifeSign: lifeSign.length > 0,
+      },
+    };
+  });
+
+/** The form's fields as they are filled in, right or wrong, with a condition and how often it is checked. */
+export function fillIn(fields: Fields): Fields & { readonly condition: ConditionName } {
+  const condition = conditionNames.find((name) => name === fields['condition']) ?? 'zone-state';
+  return { ...fields, condition, [`every:${condition}`]: String(readEvery(fields, condition)) };
+}
+
+/** How often a condition is checked where nobody chose otherwise. */
+function defaultEvery(condition: ConditionName): number {
+  return findCondition(condition).leastEvery ?? 5;
+}
+
+/** What was chosen; the default of the condition before is no choice, and does not carry over. */
+function readEvery(fields: Fields, condition: ConditionName): number {
+  const usual = defaultEvery(condition);
+  const found = Object.entries(fields).find(([name]) => name.startsWith('every:'));
+  const before = conditionNames.find((name) => found?.[0] === `every:${name}`);
+  const chosen = Number([found?.[1] ?? []].flat()[0] ?? Number.NaN);
+  if (before === undefined || Number.isNaN(chosen)) return usual;
+  return before !== condition && chosen === defaultEvery(before) ? usual : Math.max(usual, chosen);
+}
+
+/** The form's fields for an existing alert. */
+export function writeFields({ subject, channel }: AlertOrder): Fields {
+  const { condition, targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
+  return {
+    condition,
+    [`target:${findCondition(condition).target}`]: targets,
+    ...(threshold === undefined ? {} : { [`threshold:${condition}`]: String(threshold) }),
+    ...(window === undefined ? {} : { [`window:${condition}`]: String(window) }),
+    [`every:${condition}`]: String(every),
+    ...(/^[CG]/u.test(channel) ? { channel } : {}),
+    hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',
+    timezone: timeZone,
+    people: names.filter((id) => !id.startsWith('S')),
+    groups: names.filter((id) => id.startsWith('S')),
+    lifeSign: lifeSign ? ['on'] : [],
+  };
+}
+
+const hostPicker = defineZonePicker({
+  id: 'alerts:hosts',
+  fields: ['target:hosts'],
+  list: listHosts,
+  toCandidate: ({ host, zones }) => ({ id: host, names: [host, ...zones] }),
+  toOption: ({ host }) => option(host, host),
+  idShape: /^[a-z\d][a-z\d.-]{2,70}$/iu,
+  messages: { none: 'Your zones name no origin: type its host', noMatch: 'No origin of your zones matches' },
+});
+
+type Origin = { readonly zone: ZoneSummary } | ReturnType<typeof listHosts>[number];
+
+/** Zones, and the hosts of their origins. */
+const originPicker = defineZonePicker({
+  id: 'alerts:origins',
+  fields: ['target:origins'],
+  list: (zones): readonly Origin[] => [...zones.map((zone) => ({ zone })), ...listHosts(zones)],
+  toCandidate: (origin) =>
+    'zone' in origin
+      ? { id: origin.zone.id, names: [origin.zone.name, ...origin.zone.hostnames] }
+      : { id: origin.host, names: [origin.host, ...origin.zones] },
+  toOption: (origin) =>
+    'zone' in origin ? renderZoneOption(origin.zone) : option(`${origin.host} · origin host`, origin.host),
+  idShape: /^[a-z\d][a-z\d.-]{0,70}$/iu,
+  messages: { none: 'Your key sees no zones', noMatch: 'None of your zones and origins matches' },
+});
+
+function listHosts(zones: readonly ZoneSummary[]) {
+  return [...createNameIndex(zones, readHost)].map(([host, zones]) => ({ host, zones }));
+}
+
+/** User groups, for people who may read. */
+const groupsPicker: Picker = {
+  ...groupPicker,
+  id: 'alerts:groups',
+  fields: ['groups'],
+  needs: 'read',
+};
 
 export const alert = defineReportFeature('alert', {
   aliases: ['watch', 'watches'],
@@ -34,8 +172,29 @@ export const alert = defineReportFeature('alert', {
   examples: ['alert new errors', 'alert list', 'alert snooze k7f3q 2h'],
   otherVerbs: { look: 'check', run: 'check', now: 'check', silence: 'snooze', mute: 'snooze' },
   verbs: { check, why, snooze },
-  newForm,
-  editForm,
+  form: {
+    schema: alertFields,
+    defaults(typed) {
+      const text = typed.join(' ');
+      return { condition: (conditions.find(({ words }) => words.test(text)) ?? conditions[0])?.name };
+    },
+    writeFields,
+    render: (fields, notes) => views.renderAlertForm(fillIn(fields), notes),
+    redraws: { fields: ['condition'] },
+    targetsOf({ condition, targets }) {
+      const { target } = findCondition(condition);
+      return { [target === 'origins' ? 'zones' : target]: targets };
+    },
+    preview: {
+      verb: 'try',
+      title: 'Try it now',
+      async load({ subject }, _edited, { accounts, person, signal, now }) {
+        const account = await accounts.open(person, signal);
+        const about = { account, subject, now: now(), lookedAt: undefined, memory: undefined };
+        return views.renderTried(await findCondition(subject.condition).evaluate(about), subject);
+      },
+    },
+  },
   async readStates({ reports, person }) {
     const recent = await reports.listRecentIncidents(tenantId(person));
     const byAlert = Map.groupBy(recent, ({ alertId }) => alertId);
@@ -43,26 +202,11 @@ export const alert = defineReportFeature('alert', {
   },
   // `/cdn alert errors` means a new one.
   guess: (verb) => (conditions.some(({ words }) => words.test(verb)) ? `new ${verb}` : undefined),
-  actions: [
-    redraw,
-    tryNow,
-    { id: 'alerts:check', ...ownMessage, run: check },
-    { id: 'alerts:why', ...ownMessage, run: why },
-    {
-      id: 'alerts:snooze',
-      ...ownMessage,
-      run(value, context) {
-        const [id = '', minutes = ''] = value.split('|');
-        return snooze(id, context, minutes);
-      },
-    },
-    { id: 'alerts:acknowledge', ...ownMessage, run: acknowledge },
-  ],
-  forms: [alertForm],
+  actions: [{ id: 'alerts:acknowledge', ...ownMessage, run: acknowledge }],
   pickers: [hostPicker, originPicker, groupsPicker],
 });
 
-async function check(id: string, context: AlertsContext): Promise<Message> {
+async function check(id: string, context: Context): Promise<Message> {
   const alert = await findManaged('alert', id, context);
   if (alert.paused)
     throw new UserError(
@@ -71,17 +215,17 @@ async function check(id: string, context: AlertsContext): Promise<Message> {
     );
   await requireOwnersKey(alert, context);
   await context.reports.checkNow(alert);
-  return views.renderChecking(alert);
+  return incidents.renderChecking(alert);
 }
 
 /** For its owner, admins, and those who read its messages. */
-async function findReadable(id: string, context: AlertsContext): Promise<Alert> {
+async function findReadable(id: string, context: Context): Promise<Alert> {
   const alert = await findReport('alert', id, context);
   return context.channelId === alert.channel ? alert : findManaged('alert', id, context);
 }
 
 /** The numbers behind its decision. */
-async function why(id: string, context: AlertsContext): Promise<Message> {
+async function why(id: string, context: Context): Promise<Message> {
   const alert = await findReadable(id, context);
   return renderWhy(alert, await context.reports.listIncidents(alert.id), context.now());
 }
@@ -89,7 +233,7 @@ async function why(id: string, context: AlertsContext): Promise<Message> {
 const longestSnoozeMinutes = 7 * 24 * 60;
 
 /** Snoozes an alert for so many minutes; 0 = ends the snooze. Whoever is on call may. */
-async function snooze(id: string, context: AlertsContext, typed = '1h'): Promise<Message> {
+async function snooze(id: string, context: Context, typed = '1h'): Promise<Message> {
   const alert = await findReadable(id, context);
   const minutes = readMinutes(typed);
   if (minutes === undefined || minutes > longestSnoozeMinutes)
@@ -98,7 +242,7 @@ async function snooze(id: string, context: AlertsContext, typed = '1h'): Promise
       `Up to seven days: \`/cdn alert snooze ${alert.id} 2h\`, \`30m\`, \`1d\``,
     );
   const until = minutes === 0 ? undefined : new Date(context.now().getTime() + minutes * minuteMs);
-  return views.renderSnoozed(await context.reports.snooze(alert, until, context.person));
+  return incidents.renderSnoozed(await context.reports.snooze(alert, until, context.person));
 }
 
 /** `2h`, `30m`, `1d`, or minutes. */
@@ -109,7 +253,7 @@ function readMinutes(typed: string): number | undefined {
 }
 
 /** Says in the incident's message who is on it. */
-async function acknowledge(incidentId: string, { reports, person }: AlertsContext): Promise<Message> {
+async function acknowledge(incidentId: string, { reports, person }: Context): Promise<Message> {
   const incident = await reports.findIncident(incidentId);
   const alert = incident && (await reports.find(tenantId(person), incident.alertId));
   if (!incident || alert?.kind !== 'alert')
@@ -119,5 +263,5 @@ async function acknowledge(incidentId: string, { reports, person }: AlertsContex
     );
   const acknowledged = incident.closedAt ? undefined : await reports.acknowledge(incident, alert, person);
   const current = acknowledged ?? (await reports.findIncident(incidentId)) ?? incident;
-  return views.renderAcknowledged(current, alert, acknowledged !== undefined);
+  return incidents.renderAcknowledged(current, alert, acknowledged !== undefined);
 }

@@ -1,7 +1,7 @@
 import type { Person } from '../../../auth/identity.ts';
 import { dayMs } from '../../../lib/time.ts';
 import type { Alert, Incident, ReportOptions } from '../model.ts';
-import { enqueueDue } from '../queue.ts';
+import { enqueueNext } from '../queue.ts';
 import { findIncident, readIncident, readReport } from '../table.ts';
 import { editIncident, editOpenIncidents } from './write.ts';
 
@@ -77,10 +77,9 @@ export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptio
           .updateTable('reports')
           .set({ next_due: now() })
           .where('id', '=', alert.id)
-          .where('paused', 'is', null)
-          .where('deleted_at', 'is', null)
+          .where('next_due', 'is not', null)
           .executeTakeFirst();
-        if (numUpdatedRows === 1n) await enqueueDue(enqueue, alert, { in: trx, at: now(), isFresh: true });
+        if (numUpdatedRows === 1n) await enqueueNext(enqueue, alert, trx, now());
       }),
   };
 }

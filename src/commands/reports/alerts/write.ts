@@ -11,7 +11,7 @@ import {
   renderHeartbeat,
   renderIncident,
   renderResolved,
-} from '../../../views/reports/alerts/incident.ts';
+} from '../../../views/reports/incident.ts';
 import { toPlaceReason } from '../failures.ts';
 import type { Alert, AlertState, Incident, IncidentFigures, Report, ReportContext } from '../model.ts';
 import { pauseReports } from '../pauses.ts';
@@ -120,8 +120,6 @@ async function withLockedAlert(
       .selectFrom('reports')
       .selectAll()
       .where((is) => is.and({ id, revision, next_due: nextDue ?? null }))
-      .where('paused', 'is', null)
-      .where('deleted_at', 'is', null)
       .forUpdate()
       .executeTakeFirst();
     if (!row) return;

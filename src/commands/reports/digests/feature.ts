@@ -13,14 +13,12 @@ import { describeNextRuns } from '../../../views/reports/digests/schedule.ts';
 import * as views from '../../../views/reports/form.ts';
 import { describeDigest } from '../../../views/reports/list.ts';
 import { describePause } from '../../../views/reports/words.ts';
-import { type Action, type Context, defineForm, type Fields, type Picker } from '../../define.ts';
+import type { Action, Context, Fields, Picker } from '../../define.ts';
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import { type Targets, type TargetType, targetTypes } from '../checks/digest-kind.ts';
-import { defineReportFeature } from '../command.ts';
-import { findManaged, findReport, ownMessage, requireOwnersKey } from '../manage.ts';
+import { defineReportFeature, findManaged, findReport, requireOwnersKey } from '../feature.ts';
 import type { DigestOrder, DigestPast, DigestSubject } from '../model.ts';
-import { createSaving, findDefaults, findNames } from '../save.ts';
 import type { Schedule } from '../schedule.ts';
 import { collectDigest, renderDigest } from './digest.ts';
 import { digestKindNames, digestKinds, findDigestKind } from './kinds.ts';
@@ -126,45 +124,6 @@ function findChoice(days: readonly number[]): string | undefined {
   return choices.find(([, choice]) => choice.days.join() === days.join())?.[0];
 }
 
-const saving = createSaving('digest', writeFields, renderForm);
-
-async function newForm(typed: readonly string[], context: Context) {
-  const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
-  const fields = {
-    ...(await findDefaults(context)),
-    kind: named.length > 0 ? named.map(({ name }) => name) : ['zones'],
-    time: '09:00',
-    days: ['workdays'],
-  };
-  return renderForm(fields, {}, context);
-}
-
-/** A choice changes what the form says below it: when the digest runs, and what is counted. */
-const redraw: Action = {
-  id: 'digests:redraw',
-  fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
-  needs: 'read',
-  preservesInputs: true,
-  redraw: saving.redraw,
-};
-
-function renderForm(fields: Fields, notes: views.FormNotes, { now }: Context) {
-  const schedule = readSchedule(fields);
-  const next = schedule ? describeNextRuns(schedule, now()) : 'Next: choose the days.';
-  return views.renderDigestForm(fields, notes, next);
-}
-
-const digestForm = defineForm({
-  id: 'digests:submit',
-  needs: 'read',
-  fields: digestFields,
-  loadingView: { ...views.reportSkeleton('digest'), callback_id: 'digests:busy' },
-  async run(order, context: Context) {
-    const called = await findNames(order.subject.targets, context);
-    return saving.save({ ...order, subject: { ...order.subject, called } }, context);
-  },
-});
-
 /** A digest as this person's own key reads it, by the same code as a run. */
 async function collectOwn(
   subject: DigestSubject,
@@ -177,20 +136,6 @@ async function collectOwn(
 }
 
 const noPast: DigestPast = { history: [], baseline: undefined };
-
-/** What would be posted now, shown to this person alone. */
-export const preview: Action = {
-  id: 'digests:preview',
-  needs: 'read',
-  modal: () => views.reportSkeleton('digest', 'Preview'),
-  async load(_value, context) {
-    const { data: order, error } = digestFields.safeParse(context.modal?.fields ?? {});
-    if (!order) return views.renderNotYet('Preview', error.issues);
-    const edited = await saving.findEdited(context);
-    const past = edited ? await context.reports.loadPast(edited) : noPast;
-    return views.renderPreviewed(await collectOwn(order.subject, past, context), order);
-  },
-};
 
 /** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
 const openOwn: Action = {
@@ -271,20 +216,38 @@ export const digest = defineReportFeature('digest', {
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   otherVerbs: { check: 'run', now: 'run' },
   verbs: { run },
-  newForm,
-  editForm: saving.openEdit,
+  form: {
+    schema: digestFields,
+    defaults(typed) {
+      const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
+      const kind = named.length > 0 ? named.map(({ name }) => name) : ['zones'];
+      return { kind, time: '09:00', days: ['workdays'] };
+    },
+    writeFields,
+    render(fields, notes, now) {
+      const schedule = readSchedule(fields);
+      const next = schedule ? describeNextRuns(schedule, now) : 'Next: choose the days.';
+      return views.renderDigestForm(fields, notes, next);
+    },
+    redraws: {
+      fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
+      preservesInputs: true,
+    },
+    targetsOf: ({ targets }) => targets,
+    preview: {
+      verb: 'preview',
+      title: 'Preview',
+      async load(order, edited, context) {
+        const past = edited ? await context.reports.loadPast(edited) : noPast;
+        return views.renderPreviewed(await collectOwn(order.subject, past, context), order);
+      },
+    },
+  },
   async readStates({ reports, person }) {
     const last = await reports.listLastRuns(tenantId(person));
     return (digest) => describeDigest(digest, last.get(digest.id));
   },
-  actions: [
-    preview,
-    redraw,
-    openOwn,
-    { id: 'digests:run', ...ownMessage, run },
-    { id: 'digests:again', needs: 'none', run: postAgain },
-  ],
-  forms: [digestForm],
+  actions: [openOwn, { id: 'digests:again', needs: 'none', run: postAgain }],
   pickers: [targetPicker, timeZonePicker],
 });
 

@@ -2,12 +2,11 @@ import { type DigestKindName, digestKinds, findDigestKind } from '../../../comma
 import type { DigestOrder, DigestSubject, Threshold } from '../../../commands/reports/model.ts';
 import { formatInteger } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
-import { targetNouns } from '../alerts/words.ts';
-import { nameTargets } from '../words.ts';
+import { nameTargets, targetNouns } from '../words.ts';
 import { describeSchedule, joinWords } from './schedule.ts';
 
 /** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
-export function describeOrder(order: DigestOrder): string {
+export function describeOrder(order: Omit<DigestOrder, 'channel'>): string {
   const { subject, schedule } = order;
   const threshold = describeThreshold(subject.only, subject.kinds);
   const when = `${describeTargets(subject) && ' ·'} ${describeSchedule(schedule)}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fillIn, writeFields } from '../../../../src/commands/reports/alerts/form.ts';
+import { fillIn, writeFields } from '../../../../src/commands/reports/alerts/feature.ts';
 import type { Alert, AlertSubject } from '../../../../src/commands/reports/model.ts';
 
 const order = (subject: Partial<AlertSubject>): Alert =>

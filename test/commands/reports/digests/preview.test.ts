@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Context } from '../../../../src/commands/define.ts';
 import {
   type Targets,
   type TargetType,
   targetTypes,
 } from '../../../../src/commands/reports/checks/digest-kind.ts';
-import { preview } from '../../../../src/commands/reports/digests/feature.ts';
+import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
 import {
   type DigestKindName,
   digestKindNames,
@@ -43,7 +42,8 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
     timezone: 'UTC',
     only: 'always',
   };
-  const shown = await preview.load?.('preview', {
+  const preview = feature.actions?.find(({ id }) => id === 'digests:preview');
+  const shown = await preview?.load?.('preview', {
     person: alice,
     accounts: ports.accounts,
     reports,
@@ -52,7 +52,7 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
     cdn: () => ports.cdn(alice, signal),
     explain: (error: unknown) => ports.explain(error, 'digest'),
     modal: { metadata: `${digest.id}|${digest.revision}`, fields },
-  } as unknown as Context);
+  } as never);
   return shown?.blocks ?? [];
 }
 

@@ -4,25 +4,20 @@ import type {
   Evidence,
   Observation,
   Part,
-} from '../../../../src/commands/reports/alerts/conditions/condition.ts';
-import { conditions, findCondition } from '../../../../src/commands/reports/alerts/conditions/list.ts';
-import { advance } from '../../../../src/commands/reports/alerts/incidents.ts';
-import type {
-  Alert,
-  AlertSubject,
-  Incident,
-  IncidentFigures,
-} from '../../../../src/commands/reports/model.ts';
-import type { Message } from '../../../../src/views/blocks/blocks.ts';
-import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+} from '../../../src/commands/reports/alerts/conditions/condition.ts';
+import { conditions, findCondition } from '../../../src/commands/reports/alerts/conditions/list.ts';
+import { advance } from '../../../src/commands/reports/alerts/incidents.ts';
+import type { Alert, AlertSubject, Incident, IncidentFigures } from '../../../src/commands/reports/model.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
+import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
+import { renderTried } from '../../../src/views/reports/form.ts';
 import {
   renderChange,
   renderIncident,
   renderResolved,
-} from '../../../../src/views/reports/alerts/incident.ts';
-import { renderWhy } from '../../../../src/views/reports/alerts/why.ts';
-import { renderTried } from '../../../../src/views/reports/form.ts';
-import { findChartProblems, findMessageProblems, findViewProblems } from '../../../support/slack-limits.ts';
+  renderWhy,
+} from '../../../src/views/reports/incident.ts';
+import { findChartProblems, findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '../../../../src/commands/reports/model.ts';
-import { renderWhy } from '../../../../src/views/reports/alerts/why.ts';
-import { type AlertHarness, createAlertHarness } from '../../../support/alerts/harness.ts';
-import { addErrors } from '../../../support/alerts/looks.ts';
-import { alice } from '../../../support/digests/harness.ts';
-import { prepareEngines } from '../../../support/engines.ts';
-import { findMessageProblems } from '../../../support/slack-limits.ts';
-import { readStable } from '../../../support/words.ts';
+import type { Alert } from '../../../src/commands/reports/model.ts';
+import { renderWhy } from '../../../src/views/reports/incident.ts';
+import { type AlertHarness, createAlertHarness } from '../../support/alerts/harness.ts';
+import { addErrors } from '../../support/alerts/looks.ts';
+import { alice } from '../../support/digests/harness.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { findMessageProblems } from '../../support/slack-limits.ts';
+import { readStable } from '../../support/words.ts';
 
 const { embedded } = await prepareEngines();
 

@@ -1,0 +1,470 @@
+import type { ModalView } from '@slack/types';
+import type { z } from 'zod';
+import { tenantId } from '../../auth/identity.ts';
+import { assertKnown } from '../../auth/policy/authorizer.ts';
+import { decideDestination } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
+import { type FormResult, type Message, message, section } from '../../views/blocks/blocks.ts';
+import { formatCode } from '../../views/blocks/text.ts';
+import * as views from '../../views/reports/card.ts';
+import { type FormNotes, renderNotYet, reportSkeleton } from '../../views/reports/form.ts';
+import { type Listed, renderAtHome, renderList, type State } from '../../views/reports/list.ts';
+import { describePause, formatPlace } from '../../views/reports/words.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
+import { findClosest } from '../did-you-mean.ts';
+import type { Words } from '../words.ts';
+import { loadAllZones } from '../zones/lookup.ts';
+import { createChangedError, undoMinutes } from './life.ts';
+import {
+  type AlertOrder,
+  canBeTakenOver,
+  type DigestOrder,
+  isChannelReason,
+  type Order,
+  type Report,
+  type ReportKind,
+  type ReportOf,
+} from './model.ts';
+
+/** Ids. */
+type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>;
+
+type Verb = (id: string, context: Context, more?: string) => Promise<Message>;
+
+interface About<Kind extends ReportKind>
+  extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
+    Required<Pick<Feature, 'actions' | 'pickers'>> {
+  readonly aliases: readonly string[];
+  /** Other words for its verbs. */
+  readonly otherVerbs: Readonly<Record<string, string>>;
+  /** Its own work on one, by word or button: they decide by its owner. `more`: the word behind the id. */
+  readonly verbs: Readonly<Record<string, Verb>>;
+  readonly form: FormOf<Kind>;
+  /** How each of a tenant is now. */
+  readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => State>;
+  /** The words that an unknown verb may have meant. */
+  readonly guess?: (verb: string) => string | undefined;
+}
+
+/** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
+export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: About<Kind>): Feature {
+  const { usage, summary, label, examples, aliases, otherVerbs, readStates, guess, actions, pickers } = about;
+  const form = createForm(kind, about.form);
+  const shared = createVerbs(kind);
+  const verbs: Readonly<Record<string, Verb>> = { ...about.verbs, ...shared.verbs };
+  const verbButtons = Object.entries(verbs).map(
+    ([verb, work]): Action => ({
+      id: `${kind}s:${verb}`,
+      ...ownMessage,
+      run(value, context) {
+        const [id = '', more] = value.split('|');
+        return work(id, context, more);
+      },
+    }),
+  );
+  const skeleton = (title: string): ModalView => reportSkeleton(kind, title);
+
+  const readWords = ({ list: [typed = 'list', id, more] }: Words) => {
+    const verb = typed.toLowerCase();
+    return { verb: { remove: 'delete', ...otherVerbs }[verb] ?? verb, id, more };
+  };
+
+  /** The person's own, and those of others that `isVisible` picks. */
+  async function list(
+    context: Context,
+    isVisible: (report: Report, admin: boolean) => boolean,
+  ): Promise<Listed[]> {
+    const { authorizer, person, reports } = context;
+    const [{ admin }, all, readState] = await Promise.all([
+      authorizer.actor(),
+      reports.list(tenantId(person)),
+      readStates(context),
+    ]);
+    return all.flatMap((report) => {
+      const own = report.owner.userId === person.userId;
+      if (report.kind !== kind || !(own || isVisible(report, admin))) return [];
+      return [{ report, state: readState(report as ReportOf<Kind>), own, manages: admin || own }];
+    });
+  }
+
+  const command: Command = {
+    usage,
+    summary,
+    ...(label === undefined ? {} : { label }),
+    examples,
+    name: kind,
+    aliases: [`${kind}s`, ...aliases],
+    task: 'Act',
+    changesHome: true,
+    needs: 'read',
+    needsFor(words) {
+      const { verb } = readWords(words);
+      return verb === 'list' || Object.hasOwn(verbs, verb) ? 'none' : 'read';
+    },
+    modal(words) {
+      const { verb, id } = readWords(words);
+      if (verb === 'new') return skeleton(`New ${kind}`);
+      return verb === 'edit' && id !== undefined ? skeleton(`Edit ${kind}`) : undefined;
+    },
+    load(words, context) {
+      const { verb, id = '' } = readWords(words);
+      return verb === 'edit' ? form.openEdit(id, context) : form.openNew(words.list.slice(1), context);
+    },
+    async run(words, context) {
+      const { verb, id, more } = readWords(words);
+      if (verb === 'list') {
+        const { accounts, channelId, person, now } = context;
+        const rows = await list(context, ({ channel }, admin) => admin || channel === channelId);
+        return renderList(kind, rows, { budget: await accounts.describeBudget(person), asOf: now() });
+      }
+      const work = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+      if (work && id !== undefined) return work(id, context, more);
+      if (!work && verb !== 'edit') throw createUnknownVerb(verb);
+      // With an id, `edit` opens a form instead.
+      const example = `\`/cdn ${kind} list\` shows the IDs. Then: \`/cdn ${kind} ${verb} k7f3q\``;
+      throw new UserError(`Which ${kind}?`, example);
+    },
+  };
+
+  function createUnknownVerb(verb: string): UserError {
+    const [near] = findClosest(verb, ['new', 'list', 'edit', ...Object.keys(verbs)], 1);
+    const meant = guess?.(verb) ?? near;
+    return new UserError(
+      `${formatCode(verb, 30)} is not ${kind === 'alert' ? 'an alert' : 'a digest'} command.`,
+      meant === undefined
+        ? `\`/cdn ${kind} new\` creates one, \`/cdn ${kind} list\` shows all.`
+        : `Did you mean \`/cdn ${kind} ${meant}\`?`,
+    );
+  }
+
+  return {
+    name: `${kind}s`,
+    commands: [command],
+    actions: [...form.actions, ...verbButtons, ...actions, ...shared.actions],
+    forms: [form.form],
+    pickers,
+    // For admins also what the bot paused.
+    homeSection: async (context) =>
+      renderAtHome(kind, await list(context, (report, admin) => admin && canBeTakenOver(report))),
+  };
+}
+
+/** Answered in a message of its own, since everybody in the channel shares the message. Needs no key: the owner's is used. */
+export const ownMessage = { needs: 'none', newMessage: true } as const;
+
+/** @throws UserError where there is none with this id, or it was deleted. */
+export async function findReport<Kind extends ReportKind>(
+  kind: Kind,
+  id: string,
+  { reports, person }: Context,
+): Promise<ReportOf<Kind>> {
+  const found = await reports.find(tenantId(person), id.trim().toLowerCase());
+  if (found?.kind === kind && !found.deletedAt) return found as ReportOf<Kind>;
+  throw new UserError(
+    `There is no ${kind} ${formatCode(id, 20)}${found?.kind === kind ? ' any more' : ''}.`,
+    `\`/cdn ${kind} list\` shows all.`,
+  );
+}
+
+/** The same, for its owner and admins. */
+export async function findManaged<Kind extends ReportKind>(
+  kind: Kind,
+  id: string,
+  context: Context,
+): Promise<ReportOf<Kind>> {
+  const report = await findReport(kind, id, context);
+  await requireManager(report, context);
+  return report;
+}
+
+async function requireManager({ kind, owner }: Report, { person, decide }: Context): Promise<void> {
+  if (owner.userId === person.userId || assertKnown(await decide('admin')).allowed) return;
+  throw new UserError(
+    `Only <@${owner.userId}>, who owns this ${kind}, and admins can do that.`,
+    `Ask them, or create your own: \`/cdn ${kind} new\``,
+  );
+}
+
+/** It runs with its owner's key, also if an admin resumes it. */
+export async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context): Promise<void> {
+  if (await keyStore.describe(owner)) return;
+  if (owner.userId === person.userId)
+    throw new UserError('You have no CDN key connected.', 'Connect it, then resume.', 'connect');
+  throw new UserError(
+    `<@${owner.userId}> has no CDN key connected.`,
+    'They can connect one, or you edit it and it uses yours.',
+  );
+}
+
+/** Verbs of the command and buttons that change who owns a digest or alert, and whether it runs. */
+function createVerbs(kind: ReportKind) {
+  async function pause(id: string, context: Context): Promise<Message> {
+    const report = await findManaged(kind, id, context);
+    const paused = report.paused ? report : await context.reports.pause(report, context.person);
+    return views.renderPausedByHand(paused);
+  }
+
+  async function resume(id: string, context: Context): Promise<Message> {
+    const report = await findManaged(kind, id, context);
+    if (!report.paused) return views.renderResumed(report, context.now());
+    await requireOwnersKey(report, context);
+    // If the channel takes no message, the next run would only pause it again.
+    const notice = views.renderUnchanged(report, context.person.userId);
+    if (isChannelReason(report.paused.reason) && !(await context.post(report.channel, notice)))
+      throw new UserError(
+        `I can't post in ${formatPlace(report.channel)}, so the ${kind} ${formatCode(report.id)} stays paused.`,
+        `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${report.id}\``,
+      );
+    return views.renderResumed(await context.reports.resume(report, context.person), context.now());
+  }
+
+  async function remove(id: string, context: Context): Promise<Message> {
+    const report = await findManaged(kind, id, context);
+    return views.renderDeleted(await context.reports.delete(report, context.person), undoMinutes);
+  }
+
+  async function restore(id: string, context: Context): Promise<Message> {
+    const { reports, person, now } = context;
+    const report = await reports.find(tenantId(person), id);
+    if (report) await requireManager(report, context);
+    const restored = report?.deletedAt ? await reports.restore(report, person) : report;
+    if (restored) return views.renderRestored(restored, now());
+    throw new UserError(
+      `The ${kind} ${formatCode(id, 20)} is gone. Deletions can be undone for ${undoMinutes} minutes.`,
+      `Create a new one: \`/cdn ${kind} new\``,
+    );
+  }
+
+  /** Resumes everything of the person's that was paused when the app was removed. */
+  async function resumeAll(_value: string, context: Context): Promise<Message> {
+    const { reports, person } = context;
+    const stopped = (await reports.list(tenantId(person))).filter(
+      (report) =>
+        report.kind === kind &&
+        report.owner.userId === person.userId &&
+        report.paused?.reason === 'uninstalled',
+    );
+    const [first] = stopped;
+    if (!first)
+      throw new UserError(
+        `None of your ${kind}s is still paused for that reason.`,
+        `See \`/cdn ${kind} list\`.`,
+      );
+    await requireOwnersKey(first, context);
+    const resumed: Report[] = [];
+    for (const report of stopped) resumed.push(await reports.resume(report, person));
+    return views.renderResumedAll(resumed);
+  }
+
+  async function takeOver(id: string, context: Context): Promise<Message> {
+    const { person, reports } = context;
+    const report = await findReport(kind, id, context);
+    if (!canBeTakenOver(report)) {
+      const { paused, owner } = report;
+      throw new UserError(
+        paused
+          ? `The ${kind} ${formatCode(report.id)} is ${describePause(paused.reason, paused.by)}: only its owner and admins can change that.`
+          : `The ${kind} ${formatCode(report.id)} is running again, with the key of <@${owner.userId}>.`,
+        `\`/cdn ${kind} list\` shows its state.`,
+      );
+    }
+    const refused = await findChannelRefusal(kind, report.channel, context);
+    if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
+    const taken = await reports.takeOver(report, person);
+    const notice = views.renderTakenOver(taken, person.userId, context.now());
+    // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
+    const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));
+    return isSeen ? notice : views.renderTakenOverOnly(taken);
+  }
+
+  /** Their answer replaces the message that offered the button. */
+  const actions: readonly Action[] = [
+    { id: `${kind}s:undo`, needs: 'none', run: restore },
+    { id: `${kind}s:take-over`, needs: 'read', run: takeOver },
+    { id: `${kind}s:resume-all`, needs: 'read', run: resumeAll },
+  ];
+  return { verbs: { pause, resume, delete: remove }, actions };
+}
+
+/** Why this person's digest or alert may not go into a channel, in words; undefined = it may. Settings are read again. */
+async function findChannelRefusal(
+  kind: ReportKind,
+  channel: string,
+  { authorizer, sharing }: Context,
+): Promise<string | undefined> {
+  const decision = await authorizer.decide('read', channel, { fresh: true });
+  const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
+  const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
+  if (!failed && (await sharing.readAudience(channel)) === 'others')
+    return `Your ${kind} can't post in ${formatPlace(channel)}: it is shared with another organization.`;
+  return failed && `Your ${kind} can't post in ${formatPlace(channel)}: ${failed.says}.`;
+}
+
+/** What the forms of digests and alerts differ in. */
+interface FormOf<Kind extends ReportKind> {
+  readonly schema: z.ZodType<Ordered<Kind>>;
+  /** Of a new one. `typed`: words behind the command that may name what it is about. */
+  readonly defaults: (typed: readonly string[]) => Fields;
+  readonly writeFields: (order: ReportOf<Kind>) => Fields;
+  readonly render: (fields: Fields, notes: FormNotes, now: Date) => ModalView;
+  /** Inputs that change other inputs, or what the form says about them. */
+  readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
+  /** Its targets by type. */
+  readonly targetsOf: (subject: ReportOf<Kind>['subject']) => Targets;
+  /** Shows what is filled in to this person alone. */
+  readonly preview: {
+    readonly verb: string;
+    readonly title: string;
+    readonly load: (
+      ordered: Ordered<Kind>,
+      edited: ReportOf<Kind> | undefined,
+      context: Context,
+    ) => Promise<ModalView>;
+  };
+}
+
+interface Orders {
+  readonly digest: DigestOrder;
+  readonly alert: AlertOrder;
+}
+
+/** Without a channel: into its owner's conversation. */
+type Ordered<Kind extends ReportKind> = Omit<Orders[Kind], 'channel' | 'subject'> & {
+  readonly subject: ReportOf<Kind>['subject'];
+  readonly channel: string | undefined;
+};
+
+/** How the form of digests or alerts opens, changes and is saved. */
+function createForm<Kind extends ReportKind>(
+  kind: Kind,
+  { schema, defaults, writeFields, render, redraws, targetsOf, preview }: FormOf<Kind>,
+) {
+  const { verb, title } = preview;
+
+  async function openNew(typed: readonly string[], { channelId, people, person, now }: Context) {
+    const fields = {
+      // Not a conversation between people.
+      channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
+      timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
+      ...defaults(typed),
+    };
+    return render(fields, {}, now());
+  }
+
+  async function openEdit(id: string, context: Context): Promise<ModalView> {
+    const report = await findManaged(kind, id, context);
+    const notes = { note: writeNote(report), says: warnOfTakeover(report, context) };
+    return render(writeFields(report), notes, context.now());
+  }
+
+  /** The one that the open form changes. */
+  async function findEdited(context: Context): Promise<ReportOf<Kind> | undefined> {
+    const [id] = context.modal?.metadata?.split('|') ?? [];
+    return id === undefined ? undefined : findManaged(kind, id, context);
+  }
+
+  /** Stores what the form orders once its channel was told; else nothing. */
+  async function save(ordered: Ordered<Kind>, context: Context): Promise<FormResult> {
+    const { person, modal, now, post, reports } = context;
+    const channel = ordered.channel ?? person.userId;
+    const isOwn = channel === person.userId;
+    const refused = isOwn ? undefined : await findChannelRefusal(kind, channel, context);
+    if (refused !== undefined) return showAgain(refused, context);
+    const called = await findNames(targetsOf(ordered.subject), context);
+    const order = { ...ordered, channel, subject: { ...ordered.subject, called } } as unknown as Order;
+    const edited = await findEdited(context);
+    if (edited && writeNote(edited) !== modal?.metadata) throw createChangedError(kind);
+    const isNews = !edited || edited.channel !== channel || edited.paused?.reason === 'bot-removed';
+    const id = edited?.id ?? (await reports.newId());
+    if (!isOwn && isNews && !(await post(channel, views.renderAnnouncement(id, order, person.userId))))
+      return showAgain(
+        `The bot can't post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
+        context,
+      );
+    const saved = edited
+      ? await reports.change(edited, order, person)
+      : await reports.create(person, order, id);
+    return views.renderSaved(saved, now());
+  }
+
+  /** The form with what is wrong above it: it keeps what was filled in. */
+  function showAgain(problem: string, { modal, now }: Context): FormResult {
+    const says = `:warning: ${problem}`;
+    const { metadata: note, fields = {} } = modal ?? {};
+    return { modal: render(fields, { note, says }, now()), message: message(problem, [section(says)]) };
+  }
+
+  const actions: readonly Action[] = [
+    {
+      id: `${kind}s:edit`,
+      needs: 'read',
+      modal: () => reportSkeleton(kind, `Edit ${kind}`),
+      load: openEdit,
+    },
+    {
+      id: `${kind}s:redraw`,
+      ...redraws,
+      needs: 'read',
+      /** The form once more, with what was chosen meanwhile. */
+      async redraw(_value, context) {
+        const { modal, now } = context;
+        const edited = await findEdited(context);
+        const says = edited && warnOfTakeover(edited, context);
+        return render(modal?.fields ?? {}, { note: modal?.metadata, says }, now());
+      },
+    },
+    {
+      id: `${kind}s:${verb}`,
+      needs: 'read',
+      modal: () => reportSkeleton(kind, title),
+      async load(_value, context) {
+        const { data, error } = schema.safeParse(context.modal?.fields ?? {});
+        if (error) return renderNotYet(title, error.issues);
+        return preview.load(data, await findEdited(context), context);
+      },
+    },
+  ];
+  const form = defineForm({
+    id: `${kind}s:submit`,
+    needs: 'read',
+    fields: schema,
+    loadingView: { ...reportSkeleton(kind), callback_id: `${kind}s:busy` },
+    changesHome: true,
+    run: save,
+  });
+  return { openNew, openEdit, actions, form };
+}
+
+function warnOfTakeover({ kind, owner }: Report, { person }: Context): string | undefined {
+  return owner.userId === person.userId
+    ? undefined
+    : `This ${kind} belongs to <@${owner.userId}>. If you save it, it becomes yours and uses your key.`;
+}
+
+/** Which one a form changes, and its revision when the form was opened. */
+function writeNote({ id, revision }: Report): string {
+  return `${id}|${revision}`;
+}
+
+/** The names of chosen zones, apps and shield zones by id. What cannot be read now is called by its id. */
+async function findNames(
+  { zones = [], apps = [], shieldZones = [] }: Targets,
+  context: Context,
+): Promise<Readonly<Record<string, string>>> {
+  const { names, person } = context;
+  const [all, knownApps, knownShields] = await Promise.all([
+    zones.length === 0
+      ? []
+      : loadAllZones(context).then(
+          (list) => list.zones,
+          () => [],
+        ),
+    apps.length === 0 ? [] : names.known(person, 'app'),
+    shieldZones.length === 0 ? [] : names.known(person, 'shield'),
+  ]);
+  const chosen = new Set([...zones, ...apps, ...shieldZones]);
+  const named = [...all, ...knownApps, ...knownShields].flatMap(({ id, name }) =>
+    name !== undefined && chosen.has(id) ? [[id, name] as const] : [],
+  );
+  return Object.fromEntries(named);
+}
