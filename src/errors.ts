@@ -33,7 +33,7 @@ export function isDatabaseLost(error: unknown): boolean {
 export class UserError extends Error {
   override readonly name = 'UserError';
   readonly hint: string | undefined;
-  readonly offer: 'connect' | 'why' | readonly Instead[] | undefined;
+  readonly offer: 'connect' | 'why' | 'settings' | readonly Instead[] | undefined;
   readonly reference: string | undefined;
 
   constructor(message: string, hint?: string, offer?: UserError['offer'], reference?: string) {

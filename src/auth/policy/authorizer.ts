@@ -189,6 +189,20 @@ export async function findOtherAdmins(
   return [];
 }
 
+/** The reasons of refusals that an admin can lift. */
+export const changedByAdmins: readonly Decision['reason'][] = ['not-operator', 'not-approver', 'channel-cap'];
+
+/** Admins whom the bot knows, the person among them; none where Slack does not answer. */
+export async function findAdmins(people: People, policies: Policies, person: Person): Promise<string[]> {
+  const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
+  try {
+    return await findOtherAdmins(people, known, '', { fresh: false });
+  } catch (error) {
+    if (error instanceof RolesUnknown) return [];
+    throw error;
+  }
+}
+
 function chunk<T>(all: readonly T[], size: number): T[][] {
   const count = Math.ceil(all.length / size);
   return Array.from({ length: count }, (_, nth) => all.slice(nth * size, (nth + 1) * size));

@@ -193,6 +193,7 @@ const retryAction: Action = {
     if (operation.requester.userId !== person.userId)
       return renderAnswer({ kind: 'not-requester', press: 'retry', operation });
     const kind = requireKind(operation);
+    if (!kind.load) return renderAnswer({ kind: 'not-now', why: 'state', operation });
     await assertMayPropose(kind, context);
     const { policy, approvers } = await findApprovalNeeds(kind, context);
     const snapshot = await kind.load(operation.request, context);

@@ -23,6 +23,8 @@ export interface MessagePorts {
   readonly ledger: ValueStore & { readonly outbox: Outbox; readonly kinds: Kinds };
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (installation: Installation) => People;
+  /** Whether people of other organisations read a channel. */
+  readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
 }
 
 type About = { readonly tenant: string; readonly id: string };
@@ -104,9 +106,12 @@ const requesterMessage = defineMessage({
 
 const approvalCard = defineMessage({
   kind: 'operation-card',
-  async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
+  async render({ tenant, id }: About, { ports, db, place, signal }: RenderContext<MessagePorts>) {
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (!operation) return undefined;
+    // The channel may have been shared with another organisation since it was chosen.
+    if (/^[CG]/u.test(place) && (await ports.isSharedOutside(operation.requester, place, signal)))
+      return undefined;
     return operation.approvalsNeeded === 0
       ? renderChangeNotice(operation)
       : renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
@@ -115,7 +120,7 @@ const approvalCard = defineMessage({
     const tx = { ...ports.ledger, db: trx };
     const { tenant, id } = ended.about;
     await postAgainIfUnknown(tx, ended);
-    // The bot cannot write to the channel: every approver gets the card.
+    // The bot cannot, or must not, write to the channel: every approver gets the card.
     const wasInChannel = [cardId(id), cardId(id) + again].includes(ended.id);
     if (ended.state !== 'dead' || ended.reason === 'app-gone' || !wasInChannel) return;
     const operation = await findOperation(tx, tenant, id);

@@ -73,7 +73,7 @@ async function loadKnown(
   const path = variableId === undefined ? undefined : variablePath(scriptId, variableId);
   return {
     name: findTargetName(snapshot, undefined),
-    consequences: variableUpdate.consequences(snapshot, request),
+    consequences: variableUpdate.consequences(snapshot),
     needs,
     canUndo: path !== undefined && (await isValueKept(ledger, tenantId(person), path)),
   };

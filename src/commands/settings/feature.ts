@@ -8,6 +8,7 @@ import {
   findUnreachableQuorums,
 } from '../../auth/policy/changes.ts';
 import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
 import * as forms from '../../views/settings/form.ts';
@@ -240,6 +241,12 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
   assertAllowed(await context.decide('admin', { fresh: true }), context);
   const changes = diffPolicies(before, after);
   if (changes.length === 0) return views.renderNothingChanged();
+  const { approvalChannel: channel } = after;
+  if (channel !== undefined && channel !== before.approvalChannel && (await isShared(channel, context)))
+    throw new UserError(
+      `<#${channel}> is shared with another organisation, so no request may be posted there. Nothing was saved.`,
+      'Choose a channel of your own organisation.',
+    );
   const second = await findSecondAdmins(before, after, context);
   if (second) return askSecondAdmin(before, after, second, context);
   const found = await findConsequences(before, after, context);
@@ -303,12 +310,18 @@ async function announce(
 ): Promise<Map<string, boolean>> {
   const announcement = views.renderAnnouncement(who, version, found);
   const told = new Map<string, boolean>();
-  if (approvalChannel !== undefined)
+  if (approvalChannel !== undefined && !(await isShared(approvalChannel, context)))
     told.set(approvalChannel, await context.post(approvalChannel, announcement));
   // The old channel is notified that it moved.
-  if (before.approvalChannel !== undefined && before.approvalChannel !== approvalChannel)
-    await context.post(before.approvalChannel, announcement);
+  const old = before.approvalChannel;
+  if (old !== undefined && old !== approvalChannel && !(await isShared(old, context)))
+    await context.post(old, announcement);
   return told;
+}
+
+/** Whether people of another organisation read a channel. */
+async function isShared(channel: string, { sharing }: Context): Promise<boolean> {
+  return (await sharing.readAudience(channel)) === 'others';
 }
 
 /** Of two changes of one version the second is not saved. */

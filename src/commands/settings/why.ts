@@ -1,5 +1,4 @@
-import { tenantId } from '../../auth/identity.ts';
-import { findOtherAdmins, RolesUnknown } from '../../auth/policy/authorizer.ts';
+import { changedByAdmins, findAdmins } from '../../auth/policy/authorizer.ts';
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
@@ -60,27 +59,14 @@ async function renderDecision(
   about: string | undefined,
   context: Context,
 ): Promise<Message> {
-  const { people, channelId, person } = context;
+  const { people, policies, channelId, person } = context;
   // Only the look-ups that this decision used.
   const needsGroups = !['none', 'read', 'admin'].includes(wanted.needs);
   const missing = people
     .missingScopes()
     .filter(({ lookup }) => (lookup === 'admins' ? wanted.needs === 'admin' : needsGroups));
-  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(context) : [];
+  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(people, policies, person) : [];
   return views.renderWhy({ ...wanted, decision, about, channelId, missing, admins, reader: person.userId });
-}
-
-const changedByAdmins: readonly Decision['reason'][] = ['not-operator', 'not-approver', 'channel-cap'];
-
-/** Admins whom the bot knows; none where Slack does not answer. */
-async function findAdmins({ people, person, policies }: Context): Promise<readonly string[]> {
-  const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
-  try {
-    return await findOtherAdmins(people, known, '', { fresh: false });
-  } catch (error) {
-    if (error instanceof RolesUnknown) return [];
-    throw error;
-  }
 }
 
 /** By every word that names a command; called by its words without the arguments: `volume delete`. */

@@ -4,7 +4,7 @@ import type { CdnClient } from '../../api/cdn.ts';
 import type { Claim, PersonFacts } from '../../auth/claims.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
-import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
+import { assertKnown, changedByAdmins, createAuthorizer, findAdmins } from '../../auth/policy/authorizer.ts';
 import type { Right } from '../../auth/policy/policy.ts';
 import type { Answer, Context, OpenModal, Services, Setup } from '../../commands/define.ts';
 import { features } from '../../commands/registry.ts';
@@ -261,7 +261,11 @@ async function authorize(
     const reference = makeReference();
     // A missing key is not a denial.
     if (reason !== 'no-key') await recordDenial(deps, sender, work, { reason, reference });
-    const { message: text, hint, offer } = renderRefusal(decision, people.missingScopes());
+    const admins = [...changedByAdmins, 'not-admin'].includes(reason)
+      ? await findAdmins(people, policies, person)
+      : [];
+    const helpers = { admins, reader: person.userId };
+    const { message: text, hint, offer } = renderRefusal(decision, people.missingScopes(), helpers);
     throw new UserError(text, hint, offer, reference);
   }
   return {

@@ -47,13 +47,17 @@ export function renderFailure(failed: Failure): Message {
       actions(...renderButtons(failed)),
       reference && context(reference),
     ]),
-    title: failed.offer === 'why' ? 'Not allowed yet' : 'That did not work',
+    title: failed.offer === 'why' || failed.offer === 'settings' ? 'Not allowed yet' : 'That did not work',
   };
 }
 
 function renderButtons({ offer, why, retry }: Failure): Button[] {
   if (offer === 'connect') return [connectButton()];
-  if (offer === 'why') return why ? [commandButton('Why, and who can change it', `why ${why}`)] : [];
+  if (offer === 'why' || offer === 'settings')
+    return [
+      ...(why ? [commandButton('Why, and who can change it', `why ${why}`)] : []),
+      ...(offer === 'settings' ? [commandButton('Open settings', 'settings', 1)] : []),
+    ];
   // With an offer, a retry would fail again.
   if (offer === undefined) return retry ? [button('Try again', retry.actionId, retry.value)] : [];
   return offer.slice(0, maxAlternatives).map(({ label, types }, index) => commandButton(label, types, index));
@@ -74,8 +78,14 @@ export function addFailure(form: ModalView, failed: Failure): FormResult {
 
 type Refusal = readonly [message: string, hint: string, offer?: 'connect' | 'why'];
 
-/** Why a decision refuses, and what helps, in mrkdwn. */
-export function renderRefusal({ trace, reason }: Decision, missing: readonly MissingScope[]) {
+/**
+ * Why a decision refuses, and what helps, in mrkdwn. `admins`: user ids of those who can change it, where they are known.
+ */
+export function renderRefusal(
+  { trace, reason }: Decision,
+  missing: readonly MissingScope[],
+  { admins = [], reader }: { readonly admins?: readonly string[]; readonly reader?: string } = {},
+) {
   const says = trace.find(({ ok }) => !ok)?.says;
   const refusals: Readonly<Partial<Record<Reason, Refusal>>> = {
     deactivated: [
@@ -108,11 +118,26 @@ export function renderRefusal({ trace, reason }: Decision, missing: readonly Mis
     'why',
   ];
   const [message, hint, offer] = refusals[reason] ?? other;
+  const isAdmin = reader !== undefined && admins.includes(reader);
   // If the look-up behind a refusal failed, the refusal may be wrong.
   const unread = missing.find(({ lookup }) => lookup === lookups[reason]);
+  if (!unread && offer === 'why' && isAdmin)
+    return { message, hint: 'You are an admin and can change that.', offer: 'settings' as const };
+  if (!unread && offer === 'why' && admins.length > 0) {
+    const whom = nameSome(admins);
+    const other = reason === 'channel-cap' ? `${hint} Or ask an admin: ${whom}.` : `Ask an admin: ${whom}.`;
+    return { message, hint: other, offer };
+  }
   if (!unread) return { message, hint, offer };
   const doubt = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
   return { message, hint: doubt, offer: 'why' as const };
+}
+
+function nameSome(userIds: readonly string[]): string {
+  return userIds
+    .slice(0, 3)
+    .map((id) => `<@${id}>`)
+    .join(', ');
 }
 
 const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {

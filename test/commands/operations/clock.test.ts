@@ -54,10 +54,17 @@ test('a request without approval expires, and its messages say so', async () => 
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });
 
-test('an approval channel that refuses the card: every approver gets it directly', async () => {
-  const { proposeDeletion, runJobs, findMessages } = await startJobs(await embedded.emptyDatabase(), {
-    approvalChannel: 'C0GONE000',
+test.each([
+  ['refuses the card', 'C0GONE000', 1],
+  ['people of another organisation read', 'C0SHARED0', 0],
+])('an approval channel that %s: every approver gets it directly', async (_what, approvalChannel, tries) => {
+  const { proposeDeletion, runJobs, findMessages, slack } = await startJobs(await embedded.emptyDatabase(), {
+    approvalChannel,
   });
+  const posted = () =>
+    slack.calls.filter(
+      ({ method, args }) => method === 'chat.postMessage' && args['channel'] === approvalChannel,
+    );
   const before = {
     bob: findMessages(bob, says.asksToDelete()).length,
     dave: findMessages(dave, says.asksToDelete()).length,
@@ -66,6 +73,7 @@ test('an approval channel that refuses the card: every approver gets it directly
   await runJobs();
   expect(findMessages(bob, says.asksToDelete())).toHaveLength(before.bob + 1);
   expect(findMessages(dave, says.asksToDelete())).toHaveLength(before.dave + 1);
+  expect(posted()).toHaveLength(tries);
 });
 
 test('a post whose answer is lost is repeated only where the bot cannot look for it', async () => {

@@ -189,6 +189,22 @@ describe('a workspace and its settings', () => {
     expect(again.reads).toContain('within 45 min');
   });
 
+  test('a refusal names the admins, and opens the settings for one of them', async () => {
+    const ofDave = await ask(people.dave, 'variable undo');
+    expect(ofDave.text).toContain('Ask an admin: ');
+    expect(listOffers(ofDave)).not.toContain('settings');
+    const ofCarol = await ask(people.carol, 'variable undo');
+    expect(ofCarol.text).toContain('You are an admin and can change that.');
+    expect(listOffers(ofCarol)).toContain('settings');
+  });
+
+  test('an approval channel that people of another organisation read is refused', async () => {
+    await openSettings(people.carol, 'approvalChannel');
+    await people.carol.submit({ approvalChannel: 'C0SHARED0' });
+    const refused = await people.carol.waitForModal((view) => readStable(view).includes('is shared with'));
+    expect(readStable(refused)).toContain('Nothing was saved');
+  });
+
   test('the last change is undone by a button, once', async () => {
     const saved = await saveSettings(people.alice, { changeApprovals: '2' });
     expect(readStable(saved)).toMatchSnapshot('saved: more approvals than approvers');

@@ -4,8 +4,11 @@ import type { Kind } from './kind.ts';
 
 /** A kind with what its commands read before it is requested, and after its outcome was lost. */
 export interface RequestedKind<Request> extends Kind<Request> {
-  /** Reads the facts that people decide by. They are shown, sealed and stored with the request. @throws UserError, ApiError */
-  load(request: Request, context: Context): Promise<Json>;
+  /**
+   * Reads the facts that people decide by, which are sealed with the request. @throws UserError, ApiError. Absent where the
+   * same is never asked for again.
+   */
+  load?(request: Request, context: Context): Promise<Json>;
   /** What a person may have seen in the CDN's panel where the outcome is unknown. */
   readonly check: {
     readonly done: string;

@@ -58,13 +58,6 @@ export const settingsChange: RequestedKind<SettingsRequest> = {
   parse: ({ body }) => policyBody.parse(JSON.parse(body ?? '')),
   request: (body) => ({ method: 'PUT', path: '/settings', body: canonicalJson(policyBody.parse(body)) }),
 
-  async load(request, context) {
-    const before = await context.authorizer.policy({ fresh: true });
-    const { userId } = context.person;
-    const { groups } = await context.authorizer.actor({ fresh: true });
-    const lowers = findLowering(before, { ...request, version: before.version }, { userId, groups });
-    return writeFacts(before, lowers ?? { fewer: [], gains: [], off: false }, userId);
-  },
   consequences(snapshot, request) {
     const { before, lowers, author } = facts.parse(snapshot);
     return {

@@ -23,7 +23,7 @@ export interface VariableRequest {
 }
 
 /** Sets the value of an edge script's variable, or whether it is required. */
-export const variableUpdate: RequestedKind<VariableRequest> = {
+export const variableUpdate = {
   name: 'variable-update',
   right: 'change',
 
@@ -98,7 +98,7 @@ export const variableUpdate: RequestedKind<VariableRequest> = {
     const { path, body, value, cdn } = execution;
     return judge(await cdn().variables.update(path, body ?? '{}', value), execution);
   },
-};
+} satisfies RequestedKind<VariableRequest>;
 
 export function readVariableRequest({ kind, request }: { kind: string; request: unknown }) {
   return kind === variableUpdate.name ? (request as VariableRequest | undefined) : undefined;

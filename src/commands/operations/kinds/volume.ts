@@ -13,7 +13,7 @@ export interface VolumeRequest {
   readonly volumeId: string;
 }
 
-export const volumeDeletion: RequestedKind<VolumeRequest> = {
+export const volumeDeletion = {
   name: 'volume-delete',
   right: 'destroy',
 
@@ -72,7 +72,7 @@ export const volumeDeletion: RequestedKind<VolumeRequest> = {
   },
   nameRefusal: ({ status, serviceMessage }) =>
     status === 400 && /detach/iu.test(serviceMessage ?? '') ? 'not-detached' : undefined,
-};
+} satisfies RequestedKind<VolumeRequest>;
 
 const outcomes: Readonly<Record<string, string>> = {
   'nothing-deleted': 'The CDN deleted nothing: the volume had no instances.',
