@@ -3,6 +3,8 @@
  * (`aliases`); here are common words and whole sentences, each with the command that answers it.
  */
 
+import { toWords, type Words } from './words.ts';
+
 /**
  * Common words and the commands that answer them. `…` is what was typed after the word. One meaning runs at once; several are
  * offered as buttons.
@@ -12,13 +14,13 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['cost costs', 'zones sort:charges …', 'app …'],
   ['top traffic usage bandwidth', 'zones sort:bandwidth …'],
   ['attention problems problem trouble', 'zones only:attention …'],
-  ['certificate certificates cert certs ssl https', 'zones only:no-certificate …', 'zone …'],
+  ['certificate certificates cert certs ssl https', 'zones only:no-certificate …', 'zone … hostnames'],
   ['tls', 'zones only:old-tls …'],
   ['limit limits quota', 'zones only:above-80 …'],
   ['suspended', 'zones only:suspended …'],
   ['disabled', 'zones only:disabled …'],
   ['hostname hostnames domain domains origin', 'zone …'],
-  ['logs', 'zone …', 'errors …', 'audit'],
+  ['logs log', 'zone … logging', 'errors …', 'audit'],
   ['logging', 'zone …'],
   ['fails failing failed failure failures broken down outage 5xx 502 503 504', 'errors …'],
   ['alarm alarms incident incidents', 'alert'],
@@ -68,6 +70,8 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ['(?:turn|switch) (?:on|off) (?:the )?(?:variable )?(\\w+)', 'variable $1'],
   ['(?:turn|switch) (?:the )?(?:variable )?(\\w+) (?:on|off)', 'variable $1'],
   ['(?:enable|disable) ([A-Z][A-Z0-9_]+)', 'variable $1'],
+  // Names of commands and zones have no underscore.
+  ['([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)', 'variable $1'],
   ['(?:delete|remove) (?:the )?volume (\\S+) (?:of|from|in) (?:the )?(?:app )?(\\S+)', 'volume delete $2 $1'],
   ['(?:delete|remove) (?:a |the )?volumes?', 'volume delete'],
   ['(?:delete|remove) (?:a |the )?volume (\\S+)', 'volume delete'],
@@ -97,6 +101,14 @@ export function findSentence(text: string): string | undefined {
 /** The commands that a common word stands for, the likeliest first. */
 export function findMeanings(word: string): readonly string[] {
   return meant.get(word.toLowerCase()) ?? [];
+}
+
+/** `shop cert` → `cert shop`: a common word may stand behind what it is about. */
+export function putMeaningFirst(words: Words): Words {
+  const [first, last] = words.tokens;
+  if (!first || !last || words.tokens.length > 2) return words;
+  const isBehind = findMeanings(first.text).length === 0 && findMeanings(last.text).length > 0;
+  return isBehind ? toWords(words.raw, [last, first]) : words;
 }
 
 /** The common words that lead to a command, for the search of help. */

@@ -3,7 +3,7 @@ import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
 import { quoteWord } from '../views/zones/rows.ts';
-import { findMeanings, findWordsFor } from './aliases.ts';
+import { findMeanings, findWordsFor, putMeaningFirst } from './aliases.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import { parseWords, withoutFirst } from './words.ts';
@@ -30,7 +30,8 @@ export const unknownCommand: Command = {
   summary: 'Answers words that are not a command',
   examples: [],
   needs: 'none',
-  async run(words, context) {
+  async run(given, context) {
+    const words = putMeaningFirst(given);
     const { raw, text, list } = words;
     // `findCommand` refuses keys; if one gets here, it is not shown.
     if (looksLikeKey(raw)) return views.renderUnknownCommand({ typed: undefined, near: [], zones: [] });
@@ -47,7 +48,9 @@ export const unknownCommand: Command = {
     if (isMeant && zoneCommand.run) return findLast(zoneCommand.run(parseWords(zone.id), context));
     return views.renderUnknownCommand({
       typed,
-      near: near.map((words) => words.replace('…', following).trim().slice(0, 1000)),
+      near: near.map((words) =>
+        (following ? words.replace('…', following) : words.split('…', 1).join('')).trim().slice(0, 1000),
+      ),
       zones: zones ?? [{ id: text, name: text }],
     });
   },

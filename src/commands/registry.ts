@@ -1,6 +1,6 @@
 import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
-import { findMeanings, findSentence } from './aliases.ts';
+import { findMeanings, findSentence, putMeaningFirst } from './aliases.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
@@ -98,10 +98,12 @@ function understand(words: Words): Words | undefined {
   if (isCommand && !sentenceStarts.includes(first)) return undefined;
   const sentence = findSentence(words.text);
   if (sentence !== undefined) return parseWords(sentence);
-  const [meaning, ...others] = isCommand ? [] : findMeanings(first);
+  if (isCommand) return undefined;
+  const meant = putMeaningFirst(words);
+  const [meaning, ...others] = findMeanings(meant.list[0] ?? '');
   if (meaning === undefined || others.length > 0) return undefined;
   const { tokens } = parseWords(meaning.replace(/ …$/u, ''));
-  return toWords(words.raw, [...tokens, ...(meaning.endsWith('…') ? withoutFirst(words).tokens : [])]);
+  return toWords(words.raw, [...tokens, ...(meaning.endsWith('…') ? withoutFirst(meant).tokens : [])]);
 }
 
 /** Finds an entry by its id, also as `feature:verb:anything`, or by one of its fields. */

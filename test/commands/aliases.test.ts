@@ -54,6 +54,8 @@ test.each([
   ['shield', 'export', ''],
   ['shield in #ops', 'export', 'in #ops'],
   ['malware', 'scanning', ''],
+  ['FEATURE_X', 'variable', 'FEATURE_X'],
+  ['shop traffic', 'zones', 'sort:bandwidth shop'],
   ['who am i', 'whoami', ''],
   ['what may I do here', 'help', ''],
   ['My permissions', 'whoami', ''],

@@ -96,8 +96,11 @@ test('an unknown word offers the nearest commands with the words after it', asyn
 test.each([
   ['cost', ['/cdn zones sort:charges', '/cdn app']],
   ['certificate', ['/cdn zones only:no-certificate', '/cdn zone']],
-  ['logs shop', ['/cdn zone shop', '/cdn errors shop', '/cdn audit']],
-  ['logs 501', ['/cdn zone 501', '/cdn errors 501', '/cdn audit']],
+  ['cert shop', ['/cdn zones only:no-certificate shop', '/cdn zone shop hostnames']],
+  ['shop cert', ['/cdn zones only:no-certificate shop', '/cdn zone shop hostnames']],
+  ['logs shop', ['/cdn zone shop logging', '/cdn errors shop', '/cdn audit']],
+  ['shop logs', ['/cdn zone shop logging', '/cdn errors shop', '/cdn audit']],
+  ['logs 501', ['/cdn zone 501 logging', '/cdn errors 501', '/cdn audit']],
   ['constructor', []],
 ])('%s, which may mean several things, offers %j', async (typed, offered) => {
   await using harness = await createCommandHarness({ zones: 3 });

@@ -1,3 +1,6 @@
+import { isInexact, parseWithExactIds } from '../../lib/canonical-json.ts';
+import { isObject } from '../http/errors.ts';
+
 const quote = 0x22;
 const comma = 0x2c;
 const openArray = 0x5b;
@@ -14,9 +17,6 @@ export interface Outside {
   readonly document: unknown;
 }
 
-/** Parses the text of a JSON list. Throws a SyntaxError if it is none. */
-export type ParseList = (json: string) => readonly unknown[];
-
 /** Bytes of one element: a zone has some 6 kB. A larger one would fill the heap when it is parsed. */
 export const maxElementBytes = 2_000_000;
 /** Bytes around the list: a few members. */
@@ -26,11 +26,11 @@ const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/u;
 
 /**
  * Cuts a JSON document (a list, or an object with a list in `member`) into the list's elements while it arrives. Only the
- * borders between elements are looked for, byte by byte, so a chunk may end anywhere; `parse` gets the elements that end
- * in a chunk as one list, and checks everything else. Throws a SyntaxError for invalid JSON and for what is too large, after
+ * borders between elements are looked for, byte by byte, so a chunk may end anywhere; JSON.parse gets the elements that
+ * end in a chunk as one list, and checks everything else. Throws a SyntaxError for invalid JSON and for what is too large, after
  * `take` got the elements of earlier chunks. One JSON.parse of 50,000 zones would block the event loop for 3.5 seconds.
  */
-export function createCutter(member: string, parse: ParseList = (json) => JSON.parse(json) as unknown[]) {
+export function createCutter(member: string) {
   const memberStart = new RegExp(`[{,]\\s*"${member}"\\s*:\\s*\\[$`, 'u');
   let found: Outside['found'] = 'nowhere';
   let isInList = false;
@@ -108,7 +108,7 @@ export function createCutter(member: string, parse: ParseList = (json) => JSON.p
     const json = (pending.length === 0 ? bytes : Buffer.concat([...pending, bytes])).toString('utf8');
     pending = [];
     pendingBytes = 0;
-    const elements = parse(`[${json}]`);
+    const elements = parseListWithExactIds(`[${json}]`);
     if (elements.length === 0 && (hasElements || !isEnd)) throw new SyntaxError('An element is empty.');
     hasElements = true;
     for (const element of elements) take(element);
@@ -120,4 +120,26 @@ export function createCutter(member: string, parse: ParseList = (json) => JSON.p
     // Most likely a web page, which is not read any further.
     if (otherStart.test(outside)) throw new SyntaxError('The document is neither a list nor an object.');
   }
+}
+
+/** JSON.parse of a list, except that elements with an id beyond 2^53 have their ids as text, digit by digit. */
+export function parseListWithExactIds(json: string): readonly unknown[] {
+  const elements = JSON.parse(json) as unknown[];
+  if (!elements.some(hasInexactId)) return elements;
+  const exact = parseWithExactIds(json) as unknown[];
+  return elements.map((element, index) => (hasInexactId(element) ? exact[index] : element));
+}
+
+/**
+ * Whether an id in it is beyond what JSON.parse keeps exactly (2^53; the specification says int64): those whose digits
+ * matter, since they are shown, compared and put into paths. Written out, as it runs for each zone of a long list.
+ */
+function hasInexactId(raw: unknown): boolean {
+  return (
+    isObject(raw) &&
+    (isInexact(raw['Id']) ||
+      isInexact(raw['StorageZoneId']) ||
+      isInexact(raw['EdgeScriptId']) ||
+      isInexact(raw['MiddlewareScriptId']))
+  );
 }

@@ -1,9 +1,8 @@
-import { isInexact, parseWithExactIds } from '../../lib/canonical-json.ts';
 import { mapConcurrently } from '../../lib/concurrency.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, readErrorBody } from '../http/errors.ts';
 import type { ApiRequest, Reply, Send } from '../http/request.ts';
-import { createCutter, type Outside, type ParseList } from './cutter.ts';
+import { createCutter, type Outside } from './cutter.ts';
 
 /** Bytes of one list, decompressed: 50,000 zones have 300 MB. */
 const maxListBytes = 1_000_000_000;
@@ -20,10 +19,9 @@ export async function readList(
   member: string,
   pause: () => Promise<void>,
   take: (element: unknown) => boolean,
-  parse?: ParseList,
   pieceLength = defaultPieceLength,
 ): Promise<Outside | undefined> {
-  const cutter = createCutter(member, parse);
+  const cutter = createCutter(member);
   let length = 0;
   let enough = false;
   // Spaces could keep a connection busy for ever: only an element or the end counts as progress.
@@ -115,14 +113,7 @@ export function createPages(
         if (kept.length > maxElements) throw reply.error('unexpected');
         return !enough(query.page, kept.length);
       };
-      const outside = await readList(
-        reply,
-        'Items',
-        yieldToEventLoop,
-        take,
-        parseListWithExactIds,
-        pieceLength,
-      );
+      const outside = await readList(reply, 'Items', yieldToEventLoop, take, pieceLength);
       if (!outside) return { kept, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { kept, skipped, total: kept.length + skipped, more: false };
@@ -185,26 +176,4 @@ export function createPages(
       return { kept: [...kept.values()], skipped };
     });
   }
-}
-
-/** JSON.parse of a list, except that elements with an id beyond 2^53 have their ids as text, digit by digit. */
-export function parseListWithExactIds(json: string): readonly unknown[] {
-  const elements = JSON.parse(json) as unknown[];
-  if (!elements.some(hasInexactId)) return elements;
-  const exact = parseWithExactIds(json) as unknown[];
-  return elements.map((element, index) => (hasInexactId(element) ? exact[index] : element));
-}
-
-/**
- * Whether an id in it is beyond what JSON.parse keeps exactly (2^53; the specification says int64): those whose digits
- * matter, since they are shown, compared and put into paths. Written out, as it runs for each zone of a long list.
- */
-function hasInexactId(raw: unknown): boolean {
-  return (
-    isObject(raw) &&
-    (isInexact(raw['Id']) ||
-      isInexact(raw['StorageZoneId']) ||
-      isInexact(raw['EdgeScriptId']) ||
-      isInexact(raw['MiddlewareScriptId']))
-  );
 }

@@ -123,7 +123,11 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === host);
   // The name of a zone may be the id of another one: both are offered.
   const meant = zones.filter((zone) => zone.id === host || named.includes(zone));
-  return meant.length > 0 ? meant : zones.filter((zone) => hasHostname(zone, host)).slice(0, 1);
+  if (meant.length > 0) return meant;
+  // A hostname of its own counts more than a wildcard.
+  const hosts = zones.filter((zone) => hasHostname(zone, host));
+  const own = hosts.find(({ hostnames }) => hostnames.some((hostname) => readHost(hostname) === host));
+  return own ? [own] : hosts.slice(0, 1);
 }
 
 /** A zone by its id, with its name where that is known already. */

@@ -103,12 +103,16 @@ export function decodeZoneQuery(value: string): ZoneQuery {
 /** The zones of a query, sorted. The search also finds what a zone carries, in any case. */
 export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): ZoneSummary[] {
   const search = query.search.toLowerCase();
+  // As `/cdn zone` reads it: without a scheme, a `#` or a dot at its end, in ASCII.
+  const host = readHost(search);
   const carried = Object.entries(query.carried).map(
     ([kind, wanted]) => [matchers[kind as Carried], wanted.toLowerCase()] as const,
   );
   const found = zones.filter(
     (zone) =>
-      (matchesQuery(zone, search) || Object.values(matchers).some((matches) => matches(zone, search))) &&
+      (matchesQuery(zone, search) ||
+        (host !== '' && matchesQuery(zone, host)) ||
+        Object.values(matchers).some((matches) => matches(zone, search))) &&
       carried.every(([matches, wanted]) => matches(zone, wanted)) &&
       (query.only === undefined || filters[query.only](zone)),
   );

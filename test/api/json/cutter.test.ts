@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createCutter, maxElementBytes, type Outside } from '../../../src/api/json/cutter.ts';
-import { parseListWithExactIds } from '../../../src/api/json/lists.ts';
+import {
+  createCutter,
+  maxElementBytes,
+  type Outside,
+  parseListWithExactIds,
+} from '../../../src/api/json/cutter.ts';
 
 /** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
 function cut(
@@ -164,29 +168,6 @@ test('a short list comes out whole, wherever it is cut in two or in three', () =
       expect(elements).toEqual(list);
     }
   }
-});
-
-test('many elements are parsed in one call', () => {
-  const list = Array.from({ length: 500 }, (_, Id) => ({
-    Id,
-    Name: `zone-${Id}`,
-    Hostnames: [{ Id }, { Id }],
-  }));
-  const bytes = Buffer.from(JSON.stringify(list));
-  const lengths: number[] = [];
-  const cutter = createCutter('Items', (json) => {
-    const elements = JSON.parse(json) as unknown[];
-    lengths.push(elements.length);
-    return elements;
-  });
-  const elements: unknown[] = [];
-  for (let at = 0; at < bytes.length; at += 5_000)
-    cutter.push(bytes.subarray(at, at + 5_000), (element) => elements.push(element));
-  cutter.end();
-  expect(elements).toEqual(list);
-  // Two to see what they look like, and those in the last piece.
-  expect(lengths.filter((length) => length === 1).length).toBeLessThan(150);
-  expect(Math.max(...lengths)).toBeGreaterThan(50);
 });
 
 test('a broken element is a syntax error, and none that stands behind it is taken', () => {

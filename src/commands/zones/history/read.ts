@@ -29,6 +29,8 @@ export interface ReadSettings {
   readonly changed: readonly ChangedZone[];
   /** The zones that were compared. */
   readonly seen: ReadonlySet<string>;
+  /** Zones that the answer had, compared or not. */
+  readonly listed: number;
   /** Known zones that the key does not see any more. */
   readonly gone: readonly string[];
   /** All zones of the account were compared. */
@@ -56,8 +58,11 @@ export async function readSettings(cdn: SettingsReader, wanted: Wanted): Promise
   const [only] = zones?.length === 1 ? zones : [];
   const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
   const narrowed = name ? await readList(cdn, wanted, name) : undefined;
+  if (narrowed?.seen.size === 1) return narrowed;
   // A renamed zone is found by its id alone.
-  return narrowed?.seen.size === 1 ? narrowed : readList(cdn, wanted);
+  const found = await readList(cdn, wanted);
+  // An account seldom loses all of its zones: that none is left is believed when it is read twice.
+  return found.gone.length > 0 && found.listed === 0 ? readList(cdn, wanted) : found;
 }
 
 async function readList(
@@ -100,6 +105,7 @@ async function readList(
   return {
     changed: kept,
     seen,
+    listed,
     gone: isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [],
     isAll: isComplete && !ids,
     isOtherAccount,

@@ -76,6 +76,17 @@ describe.each(engines.both)('looks at settings on $name', ({ skip, emptyDatabase
       expect(await world.changes()).toHaveLength(3);
     });
 
+    test('an answer without any zone deletes nothing until it comes twice', async () => {
+      const world = await setUp(await emptyDatabase());
+      await world.look();
+      world.simulator.faults.add({ match: { path: /pullzone/ }, body: [] });
+      expect(await world.look()).toMatchObject({ zones: 3, first: 0 });
+      expect(await world.changes()).toEqual([]);
+      world.simulator.faults.add({ match: { path: /pullzone/ }, body: [], times: 2 });
+      expect(await world.look()).toMatchObject({ zones: 0 });
+      expect(await world.changes()).toHaveLength(3);
+    });
+
     test('a key of another account begins anew', async () => {
       const world = await setUp(await emptyDatabase());
       await world.look();
