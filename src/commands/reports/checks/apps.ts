@@ -1,7 +1,7 @@
 import type { AppSummary } from '../../../api/apps.ts';
 import { UserError } from '../../../errors.ts';
 import { isFailing } from '../../../views/apps.ts';
-import { formatInteger, formatMoney, formatNumber, pluralize } from '../../../views/blocks/format.ts';
+import { formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
 import { formatCell, renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
 import {
@@ -110,7 +110,19 @@ const ofApps = {
   next: (part: Part | undefined) => ({ label: 'Show app', command: part ? `app ${part.id}` : 'app' }),
 } as const;
 
-const fine = new Set(['active', 'progressing']);
+/** The set is open: a status that is not known is neither wrong nor fine. */
+const knownStatuses: ReadonlyMap<string, boolean> = new Map([
+  ['active', false],
+  ['progressing', false],
+  ['inactive', true],
+  ['failing', true],
+  ['suspended', true],
+]);
+
+function describeStatus(status: string): string {
+  if (status === 'unknown') return 'the CDN does not know its status';
+  return knownStatuses.has(status) ? status : `${status}, a status that is not known`;
+}
 
 export const appStatus = defineCondition({
   ...ofApps,
@@ -121,9 +133,9 @@ export const appStatus = defineCondition({
   describe: () => 'an app is not active',
   judge: (facts: AppFacts) =>
     judgeApps(facts, ({ status = 'unknown' }) => ({
-      text: status === 'unknown' ? 'the CDN does not know its status' : status,
+      text: describeStatus(status),
       wrongIf: 'not active or progressing',
-      isWrong: status === 'unknown' ? undefined : !fine.has(status),
+      isWrong: knownStatuses.get(status),
     })),
 });
 
@@ -158,19 +170,19 @@ export const appCost = defineCondition({
   name: 'app-cost',
   label: 'Cost of an app',
   words: /\bcosts?\b/iu,
-  threshold: moreThan('dollars a month', 50),
+  threshold: moreThan('a month, as the CDN reports it', 50, { hint: 'The CDN names no currency.' }),
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold }) => `an app costs more than ${formatMoney(threshold)} a month`,
+  describe: ({ threshold }) => `an app costs more than ${formatNumber(threshold)} a month`,
   judge: (facts: AppFacts, { threshold }: JudgeInput) =>
     judgeApps(facts, ({ monthlyCost: cost }) => ({
-      text: cost === undefined ? 'the CDN does not report its cost' : `${formatMoney(cost)} a month`,
-      wrongIf: `more than ${formatMoney(threshold)} a month`,
+      text: cost === undefined ? 'the CDN does not report its cost' : `costs ${formatNumber(cost)} a month`,
+      wrongIf: `more than ${formatNumber(threshold)} a month`,
       isWrong: cost === undefined ? undefined : cost > threshold,
       value: cost,
     })),
-  formatValue: (dollars) => formatMoney(dollars),
-  unit: 'Dollars a month',
+  formatValue: (cost) => formatNumber(cost),
+  unit: 'Cost a month',
 });
 
 /** `more`: apps of the chosen zones beyond the first twenty. */
@@ -216,7 +228,7 @@ export const appsDigest: DigestKind<'apps', AppsFigures> = {
     const charged =
       cost === undefined
         ? 'cost not reported'
-        : `${formatMoney(cost)} a month${formatDifference(cost, before, formatMoney)}`;
+        : `cost ${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
     const latency = apps.length === 1 ? apps[0]?.latency : undefined;
     const change = latency && describeChange(latency, formatNumber);
     return {
@@ -273,7 +285,7 @@ function listFindings(app: AppFigures): Finding[] {
   else if (average && hasMoved(average, noise.latency))
     add(4, ':snail:', `: average latency ${describeComparison(average, formatNumber)}`);
   if (cost && hasMoved(cost, noise.dollars))
-    add(5, ':moneybag:', `: ${describeComparison(cost, formatMoney, ' a month')}`);
+    add(5, ':moneybag:', `: cost ${describeComparison(cost, formatNumber, ' a month')}`);
   if (volumes && hasMoved(volumes, 0))
     add(5, ':floppy_disk:', `: volumes ${describeComparison(volumes, formatGigabytes)}`);
   return found;
@@ -291,13 +303,13 @@ function renderApps(apps: readonly AppFigures[], more: number, timeZone: string)
         id,
         formatCell(latency?.now, formatNumber),
         formatCell(average?.now, formatNumber),
-        formatCell(cost?.now, formatMoney),
+        formatCell(cost?.now, formatNumber),
         status || 'not reported',
         formatCell(volumes?.now, formatGigabytes),
       ]),
       total: apps.length + more,
     }),
-    note: 'Latency as the CDN reports it: it names no unit.',
+    note: 'Latency and cost as the CDN reports them: it names no unit and no currency.',
     chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
   };
 }

@@ -116,6 +116,17 @@ export function listMissing(missing: Iterable<string>, skipped: number): Evidenc
   ];
 }
 
+/** An empty list may be a fault of the CDN: it does not say that all is well. @throws UserError */
+export function assertListed<List extends { readonly zones: readonly unknown[]; readonly skipped: number }>(
+  list: List,
+): List {
+  if (list.zones.length > 0 || list.skipped > 0) return list;
+  throw new UserError(
+    'The CDN lists no zones at all.',
+    'Look in its control panel: `/cdn zones` asks again.',
+  );
+}
+
 export function createNoneThereError(): UserError {
   return new UserError(
     'None of the zones of this alert is in the account any more.',

@@ -58,6 +58,11 @@ export class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
+/** The CDN listed no zone at all, although it did before. */
+export class EmptyList extends Error {
+  override readonly name = 'EmptyList';
+}
+
 /** Lines of a chart; the points of further parts are not stored. */
 const mostCharted = 6;
 

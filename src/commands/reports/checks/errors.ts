@@ -21,6 +21,7 @@ import { type ErrorCounts, otherCodes, rememberedDays } from '../accounts/error-
 import type { AccountReads } from '../accounts/reads.ts';
 import type { Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
 import {
+  assertListed,
   createNoneThereError,
   defineCondition,
   describeUnread,
@@ -283,8 +284,11 @@ const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately
 
 const ofLogs = {
   withoutTarget,
-  read: async ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) =>
-    readLogs(account, await listZones(account, subject.targets)),
+  read: async ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) => {
+    const listed = await listZones(account, subject.targets);
+    assertListed({ ...listed, skipped: listed.notes.length });
+    return readLogs(account, listed);
+  },
   // The id of a part begins with its zone's.
   next: (part: Part | undefined) => ({
     label: 'Show errors',

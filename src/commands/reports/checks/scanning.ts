@@ -106,6 +106,8 @@ interface ScanFigures {
   readonly days: number;
   readonly scanned?: number | undefined;
   readonly blocked?: number | undefined;
+  /** Some of these days do not say how many were blocked. */
+  readonly isPartial?: boolean;
   readonly perDay?: Comparison | undefined;
   /** Of the files scanned, where that is meaningful, from 0 to 1. */
   readonly share?: Comparison | undefined;
@@ -136,6 +138,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
     });
     const blocked = sumReported(scans.map((one) => one.blocked));
     const scanned = sumReported(scans.map((one) => one.scanned));
+    const isPartial = scans.some((one) => one.isPartial);
     const days = Math.max(0, ...scans.map((one) => one.days));
     const last = scans
       .flatMap((one) => one.last ?? [])
@@ -144,7 +147,9 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
     const when = last === undefined ? '' : ` ${days > 1 ? 'in' : 'on'} ${describeDays(last, days)}`;
     const share = shareOf(blocked, scanned) === undefined ? '' : formatPercent(blocked ?? 0, scanned ?? 0);
     const numbers = [
-      blocked === undefined ? '*Blocked uploads:* not reported' : `*${pluralize(blocked, 'upload')} blocked*`,
+      blocked === undefined
+        ? '*Blocked uploads:* not reported'
+        : `*${isPartial ? 'At least ' : ''}${pluralize(blocked, 'upload')} blocked*`,
       scanned === undefined
         ? 'files scanned: not reported'
         : `${pluralize(scanned, 'file')} scanned${when}${share && ` (${share})`}`,
@@ -201,6 +206,7 @@ function compareDays(
     sumReported(
       Array.from({ length: days }, (_, index) => byDay.get(shiftDay(last, -daysBack - index))?.[member]),
     );
+  const reported = Array.from({ length: days }, (_, nth) => byDay.get(shiftDay(last, -nth))?.blockedRequests);
   const compare = (read: (daysBack: number) => number | undefined): Comparison | undefined => {
     const value = read(0);
     return value === undefined ? undefined : { now: value, before: read(days), weekBefore: read(7) };
@@ -220,6 +226,7 @@ function compareDays(
     last,
     scanned: sum('filesScanned'),
     blocked: sum('blockedRequests'),
+    ...(reported.includes(undefined) && { isPartial: true }),
     perDay: perDay && { ...perDay, usual: findOutlier(perDay.now, outlier) },
     share: compare((daysBack) => shareOf(sum('blockedRequests', daysBack), sum('filesScanned', daysBack))),
   };
@@ -244,13 +251,17 @@ function describeDays(last: string, days: number): string {
   return days > 1 ? `${days} days to ${formatShortDay(last)}` : formatShortDay(last);
 }
 
-function renderScan({ id, scanned, blocked, last, days, perDay }: ScanFigures, isToldAbove: boolean): string {
+function renderScan(
+  { id, scanned, blocked, isPartial, last, days, perDay }: ScanFigures,
+  isToldAbove: boolean,
+): string {
   const when = last === undefined ? 'no day reported' : describeDays(last, days);
   const [uploads, files] = [blocked, scanned].map((one) =>
     one === undefined ? 'not reported' : formatInteger(one),
   );
+  const least = isPartial && blocked !== undefined ? 'at least ' : '';
   const isReported = blocked !== undefined || scanned !== undefined;
-  const numbers = isReported ? `*${uploads}* blocked of ${files} files scanned` : 'Nothing reported';
+  const numbers = isReported ? `*${least}${uploads}* blocked of ${files} files scanned` : 'Nothing reported';
   const compared = isToldAbove ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
   return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}${compared}`;
 }
@@ -261,7 +272,7 @@ function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {
   if (all.every((blocked) => blocked === 0)) return [];
   return renderChart({
     kind: 'bar',
-    title: `Blocked uploads: ${formatInteger(Math.max(...all))} on the worst day`,
+    title: `Blocked uploads, ${formatShortDay(days[0] ?? '')}–${formatShortDay(days.at(-1) ?? '')}: ${formatInteger(Math.max(...all))} on the worst day`,
     unit: 'Blocked uploads a day',
     labels: days.map(formatShortDay),
     series: scans

@@ -168,7 +168,7 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { 
       since: [since],
       findings: [...Map.groupBy(changes, ({ zoneId }) => zoneId).values()].map((ofZone) => ({
         weight: 4,
-        line: (mostNames) => describeZone(ofZone, mostNames),
+        line: (mostNames) => describeZone(ofZone, mostNames, more > 0),
       })),
       number: describeTotal(figures),
       compared: '',
@@ -214,10 +214,10 @@ function describeTotal({ since, zones, total, changes }: SettingsFigures): strin
 }
 
 /** The newest changes of a zone: `shop: TLS 1.0 off → on, and 2 more`. */
-function describeZone(changes: readonly ChangeFigures[], mostNames: number): string {
+function describeZone(changes: readonly ChangeFigures[], mostNames: number, isCut: boolean): string {
   const shown = changes.slice(0, Math.max(1, Math.min(mostNames, 3)));
   const words = shown.map(({ setting, change }) => escapeMrkdwn(`${setting} ${change}`, 160));
   const more = changes.length - shown.length;
-  const rest = more > 0 ? `, and ${formatInteger(more)} more` : '';
+  const rest = more > 0 ? `, and ${isCut ? 'at least ' : ''}${formatInteger(more)} more` : '';
   return `:pencil2: *${escapeMrkdwn(changes[0]?.zone ?? '', 60)}*: ${words.join(', ')}${rest}`;
 }

@@ -24,7 +24,7 @@ import {
   renderTrend,
 } from '../../../views/reports/digests/comparisons.ts';
 import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
-import type { CollectInput, CollectResult, DigestKind } from './digest-kind.ts';
+import { type CollectInput, type CollectResult, type DigestKind, EmptyList } from './digest-kind.ts';
 import {
   apartMs,
   type Comparison,
@@ -53,6 +53,8 @@ interface ZoneFigures {
   /** Bytes and dollars of this month; absent where no zone reports any. */
   readonly used?: number | undefined;
   readonly charges?: number | undefined;
+  /** They are sums of some zones only: others do not report theirs. */
+  readonly partial?: readonly ('used' | 'charges')[] | undefined;
   /** Those of the previous run, where they are of this month. */
   readonly chargesBefore?: number | undefined;
   readonly attention: number;
@@ -76,7 +78,12 @@ interface ZoneFigures {
 }
 
 type ByState = Readonly<Record<Attention, NamedGroup>>;
-type ZoneUse = Named & { readonly used?: number | undefined; readonly limit?: number | undefined };
+type ZoneUse = Named & {
+  readonly used?: number | undefined;
+  readonly limit?: number | undefined;
+  /** What the CDN does not report: whether it delivers, or its limit. */
+  readonly unreported?: readonly ('state' | 'limit')[] | undefined;
+};
 /** `isNew`: the digest has not reported it yet. */
 type LimitFigures = Named & {
   readonly used: number;
@@ -95,6 +102,8 @@ interface ZoneBaseline {
   readonly ids: string;
   readonly names: string;
   readonly flags: string;
+  /** The last reading listed no zone at all: the next one decides. */
+  readonly isEmpty?: true;
 }
 
 /** Why a zone needs attention, and what was reported of its monthly limit: a bit each, stored. */
@@ -147,12 +156,13 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
   describe(figures, timeZone) {
     const { since, zones, used, charges, chargesBefore, attention, perDay, chargesPerDay, skipped } = figures;
     const onlyChargesMoved = hasMoved(chargesPerDay, noise.dollars) && !hasMoved(perDay, noise.bytes);
+    const least = (sum: 'used' | 'charges'): string => (figures.partial?.includes(sum) ? 'at least ' : '');
     const numbers = [
       `*${pluralize(zones, 'zone')}*`,
-      used === undefined ? 'bandwidth not reported' : `${formatBytes(used)} this month`,
+      used === undefined ? 'bandwidth not reported' : `${least('used')}${formatBytes(used)} this month`,
       charges === undefined
         ? 'charges not reported'
-        : `${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
+        : `${least('charges')}${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
       attention > 0 &&
         `:warning: ${formatInteger(attention)} ${attention === 1 ? 'needs' : 'need'} attention`,
       skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
@@ -188,6 +198,13 @@ async function collectZones(
   const isOtherAccount =
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
   const before = isOtherAccount ? undefined : known;
+  // An empty list is told once a second run has found the same.
+  if (baseline && all.length === 0 && skipped === 0 && baseline.ids !== '' && !baseline.isEmpty)
+    return {
+      figures: undefined,
+      baseline: { ...baseline, isEmpty: true },
+      failures: [{ reason: new EmptyList() }],
+    };
   const at = now.toISOString();
   const since = before && baseline ? baseline.since : at;
   const past = findEarlier(input, (found, at) =>
@@ -218,6 +235,7 @@ async function collectZones(
     skipped,
     used,
     charges,
+    partial: listPartial(zones),
     chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     perDay,
     chargesPerDay,
@@ -225,6 +243,7 @@ async function collectZones(
       ...toNamed(zone),
       used: bandwidthOf(zone),
       limit: zone.bandwidthLimit,
+      unreported: listUnreported(zone),
       perDay: compareRate(past, now, {
         used: zone.bandwidthUsed,
         find: ({ busiest }) => busiest.find(({ id }) => id === zone.id),
@@ -293,7 +312,7 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
     flags.push(characters.charAt(are));
     const troubled = byUrgency[urgency.findIndex((flag) => hasFlag(are, flag))];
     if (troubled && troubled.length < mostTroubled)
-      troubled.push({ ...toNamed(zone), flags: are, used, limit });
+      troubled.push({ ...toNamed(zone), flags: are, used, limit, unreported: listUnreported(zone) });
     if (before?.has(zone.id)) missing.delete(zone.id);
     else add(news.joined, zone);
     if (were === are) continue;
@@ -318,6 +337,20 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
       .slice(0, mostLimits),
     news,
   };
+}
+
+function listUnreported({ enabled, suspended = false, bandwidthLimit, isUnlimited }: ZoneSummary) {
+  const unreported: ('state' | 'limit')[] = [];
+  if (enabled === undefined && !suspended) unreported.push('state');
+  if (bandwidthLimit === undefined && !isUnlimited) unreported.push('limit');
+  return unreported.length > 0 ? unreported : undefined;
+}
+
+function listPartial(zones: readonly ZoneSummary[]) {
+  const partial: ('used' | 'charges')[] = [];
+  if (zones.some(({ bandwidthUsed }) => bandwidthUsed === undefined)) partial.push('used');
+  if (zones.some((zone) => zone.charges === undefined)) partial.push('charges');
+  return partial.length > 0 ? partial : undefined;
 }
 
 /** A missing certificate is fixed by hostname. */
@@ -454,7 +487,7 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
     caption: 'What needs attention, then the busiest',
     columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
     rows: [...troubled, ...others].slice(0, mostRows).map((zone: ZoneFigures['troubled'][number]) => {
-      const { id, name, used, limit } = zone;
+      const { id, name, used, limit, unreported } = zone;
       const rate = rates.get(id);
       return [
         name || `zone ${id}`,
@@ -462,7 +495,7 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
         formatCell(used, formatBytes),
         limit !== undefined && limit > 0 && used !== undefined
           ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
-          : { number: 0, text: 'no limit' },
+          : { number: 0, text: unreported?.includes('limit') ? 'not reported' : 'no limit' },
         ...(hasRates
           ? [rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes)]
           : []),
@@ -473,7 +506,7 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
 
 /** `disabled, at limit`, `limit on 27 Nov`, `fine` */
 function explainFlags(
-  { flags, used = 0, limit = 0 }: ZoneFigures['troubled'][number],
+  { flags, used = 0, limit = 0, unreported }: ZoneFigures['troubled'][number],
   reaches: string | undefined,
 ): string {
   const isNear = hasFlag(flags, 'near-limit') && !hasFlag(flags, 'limit-reached');
@@ -486,5 +519,5 @@ function explainFlags(
       (reaches ? `limit on ${formatShortDay(reaches.slice(0, 10))}` : 'limit this month'),
     hasFlag(flags, 'no-certificate') && 'no certificate',
   ];
-  return join(reasons, ', ') || 'fine';
+  return join(reasons, ', ') || (unreported?.includes('state') ? 'state not reported' : 'fine');
 }

@@ -7,6 +7,7 @@ import { truncate } from '../../../views/blocks/text.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import type { Condition, Evidence, LookInput, Observation } from '../alerts/conditions/condition.ts';
 import {
+  assertListed,
   createNoneThereError,
   defineCondition,
   type JudgeInput,
@@ -43,7 +44,7 @@ interface ZoneCondition<Name extends string>
 }
 
 function readZones({ account }: Pick<LookInput<unknown>, 'account'>): Promise<ZoneList> {
-  return account.pullZones.all();
+  return account.pullZones.all().then(assertListed);
 }
 
 function defineZoneCondition<Name extends string>(condition: ZoneCondition<Name>) {
@@ -151,11 +152,11 @@ function judgeUse(
   wrongIf: string,
   judge: (used: number, limit: number) => Omit<ZoneFigure, 'name' | 'wrongIf'>,
 ): readonly ZoneFigure[] {
-  const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
-  if (limit === undefined) return [];
+  const { bandwidthUsed: used, bandwidthLimit: limit, isUnlimited = false } = zone;
+  if (isUnlimited) return [];
   const about = { name: nameZone(zone), wrongIf };
-  if (used !== undefined) return [{ ...about, ...judge(used, limit) }];
-  const is = `use not reported, of ${formatBytes(limit)}`;
+  if (used !== undefined && limit !== undefined) return [{ ...about, ...judge(used, limit) }];
+  const is = limit === undefined ? 'limit not reported' : `use not reported, of ${formatBytes(limit)}`;
   return [{ ...about, is, isWrong: false, isUnknown: true, severity: -1 }];
 }
 

@@ -94,13 +94,16 @@ export function renderSections(
   const describedSince = describeSince(since, timeZone);
   if (isUnchanged) {
     const what = sections.map(({ number }) => number).join(' · ');
-    const line = what ? `:zzz: Nothing changed${describedSince}: ${what}` : 'Nothing to report.';
+    const line = what ? `:zzz: No notable change${describedSince}: ${what}` : 'Nothing to report.';
     return { top: renderLines([line]), thread: [], quiet, isFirst };
   }
   // The line of a zone that makes up the whole total says the same as the total's.
   const hidesTotals = findings.some(({ isWholeTotal }) => isWholeTotal);
   const numbers = sections.map(({ number, compared }) => ({ number, compared: hidesTotals ? '' : compared }));
-  const news = listLines(findings, mostNames);
+  // Of several subjects the first change of each comes first.
+  const firsts = sections.flatMap((one) => one.findings.find(({ line }) => line) ?? []);
+  const inOrder = findings.filter((one) => firsts.includes(one));
+  const news = listLines([...new Set([...inOrder, ...findings])], mostNames);
   const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
   const heading = isOnlyNew ? [{ number: `*New${describedSince}*`, compared: '' }] : numbers;
   const details = sections.flatMap(({ label, findings, detail }) => {
@@ -118,7 +121,7 @@ export function renderSections(
     return message(title, [section(text), ...table, ...(detail === lead ? [] : chart), context(note)]);
   });
   return {
-    top: renderLines(listTop(heading, news, unread), lead?.chart),
+    top: renderLines(listTop(heading, news, unread, firsts.length), lead?.chart),
     thread: [...thread, ...renderUnread(unread)],
     quiet,
     isFirst,
@@ -139,19 +142,20 @@ function describeSince(since: readonly (string | undefined)[], timeZone: string)
   return oldest === undefined ? '' : ` since ${formatRunTime(new Date(oldest), timeZone)}`;
 }
 
-/** Numbers, then changes, then what could not be read. Lines that do not fit are counted; the thread has them. */
+/** Numbers, then changes, at least so many, then what could not be read. Lines that do not fit are counted; the thread has them. */
 function listTop(
   numbers: readonly Pick<Section, 'number' | 'compared'>[],
   changes: readonly string[],
   unread: readonly Unread[],
+  least: number,
 ): string[] {
   const missing = unread.length > 0 ? [renderUnreadLine(unread)] : [];
-  const room = mostLines - numbers.length - missing.length;
+  const room = Math.max(mostLines - numbers.length - missing.length, least);
   // With several sections their comparisons would take the room of what changed.
   const compared = numbers.map((one) => one.compared).filter(Boolean);
   const ownLine = numbers.length === 1 ? compared.slice(0, Math.min(1, room)) : [];
   const left = room - ownLine.length;
-  const shown = changes.length > left ? changes.slice(0, Math.max(0, left - 1)) : changes;
+  const shown = changes.length > left ? changes.slice(0, Math.max(least, left - 1)) : changes;
   const more = changes.length - shown.length;
   const rest = [...(more > 0 ? [`and ${formatInteger(more)} more in the thread`] : []), ...missing];
   return [

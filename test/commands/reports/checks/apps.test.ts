@@ -44,6 +44,18 @@ test('status: anything but active and progressing is wrong; unknown and gone are
   await expect(world.createLook('app-status')()).rejects.toThrow('No zone is linked to an app');
 });
 
+test('a status that is not known is no failure', async () => {
+  const world = await start({ status: 'Draining' }, { status: 'active' });
+  const found = await world.createLook('app-status', { targets: ['app0', 'app1'] })();
+  expect(found).toMatchObject({ parts: [], unread: ['app0'] });
+  expect(listEvidence(found)).toMatchInlineSnapshot(`
+    [
+      "app app0: draining, a status that is not known | not active or progressing",
+      "app app1: active | not active or progressing",
+    ]
+  `);
+});
+
 test('latency and cost: above the threshold, not at it; one that is not reported is neither', async () => {
   const missing = { currentLatency: undefined, monthlyCost: undefined } as unknown as Partial<App>;
   const world = await start(
@@ -55,7 +67,7 @@ test('latency and cost: above the threshold, not at it; one that is not reported
   expect(listParts(latency)).toEqual(['app app1: latency 500.5, 40 on average']);
   expect(latency).toMatchObject({ value: 500.5, unread: ['app2'] });
   const cost = await world.createLook('app-cost')();
-  expect(listParts(cost)).toEqual(['app app1: $50.01 a month']);
+  expect(listParts(cost)).toEqual(['app app1: costs 50.01 a month']);
   expect(cost).toMatchObject({ value: 50.01, unread: ['app2'] });
   const only = world.createLook('app-latency', { targets: ['app2'] });
   await expect(only()).rejects.toThrow('does not report its latency');

@@ -136,3 +136,29 @@ test('charges: of all or of chosen zones together; one that is not reported is s
   expect(listParts(one)).toEqual(['1 zone: $60.00 this month']);
   await expect(world.createLook('charges', { targets: ['1003'] })()).rejects.toThrow('reports no charges');
 });
+
+test.each(['zone-state', 'zone-limit', 'charges', 'errors'] as const)(
+  '%s: a list without any zone does not say that all is well',
+  async (name) => {
+    const world = await startLooks(await embedded.emptyDatabase(), [{ Name: 'shop' }]);
+    const look = world.createLook(name);
+    await look();
+    world.later(dayMs);
+    world.remove(1001);
+    await expect(look()).rejects.toThrow('The CDN lists no zones at all');
+  },
+);
+
+test('limit: one that is not reported is not “no limit”', async () => {
+  const world = await startLooks(await embedded.emptyDatabase(), [{ Name: 'shop' }, { Name: 'docs' }]);
+  world.change(1001, { MonthlyBandwidthLimit: undefined as unknown as number });
+  world.change(1002, { MonthlyBandwidthLimit: 100 * GB, MonthlyBandwidthUsed: GB });
+  const found = await world.createLook('zone-limit')();
+  expect(found).toMatchObject({ parts: [], unread: ['1001'] });
+  expect(listEvidence(found)).toMatchInlineSnapshot(`
+    [
+      "shop: limit not reported | 90 % or more",
+      "docs: 1 %: 1 GB of 100 GB | 90 % or more",
+    ]
+  `);
+});

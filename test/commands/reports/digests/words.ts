@@ -14,7 +14,7 @@ export const says = {
   skipped: (due = '') => new RegExp(`^:zzz: Skipped while the bot was down: the digest of ${due}`),
   missed: (runs: number) => new RegExp(`Skipped while the bot was down: ${runs} runs before this one`),
   isFirst: /first run: the next one says what changed/,
-  unchanged: /Nothing changed/,
+  unchanged: /No notable change/,
   newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
   notMade: /could not be made/,
   /** A notice names its reason in the words of every answer. */

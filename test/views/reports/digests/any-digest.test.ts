@@ -60,6 +60,7 @@ const zones = arbitraryFigures<NonNullable<Collected['zones']>>({
   skipped: fc.nat({ max: 3 }),
   used: maybe(amount),
   charges: maybe(amount),
+  partial: maybe(fc.subarray(['used', 'charges'] as const)),
   attention: fc.nat(),
   chargesBefore: maybe(amount),
   perDay: maybe(compared),
@@ -127,6 +128,7 @@ const scan = arbitraryFigures<NonNullable<Collected['scanning']>[number]>({
   days: fc.integer({ min: 1, max: 7 }),
   scanned: maybe(amount),
   blocked: maybe(amount),
+  isPartial: maybe(fc.constant(true)),
   perDay: maybe(compared),
   share: maybe(compared),
   trend: list(fc.tuple(fc.constantFrom('2026-11-03', '2024-02-29'), maybeNull(fc.nat())), 14),
@@ -196,7 +198,8 @@ test('any figures are a few lines and a thread that Slack takes', () => {
       // What is stored is what is drawn.
       expect(JSON.parse(JSON.stringify(found))).toEqual(found);
       const { top, thread } = renderDigest(found, { only, timeZone });
-      expect(top.text.split('\n').length).toBeLessThanOrEqual(6);
+      // A number and a change of each subject, what is more, and what was not read.
+      expect(top.text.split('\n').length).toBeLessThanOrEqual(12);
       expect(top.blocks?.length).toBeLessThanOrEqual(4);
       expect(thread.length).toBeLessThanOrEqual(6);
       for (const message of [top, ...thread]) {

@@ -24,7 +24,7 @@ test('flat: one line', async () => {
   );
   expect(told.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Thu 5 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
+      ":zzz: No notable change since Thu 5 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
     ]
   `);
   expect(told.thread).toEqual([]);
@@ -64,7 +64,7 @@ test('a trend of a few per cent a day is no change from one day to the next', as
   );
   expect(told.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Sun 8 Nov 09:00: *2 zones* · 370 GB this month · $3.70 so far (+$0.50)",
+      ":zzz: No notable change since Sun 8 Nov 09:00: *2 zones* · 370 GB this month · $3.70 so far (+$0.50)",
     ]
   `);
 });
@@ -83,13 +83,13 @@ test('weekends are quiet every week: that is no change', async () => {
   );
   expect(saturday.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Fri 6 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
+      ":zzz: No notable change since Fri 6 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)",
     ]
   `);
   const sunday = await (await createDigestScenario()).runDaily('2026-11-02', bandwidthPerRun(...amounts));
   expect(sunday.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Sat 14 Nov 09:00: *2 zones* · 470 GB this month · $4.70 so far (+$0.10)",
+      ":zzz: No notable change since Sat 14 Nov 09:00: *2 zones* · 470 GB this month · $4.70 so far (+$0.10)",
     ]
   `);
 });
@@ -101,7 +101,7 @@ test('zero: no zones, and nothing to divide by', async () => {
   ]);
   expect(told.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Tue 3 Nov 09:00: *No zones*",
+      ":zzz: No notable change since Tue 3 Nov 09:00: *No zones*",
     ]
   `);
 });
@@ -127,7 +127,7 @@ test('run again a minute later, nothing changed, and the next run still counts a
   const again = await digest.run('2026-11-04T09:01:00Z');
   expect(again.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Wed 4 Nov 09:00: *2 zones* · 140 GB this month · $1.40 so far",
+      ":zzz: No notable change since Wed 4 Nov 09:00: *2 zones* · 140 GB this month · $1.40 so far",
     ]
   `);
   const next = await digest.runDaily('2026-11-05', bandwidthPerRun(280));

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createDigestScenario, makeZone } from '../../../../support/digests/scenario.ts';
+import type { PullZone } from '../../../../../simulator/cdn/zone-fields.ts';
+import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../../support/digests/scenario.ts';
 
 test('upload scanning by the CDN’s own days', async () => {
   const overview = Object.fromEntries(
@@ -40,9 +41,27 @@ test('upload scanning by the CDN’s own days', async () => {
   `);
   expect(told.charts).toMatchInlineSnapshot(`
     [
-      "Blocked uploads: 40 on the worst day (bar, Blocked uploads a day): Shield zone 501 27 Oct 2, 28 Oct 2, 29 Oct 2, 30 Oct 2, 31 Oct 2, 1 Nov 2, 2 Nov 2, 3 Nov 2, 4 Nov 2, 5 Nov 2, 6 Nov 2, 7 Nov 2, 8 Nov 2, 9 Nov 40",
+      "Blocked uploads, 27 Oct–9 Nov: 40 on the worst day (bar, Blocked uploads a day): Shield zone 501 27 Oct 2, 28 Oct 2, 29 Oct 2, 30 Oct 2, 31 Oct 2, 1 Nov 2, 2 Nov 2, 3 Nov 2, 4 Nov 2, 5 Nov 2, 6 Nov 2, 7 Nov 2, 8 Nov 2, 9 Nov 40",
     ]
   `);
+});
+
+test('a day that does not say how many uploads were blocked is not counted as none', async () => {
+  const day = { filesScanned: 100, loggedRequests: 0 };
+  const scans = await createDigestScenario(
+    { kinds: ['scanning'], targets: { zones: [], shieldZones: ['501'], apps: [] } },
+    {
+      shieldZones: [
+        { id: 501, plan: 'advanced', overview: { '09-11-2026': { ...day, blockedRequests: 4 } } },
+      ],
+    },
+  );
+  await scans.run('2026-11-10T09:00:00Z');
+  const [zone] = scans.data.shieldZones;
+  if (zone) zone.overview = { ...zone.overview, '11-11-2026': { ...day, blockedRequests: 7 } };
+  expect((await scans.run('2026-11-12T09:00:00Z')).top[0]).toBe(
+    '*At least 7 uploads blocked* · 100 files scanned in 2 days to 11 Nov (7 %)',
+  );
 });
 
 test('apps: status, latency and cost against the previous run', async () => {
@@ -64,7 +83,7 @@ test('apps: status, latency and cost against the previous run', async () => {
   const first = await apps.run('2026-11-03T09:00:00Z');
   expect(first.top).toMatchInlineSnapshot(`
     [
-      "*2 apps* · $7.14 a month",
+      "*2 apps* · cost 7.14 a month",
     ]
   `);
   apps.data.apps[0] = {
@@ -77,10 +96,10 @@ test('apps: status, latency and cost against the previous run', async () => {
   const second = await apps.run('2026-11-04T09:00:00Z');
   expect(second.top).toMatchInlineSnapshot(`
     [
-      "*2 apps* · $12.57 a month (+$5.43) · :red_circle: 1 failing",
+      "*2 apps* · cost 12.57 a month (+5.43) · :red_circle: 1 failing",
       ":red_circle: App \`app0api00000001\` is failing, was active",
       ":snail: App \`app0api00000001\`: average latency 90, +125 % on the previous run",
-      ":moneybag: App \`app0api00000001\`: $9.00 a month, +152 % on the previous run",
+      ":moneybag: App \`app0api00000001\`: cost 9 a month, +152 % on the previous run",
     ]
   `);
   expect(second.thread).toMatchInlineSnapshot(`
@@ -88,10 +107,10 @@ test('apps: status, latency and cost against the previous run', async () => {
       "*App usage*
     :red_circle: App \`app0api00000001\` is failing, was active
     :snail: App \`app0api00000001\`: average latency 90, +125 % on the previous run
-    :moneybag: App \`app0api00000001\`: $9.00 a month, +152 % on the previous run
-    *app0api00000001* · 123.46 · 90 · $9.00 · failing · 30 GB
-    *app0idle0000003* · 41 · 40 · $3.57 · active · 30 GB
-    _Latency as the CDN reports it: it names no unit._",
+    :moneybag: App \`app0api00000001\`: cost 9 a month, +152 % on the previous run
+    *app0api00000001* · 123.46 · 90 · 9 · failing · 30 GB
+    *app0idle0000003* · 41 · 40 · 3.57 · active · 30 GB
+    _Latency and cost as the CDN reports them: it names no unit and no currency._",
     ]
   `);
 });
@@ -112,7 +131,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
       "*2 zones* · 0 B this month · $0.00 so far",
       "*8 origin errors* in 24 hours, in 2 of 2 zones",
       "*Upload scanning:* nothing reported",
-      "*1 app* · $18.40 a month · latency 240.9",
+      "*1 app* · cost 18.4 a month · latency 240.9",
     ]
   `);
   const same = await all.run('2026-11-04T09:00:00Z');
@@ -121,7 +140,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
       "*2 zones* · 0 B this month · $0.00 so far",
       "*5 origin errors* since Tue 3 Nov 09:00, in 2 of 2 zones",
       "*Upload scanning:* nothing reported",
-      "*1 app* · $18.40 a month · latency 240.9",
+      "*1 app* · cost 18.4 a month · latency 240.9",
       ":new: \`dns_lookup\` 2 times in shop",
       ":new: \`http_request_failure\` 1 time in docs",
     ]
@@ -133,9 +152,97 @@ test('several kinds in one digest: a number each, then what changed, in six line
       "*2 zones* · 0 B this month · $0.00 so far · :warning: 2 need attention",
       "*5 origin errors* since Wed 4 Nov 09:00, in 2 of 2 zones",
       "*Upload scanning:* nothing reported",
-      "*1 app* · $18.40 a month · latency 240.9",
+      "*1 app* · cost 18.4 a month · latency 240.9",
       ":no_entry: *2* newly suspended: shop, docs",
       ":rotating_light: *2* newly disabled: shop, docs",
+    ]
+  `);
+});
+
+test('the first change of each kind stands in the channel, however many another one has', async () => {
+  const all = await createDigestScenario(
+    {
+      kinds: ['zones', 'errors', 'apps'],
+      targets: { zones: [], shieldZones: [], apps: ['app0worker00002'] },
+    },
+    {
+      zones: [makeZone(1001, 'shop'), makeZone(1002, 'docs')],
+      originErrors: { entries: new Map(), count: 0 },
+    },
+  );
+  await all.run('2026-11-03T09:00:00Z');
+  all.data.zones = [makeZone(1001, 'shop', { Enabled: false, Suspended: true }), makeZone(1003, 'blog')];
+  const [app] = all.data.apps.filter(({ id }) => id === 'app0worker00002');
+  if (app) app.monthlyCost = 90;
+  logOriginErrors(all.data, '1001/2026-11-03', ['http_timeout', 40, 12]);
+  const { top } = await all.run('2026-11-04T09:00:00Z');
+  expect(top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 0 B this month · $0.00 so far · :warning: 1 needs attention",
+      "*40 origin errors* since Tue 3 Nov 09:00, in 1 of 2 zones",
+      "*1 app* · cost 90 a month (+71.6) · latency 240.9",
+      ":no_entry: Newly suspended: shop",
+      ":new: \`http_timeout\` 40 times in shop",
+      ":moneybag: App \`app0worker00002\`: cost 90 a month, 4.9 × as much as the previous run",
+      "and 4 more in the thread",
+    ]
+  `);
+});
+
+test('a list without any zone is told as not read; the next one decides', async () => {
+  const digest = await createDigestScenario({}, { zones: [makeZone(1001, 'shop')] });
+  await digest.run('2026-11-03T09:00:00Z');
+  digest.data.zones = [];
+  const first = await digest.run('2026-11-04T09:00:00Z');
+  expect([...first.top, ...first.thread]).toMatchInlineSnapshot(`
+    [
+      ":grey_question: Not read: zones overview, more in the thread",
+      "*What could not be read*
+    • zones overview: The CDN lists no zones at all; before it did. The next run says whether they are gone.",
+    ]
+  `);
+  expect((await digest.run('2026-11-05T09:00:00Z')).top).toMatchInlineSnapshot(`
+    [
+      "*No zones*",
+      ":heavy_minus_sign: Gone: shop",
+    ]
+  `);
+  // One that comes back before is no news.
+  const back = await createDigestScenario({}, { zones: [makeZone(1001, 'shop')] });
+  await back.run('2026-11-03T09:00:00Z');
+  const zones = back.data.zones.splice(0);
+  await back.run('2026-11-04T09:00:00Z');
+  back.data.zones.push(...zones);
+  expect((await back.run('2026-11-05T09:00:00Z')).top).toMatchInlineSnapshot(`
+    [
+      ":zzz: No notable change since Tue 3 Nov 09:00: *1 zone* · 0 B this month · $0.00 so far",
+    ]
+  `);
+});
+
+test('what the CDN does not report is no zero, no “fine” and no “no limit”', async () => {
+  const unreported = { Enabled: null, MonthlyBandwidthLimit: null, MonthlyCharges: null };
+  const digest = await createDigestScenario(
+    {},
+    {
+      zones: [
+        makeZone(1001, 'shop', {
+          ...unreported,
+          MonthlyBandwidthUsed: 4 * GB,
+        } as unknown as Partial<PullZone>),
+        makeZone(1002, 'docs', { MonthlyBandwidthUsed: 2 * GB, MonthlyCharges: 3 }),
+        makeZone(1003, 'blog', { MonthlyBandwidthUsed: null } as unknown as Partial<PullZone>),
+      ],
+    },
+  );
+  const told = await digest.run('2026-11-03T09:00:00Z');
+  expect([...told.top, ...told.thread]).toMatchInlineSnapshot(`
+    [
+      "*3 zones* · at least 6 GB this month · at least $3.00 so far",
+      "*Zones*
+    *shop* · state not reported · 4 GB · not reported
+    *docs* · fine · 2 GB · no limit
+    _Months are UTC, as the CDN counts them._",
     ]
   `);
 });

@@ -23,7 +23,7 @@ test('a month begins anew: nothing fell', async () => {
   const told = await (await createDigestScenario()).runDaily('2026-11-29', bandwidthPerRun(1160, 1200, 15));
   expect(told.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Mon 30 Nov 09:00: *2 zones* · 15 GB this month · $0.15 so far",
+      ":zzz: No notable change since Mon 30 Nov 09:00: *2 zones* · 15 GB this month · $0.15 so far",
     ]
   `);
 });
@@ -36,18 +36,18 @@ test('the first minute of a month: no rate of a minute, no forecast, and the day
   ];
   expect((await at(...midnight))?.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Mon 30 Nov 00:01: *2 zones* · 500 MB this month · $0.01 so far",
+      ":zzz: No notable change since Mon 30 Nov 00:01: *2 zones* · 500 MB this month · $0.01 so far",
     ]
   `);
   // The CDN may need a moment to begin anew.
   expect((await at(...midnight.slice(0, 2), ['2026-12-01T00:01:00Z', 1201]))?.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Mon 30 Nov 00:01: *2 zones* · 1.2 TB this month · $12.01 so far",
+      ":zzz: No notable change since Mon 30 Nov 00:01: *2 zones* · 1.2 TB this month · $12.01 so far",
     ]
   `);
   expect((await at(...midnight, ['2026-12-02T00:01:00Z', 150]))?.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Tue 1 Dec 00:01: *2 zones* · 150 GB this month · $1.50 so far (+$1.49)",
+      ":zzz: No notable change since Tue 1 Dec 00:01: *2 zones* · 150 GB this month · $1.50 so far (+$1.49)",
     ]
   `);
 });
@@ -60,7 +60,7 @@ test('once a month: what was used on the first is no growth since the first befo
   );
   expect(told?.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Sun 1 Nov 09:00: *2 zones* · 16 GB this month · $0.16 so far",
+      ":zzz: No notable change since Sun 1 Nov 09:00: *2 zones* · 16 GB this month · $0.16 so far",
     ]
   `);
 });
@@ -72,7 +72,7 @@ test('a leap day is a day: the rate and the limit’s day count it', async () =>
   );
   expect(leap.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Mon 28 Feb 09:00: *1 zone* · 464 GB this month · $0.00 so far · :warning: 1 needs attention",
+      ":zzz: No notable change since Mon 28 Feb 09:00: *1 zone* · 464 GB this month · $0.00 so far · :warning: 1 needs attention",
     ]
   `);
   const digest = await createDigestScenario();
@@ -98,7 +98,7 @@ test('missed runs: what was used in days without a run is told by the day', asyn
   );
   expect(told?.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Wed 4 Nov 09:00: *2 zones* · 380 GB this month · $3.80 so far (+$2.00)",
+      ":zzz: No notable change since Wed 4 Nov 09:00: *2 zones* · 380 GB this month · $3.80 so far (+$2.00)",
     ]
   `);
 });

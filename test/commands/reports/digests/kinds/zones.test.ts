@@ -11,7 +11,7 @@ test('a monthly limit: foretold once there is enough of the month, told once, th
   const early = await (await createDigestScenario()).runDaily('2026-11-02', limitedBandwidthPerRun(20, 44));
   expect(early.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Mon 2 Nov 09:00: *1 zone* · 44 GB this month · $0.00 so far",
+      ":zzz: No notable change since Mon 2 Nov 09:00: *1 zone* · 44 GB this month · $0.00 so far",
     ]
   `);
   const foretold = await (await createDigestScenario()).runDaily(
@@ -31,7 +31,7 @@ test('a monthly limit: foretold once there is enough of the month, told once, th
   );
   expect(again.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Wed 4 Nov 09:00: *1 zone* · 83 GB this month · $0.00 so far",
+      ":zzz: No notable change since Wed 4 Nov 09:00: *1 zone* · 83 GB this month · $0.00 so far",
     ]
   `);
   const reached = await (await createDigestScenario()).runDaily(
@@ -115,7 +115,7 @@ test('with a name or without, what is wrong again and again is told once', async
   ]);
   expect(told.top).toMatchInlineSnapshot(`
     [
-      ":zzz: Nothing changed since Tue 3 Nov 09:00: *1 zone* · 0 B this month · $0.00 so far · :warning: 1 needs attention",
+      ":zzz: No notable change since Tue 3 Nov 09:00: *1 zone* · 0 B this month · $0.00 so far · :warning: 1 needs attention",
     ]
   `);
 });
