@@ -1,6 +1,7 @@
 import { personKey, tenantId } from '../auth/identity.ts';
 import { decidePosting } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
+import { canBeLifted, describeLift, readCode, readPlaceCode } from '../outbox/classify-failure.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
@@ -152,7 +153,7 @@ async function requireOwnAudience(channel: string, { sharing, authorizer }: Cont
 function explainUnposted(
   outcome: Exclude<views.ShareOutcome, 'posted' | 'post-only'>,
   channel: string,
-  again: string,
+  typed: string,
 ): UserError {
   if (outcome === 'repeated')
     return new UserError(`This is in <#${channel}> already, or on its way.`, 'It is shown once.');
@@ -161,14 +162,28 @@ function explainUnposted(
       `Slack gave no answer, so this may be in <#${channel}> or not.`,
       'Look there before you share it again.',
     );
-  if (outcome.refused === 'ratelimited')
+  const { refused } = outcome;
+  const again = [{ label: 'Share again', types: typed }];
+  if (readCode(refused) === 'pass')
     return new UserError('Slack asks for a pause, so nothing was shown.', 'Share again in a minute.');
-  const isOutside = /^(?:not_in_channel|channel_not_found)$/u.test(outcome.refused);
-  return new UserError(
-    isOutside ? `I am not in <#${channel}>.` : `Slack refused it (${formatCode(outcome.refused, 60)}).`,
-    isOutside ? 'Type `/invite @cdn` there, then share again.' : 'Nothing was shown.',
-    [{ label: 'Share again', types: again }],
-  );
+  if (canBeLifted(refused))
+    return new UserError(
+      `Slack does not allow it (${formatCode(refused, 60)}).`,
+      describeLift(refused),
+      again,
+    );
+  switch (readPlaceCode(refused)) {
+    case 'outside':
+      return new UserError(
+        `I am not in <#${channel}>.`,
+        'Type `/invite @cdn` there, then share again.',
+        again,
+      );
+    case 'archived':
+      return new UserError(`<#${channel}> is archived.`, 'Share in another channel.');
+    default:
+      return new UserError(`Slack refused it (${formatCode(refused, 60)}).`, 'Nothing was shown.', again);
+  }
 }
 
 /** *Share*: the typed command, with what was shown. Right, key and refusals are those of the command. */

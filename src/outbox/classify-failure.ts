@@ -57,6 +57,17 @@ export function isPlaceCode(code: string | undefined): boolean {
   return readCode(code) === 'place';
 }
 
+/** Why a channel takes no message, where Slack says it: the bot is not in it, or it was archived. */
+export function readPlaceCode(code: string | undefined): 'outside' | 'archived' | undefined {
+  if (code === 'not_in_channel' || code === 'channel_not_found') return 'outside';
+  return code === 'is_archived' || code === 'channel_is_archived' ? 'archived' : undefined;
+}
+
+/** Whether the app was taken out. Not `invalid_auth`, which may be about the bot's own address. */
+export function isRemovedCode(code: string | undefined): boolean {
+  return code === 'account_inactive' || code === 'token_revoked' || code === 'invalid_refresh_token';
+}
+
 /** Whether the same call works once somebody has changed the installation, the plan or a setting. */
 export function canBeLifted(code: string): boolean {
   const meaning = readCode(code);

@@ -6,6 +6,7 @@ import { type Installation, tenantId } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
+import { isRemovedCode } from '../outbox/classify-failure.ts';
 import { Secret } from '../secrets/secret.ts';
 import { renderInstall } from '../views/connect/install.ts';
 import { scopes } from './scopes.ts';
@@ -150,7 +151,7 @@ function manyWorkspaces(
         return token !== undefined;
       } catch (error) {
         const code = readSlackError(error) ?? readSlackError((error as { original?: unknown }).original);
-        if (code === undefined || !removedCodes.has(code)) throw error;
+        if (!isRemovedCode(code)) throw error;
         return false;
       }
     },
@@ -169,9 +170,6 @@ function manyWorkspaces(
     },
   };
 }
-
-// Not `invalid_auth`, which may be about our own address (docs.slack.dev/reference/methods/auth.test).
-const removedCodes = new Set(['account_inactive', 'token_revoked', 'invalid_refresh_token']);
 
 /** The library refreshes tokens that expire within two hours; one minute more, so that it never sees a later one. */
 function expiresSoon(expiresAt: number | undefined, now: Date): boolean {

@@ -219,6 +219,16 @@ test.each([
   expect(posts(channel)).toHaveLength(before);
 });
 
+test.each([
+  ['ekm_access_denied', /Enterprise Key Management/u],
+  ['rate_limited', /asks for a pause/u],
+  ['not_in_channel', /invite @cdn/u],
+  ['is_archived', /is archived/u],
+])('a share that Slack refuses with %s says what to do', async (code, words) => {
+  bot.slack.script.fail('chat.postMessage', code);
+  expect((await type(ops, `app ${app} in <#${deploys}|deploys>`)).reads).toMatch(words);
+});
+
 test('a private channel is found by its name by its members alone, and nobody else learns that it exists', async () => {
   const { channels } = bot.slack.world;
   const channel = channels.get(ops);

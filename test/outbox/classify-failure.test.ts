@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
-import { classifySlackFailure, describeLift, readCode } from '../../src/outbox/classify-failure.ts';
+import {
+  classifySlackFailure,
+  describeLift,
+  isRemovedCode,
+  readCode,
+  readPlaceCode,
+} from '../../src/outbox/classify-failure.ts';
 import { SlackFailure } from '../../src/outbox/slack-port.ts';
 
 test.each([
@@ -41,4 +47,19 @@ test.each([
 test('what can be lifted is named', () => {
   for (const code of ['missing_scope', 'team_access_not_granted', 'ekm_access_denied', 'access_denied'])
     expect(describeLift(code)).toMatch(/^[A-Z].*\.$/u);
+});
+
+test.each([
+  ['not_in_channel', 'outside'],
+  ['channel_not_found', 'outside'],
+  ['is_archived', 'archived'],
+  ['channel_is_archived', 'archived'],
+  ['restricted_action', undefined],
+])('Slack’s %s says of the channel: %s', (code, why) => {
+  expect(readPlaceCode(code)).toBe(why);
+});
+
+test('a token that is void is no removed app', () => {
+  expect(['account_inactive', 'token_revoked'].every(isRemovedCode)).toBe(true);
+  expect(['invalid_auth', 'token_expired', undefined].some(isRemovedCode)).toBe(false);
 });

@@ -3,7 +3,13 @@ import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
-import { canBeLifted, describeLift, isPlaceCode, readCode } from '../../outbox/classify-failure.ts';
+import {
+  canBeLifted,
+  describeLift,
+  isPlaceCode,
+  readCode,
+  readPlaceCode,
+} from '../../outbox/classify-failure.ts';
 import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { formatBytes, formatDuration } from '../../views/blocks/format.ts';
@@ -44,7 +50,7 @@ export function classifyFailure(
   if (error instanceof SlackFailure) {
     const { code } = error;
     if (code === 'held_back') return { error: explainHeldBack(error), offers: [change] };
-    const isLasting = [...tooLargeForSlack, ...archived].includes(code);
+    const isLasting = tooLargeForSlack.includes(code) || readPlaceCode(code) === 'archived';
     const offers = isLasting ? [change] : isPlaceCode(code) ? [same, change] : [same];
     return { error: explainRefusal(error), offers };
   }
@@ -130,10 +136,9 @@ function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError
 }
 
 const tooLargeForSlack = ['file_upload_size_restricted', 'upload_too_large'];
-const archived = ['is_archived', 'channel_is_archived'];
 
 function explainRefusal(error: SlackFailure): UserError {
-  if (archived.includes(error.code))
+  if (readPlaceCode(error.code) === 'archived')
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',
       'Export into another one, or to yourself.',
@@ -179,9 +184,9 @@ export function describePostFailure(
       hint: 'Fill in the form again without it: `/cdn export`.',
       reference,
     };
-  if (code === 'is_archived')
+  if (readPlaceCode(code) === 'archived')
     return { message: `${where} is archived.`, hint: 'Choose another channel, or only you.' };
-  if (code === 'not_in_channel' || code === 'channel_not_found')
+  if (readPlaceCode(code) === 'outside')
     return {
       message: `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
       hint: 'Invite it: type `/invite @cdn` in that channel, then send the form again.',
