@@ -5,11 +5,19 @@ import { features, findAction, findCommand, findShortcut } from '../../commands/
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
+import { context as contextBlock } from '../../views/blocks/blocks.ts';
 import { readChoice } from '../../views/blocks/buttons.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
 import { isConversation } from '../send/responder.ts';
 import { createModalFlow, readFieldsWithoutKeys, readModalState, readValue } from './modals.ts';
-import { type Interaction, perform, type ReadFacts, type SlackDeps, type Work } from './perform.ts';
+import {
+  type Interaction,
+  perform,
+  progressMs,
+  type ReadFacts,
+  type SlackDeps,
+  type Work,
+} from './perform.ts';
 
 export function runCommand(deps: SlackDeps, body: SlashCommand): Promise<unknown> {
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
@@ -91,6 +99,9 @@ export async function runAction(
     const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
     const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
     const origin = { triggerId, place, below: modal, newModal: isSeparate ? title : undefined };
+    const flow = typed
+      ? createModalFlow(typed.command, typed.words, origin)
+      : createModalFlow(action ?? refuseOutdated('button'), value, origin);
     return {
       feature: action?.id ?? 'unknown',
       requested: typed?.command.name ?? action?.id.split(':')[0],
@@ -115,9 +126,8 @@ export async function runAction(
           : undefined,
       modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
       message: shared,
-      ...(typed
-        ? createModalFlow(typed.command, typed.words, origin)
-        : createModalFlow(action ?? refuseOutdated('button'), value, origin)),
+      ...flow,
+      ...(view?.type === 'home' ? showInHome(flow) : {}),
       afterwards: showsChanges(deps, body, typed?.command ?? action),
     };
   });
@@ -169,7 +179,7 @@ function refuseOutdated(what: 'button' | 'shortcut') {
   };
 }
 
-const homeWork: Work = { feature: 'home', needs: 'none', route: {}, run: publishHome };
+const homeWork: Work = { feature: 'home', needs: 'none', route: {}, run: (turn) => publishHome(turn) };
 
 export async function runHome(deps: SlackDeps, body: { readonly event_id: string }): Promise<void> {
   await perform(deps, { kind: 'home', body, claim: body.event_id }, homeWork);
@@ -180,7 +190,29 @@ async function publishHomeAgain(deps: SlackDeps, body: object): Promise<void> {
   await perform(deps, { kind: 'home', body }, { ...homeWork, showFailure: async () => true });
 }
 
-async function publishHome({ context, client }: Interaction): Promise<void> {
+// Slack's limit.
+const maxHomeBlocks = 100;
+
+async function publishHome({ context, client }: Interaction, note?: string): Promise<void> {
+  const { blocks, ...view } = await loadHome(context, features);
+  const shown = note === undefined ? blocks : [contextBlock(note), ...blocks].slice(0, maxHomeBlocks);
   const { userId } = context.person;
-  await (await client()).views.publish({ user_id: userId, view: await loadHome(context, features) });
+  await (await client()).views.publish({ user_id: userId, view: { ...view, blocks: shown } });
+}
+
+/** The same work; where it takes long, the Home tab with its button says so meanwhile. */
+function showInHome(flow: Pick<Work, 'run'>): Pick<Work, 'run'> {
+  return {
+    async run(turn) {
+      let shown: Promise<void> | undefined;
+      const tell = (note?: string) => publishHome(turn, note).catch(() => undefined);
+      const progress = setTimeout(() => (shown = tell('Working on it…')), progressMs);
+      try {
+        await flow.run(turn);
+      } finally {
+        clearTimeout(progress);
+        if (shown) await shown.then(() => tell());
+      }
+    },
+  };
 }

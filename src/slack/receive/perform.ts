@@ -336,7 +336,7 @@ async function recordDenial(
 }
 
 // After this, "Working on it…" is shown: people type again after a longer silence.
-const progressMs = 1_500;
+export const progressMs = 1_500;
 
 /** Sends an answer, each message in the place of the one before, and a sign of progress if it takes longer. */
 export async function sendAnswer(answer: Answer, responder: Responder): Promise<void> {

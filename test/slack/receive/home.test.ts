@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connect, startBot } from '../../support/bot.ts';
 import { openSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
-import { offers } from '../words.ts';
+import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -56,6 +56,24 @@ test('a press in the Home tab is answered privately: a list as a direct message,
   await inbox.choose('zones:pick', String(id));
   await inbox.submit();
   await inbox.waitForModal(new RegExp(`${name}[^]*this month`, 'i'));
+  expect(bot.slack.problems).toEqual([]);
+  await bot.stop();
+});
+
+test('a press in the Home tab that takes long is shown there until it is answered', async () => {
+  const bot = await startBot();
+  await connect(bot, alice, ops);
+  const inbox = bot.slack.as(alice, `D${alice}`);
+  await inbox.openHome();
+  await inbox.waitForHome(offers('connect:forget'));
+  const slow = Promise.withResolvers<void>();
+  bot.cdn.faults.add({ times: Infinity, until: slow.promise });
+  await inbox.press('help:run:0');
+  await inbox.waitForHome(({ reads }) => reads.includes(says.working));
+  slow.resolve();
+  bot.cdn.faults.clear();
+  await inbox.waitForMessage(/25 zones/);
+  await inbox.waitForHome(({ reads }) => !reads.includes(says.working));
   expect(bot.slack.problems).toEqual([]);
   await bot.stop();
 });
