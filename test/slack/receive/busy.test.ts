@@ -88,3 +88,19 @@ test('of a press with a large message only what its work needs is kept', async (
   for (let nth = 0; nth < 300; nth += 1) expect((await postTo(press(nth))).status).toBe(200);
   expect(bot.logs.filter((line) => line.includes('too much is under way'))).toEqual([]);
 });
+
+test('a step of a workflow that is too much ends at once, and says so in the workflow', async () => {
+  bot = await startBot({ transport: 'http', zones: 3 });
+  await connect(bot, alice, ops);
+  bot.cdn.faults.add({ times: Infinity, until: new Promise(() => undefined) });
+  // Large ones first, so that a few dozen take all there is.
+  for (const length of [1024 * 1024, 64 * 1024, 0])
+    for (let nth = 0, isAccepted = true; isAccepted; nth += 1) {
+      const answer = await postTo(commandForm(`large.${length}.${nth}`, `zones${'+'.repeat(length)}`));
+      isAccepted = (await answer.text()) === '';
+    }
+  const step = await bot.slack.step('zones_needing_attention', {}, { by: bob });
+  expect(await step.ended(15_000)).toMatchObject({
+    error: expect.stringMatching(/^The bot is busy/u) as string,
+  });
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
-import { says } from '../words.ts';
+import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -36,4 +36,21 @@ test('while the CDN is slow, a command that waits for its turn says so once, and
   await expect.poll(() => find(told.ts)).toContain('@Alice Adams');
   await expect.poll(() => person.messages().filter(({ reads }) => /Working|Waiting/.test(reads))).toEqual([]);
   expect(bot.slack.problems).toEqual([]);
+});
+
+test('a press that waits for its turn for more than three seconds is answered, and so is what comes later', async () => {
+  const person = bot.slack.as(alice, ops);
+  const menu = await ask(person, 'help');
+  const slow = Promise.withResolvers<void>();
+  bot.cdn.faults.add({ times: Infinity, until: slow.promise });
+  for (let nth = 0; nth < 32; nth += 1) await person.slash('zones');
+  await person.press('help:run:0', { ts: menu.ts, value: 'whoami' });
+  const typed = await person.slash('connect');
+  expect(typed).toMatchObject({ status: 200, timedOut: false });
+  // What is told of the command that was typed after it: the press has waited longer.
+  await person.waitForMessage(says.waiting);
+  slow.resolve();
+  bot.cdn.faults.clear();
+  await person.waitForMessage(offers('connect:forget'));
+  expect(await ask(person, 'whoami')).toSatisfy(offers('connect:forget'));
 });
