@@ -172,18 +172,13 @@ function explainUnposted(
       describeLift(refused),
       again,
     );
-  switch (readPlaceCode(refused)) {
-    case 'outside':
-      return new UserError(
-        `I am not in <#${channel}>.`,
-        'Type `/invite @cdn` there, then share again.',
-        again,
-      );
-    case 'archived':
-      return new UserError(`<#${channel}> is archived.`, 'Share in another channel.');
-    default:
-      return new UserError(`Slack refused it (${formatCode(refused, 60)}).`, 'Nothing was shown.', again);
-  }
+  const place = readPlaceCode(refused);
+  if (place === 'archived') return new UserError(`<#${channel}> is archived.`, 'Share in another channel.');
+  return new UserError(
+    place ? `I am not in <#${channel}>.` : `Slack refused it (${formatCode(refused, 60)}).`,
+    place ? 'Type `/invite @cdn` there, then share again.' : 'Nothing was shown.',
+    again,
+  );
 }
 
 /** *Share*: the typed command, with what was shown. Right, key and refusals are those of the command. */

@@ -206,7 +206,7 @@ function showInHome(flow: Pick<Work, 'run'>): Pick<Work, 'run'> {
     async run(turn) {
       let shown: Promise<void> | undefined;
       const tell = (note?: string) => publishHome(turn, note).catch(() => undefined);
-      const progress = setTimeout(() => (shown = tell('Working on it…')), progressMs);
+      const progress = setTimeout(() => void (shown = tell('Working on it…')), progressMs);
       try {
         await flow.run(turn);
       } finally {

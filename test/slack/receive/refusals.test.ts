@@ -24,14 +24,15 @@ describe.skipIf(postgres.skip)('on PostgreSQL', () => {
     await bot.stop();
   });
 
+  const readDenied = async (): Promise<unknown[]> => {
+    const { rows } = await database.query(
+      "select subject from audit_records where event = 'denied' order by seq",
+    );
+    return rows.map(({ subject }: { subject: unknown }) => subject);
+  };
+
   test('two refusals of one command within a minute are one record, of another command a second', async () => {
     const person = bot.slack.as(bob, ops);
-    const readDenied = async (): Promise<unknown[]> => {
-      const { rows } = await database.query(
-        "select subject from audit_records where event = 'denied' order by seq",
-      );
-      return rows.map(({ subject }: { subject: unknown }) => subject);
-    };
     for (let nth = 0; nth < 2; nth += 1) expect(await ask(person, 'audit')).toSatisfy(offers('help:run:0'));
     expect(await readDenied()).toEqual(['audit']);
     await person.slash('settings');

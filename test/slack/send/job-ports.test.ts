@@ -127,12 +127,12 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
 });
 
 test('a workspace that is not allowed any more has no jobs: neither Slack nor a key is used for it', async () => {
-  const secret = (): Secret => new Secret('a secret for this test');
+  const secret = new Secret('a secret for this test');
   const installing = {
     kind: 'oauth',
     clientId: '1.2',
-    clientSecret: secret(),
-    stateSecret: secret(),
+    clientSecret: secret,
+    stateSecret: secret,
     allowed: ['T0OTHER00'],
   } as const;
   await using other = await createPortsHarness({
