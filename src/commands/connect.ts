@@ -159,7 +159,6 @@ export async function checkKey(
   { cdnWith, explain }: Pick<Context, 'cdnWith' | 'explain'>,
 ): Promise<CheckedKey> {
   try {
-    // 5 is the smallest page the CDN gives.
     const first = await cdnWith(key).pullZones.firstPage();
     return { works: true, zones: views.countZones(first) };
   } catch (error) {

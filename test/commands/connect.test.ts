@@ -48,7 +48,7 @@ test('a key that works is linked after one cheap read, and shown by its fingerpr
   expect(readStable(shownIn(result))).toMatchSnapshot();
   expect(JSON.stringify(result)).not.toContain(harness.cdn.key);
   expect(harness.cdn.requests.map(({ method, path, query }) => ({ method, path, query }))).toEqual([
-    { method: 'GET', path: '/pullzone', query: { page: '1', perPage: '5' } },
+    { method: 'GET', path: '/pullzone', query: { page: '1', perPage: '10' } },
   ]);
   expect([...harness.linked.values()].map((key) => key.reveal())).toEqual([harness.cdn.key]);
   expect(buttons((await person.run('whoami'))[0]).has('Forget my key')).toBe(true);
