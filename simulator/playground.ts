@@ -14,6 +14,8 @@ import { type SlackSimulator, startSlack } from './slack/server.ts';
 export interface Playground {
   /** The page's address. */
   readonly url: string;
+  /** The bot's own address. */
+  readonly botUrl: string;
   readonly slack: SlackSimulator;
   readonly cdn: CdnSimulator;
   /** First steps with the keys to paste; words between backticks are to be typed or pasted. */
@@ -28,6 +30,8 @@ export interface PlaygroundOptions {
   readonly http?: boolean;
   /** Keys are entered on the bot's own page in the browser instead of a form in Slack, as with `PUBLIC_URL`. */
   readonly keyPage?: boolean;
+  /** Slack's assistant has the tools of the bot, in a conversation of its own. Keys are then entered on the page. */
+  readonly assistant?: boolean;
   /** The bot's database and key file, and Slack's messages: both survive in it. */
   readonly dataDir: string;
   readonly zones?: number;
@@ -36,7 +40,8 @@ export interface PlaygroundOptions {
 
 /** The real bot, with a CDN and a Slack of this machine around it, and the Slack's page. */
 export async function startPlayground(options: PlaygroundOptions): Promise<Playground> {
-  const { http = false, keyPage = false, dataDir, zones = 240, log } = options;
+  const { http = false, assistant = false, dataDir, zones = 240, log } = options;
+  const keyPage = options.keyPage === true || assistant;
   // The links of a page have to name this address before it is taken.
   const botPort = keyPage ? await findFreePort() : 0;
   const cdn = await startCdn({ zones });
@@ -56,7 +61,8 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   );
   const config = readConfig({
     SLACK_BOT_TOKEN: slack.botToken,
-    ...(http ? { SLACK_SIGNING_SECRET: slack.signingSecret } : { SLACK_APP_TOKEN: slack.appToken }),
+    ...(http || assistant ? { SLACK_SIGNING_SECRET: slack.signingSecret } : {}),
+    ...(http ? {} : { SLACK_APP_TOKEN: slack.appToken }),
     SLACK_API_URL: `${slack.url}/api/`,
     CDN_API_URL: cdn.url,
     CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
@@ -75,9 +81,11 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
       await app.stop();
       throw error;
     }
+    if (assistant) slack.serveTools(`http://127.0.0.1:${botPort}`);
     if (http) slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
     return {
       url: slack.url,
+      botUrl: `http://127.0.0.1:${app.port()}`,
       slack,
       cdn,
       hints,
@@ -123,6 +131,7 @@ const usage = `npm run playground -- [options]
   --port N    port of the page (4400; a free one where it is taken)
   --http      deliver over signed HTTP instead of Socket Mode
   --key-page  enter keys on the bot's own page, as where PUBLIC_URL is set
+  --assistant Slack's assistant has the bot's tools (implies --key-page)
   --fresh     forget linked keys and messages
   --zones N   how many pull zones the CDN has (240)
   --log L     how much the bot logs: error, warn, info or debug (error)`;
@@ -133,6 +142,7 @@ async function main(): Promise<void> {
       port: { type: 'string', default: '4400' },
       http: { type: 'boolean', default: false },
       'key-page': { type: 'boolean', default: false },
+      assistant: { type: 'boolean', default: false },
       fresh: { type: 'boolean', default: false },
       zones: { type: 'string', default: '240' },
       log: { type: 'string', default: 'error' },
@@ -154,6 +164,7 @@ async function main(): Promise<void> {
     port,
     http: values.http,
     keyPage: values['key-page'],
+    assistant: values.assistant,
     dataDir,
     zones,
     log,

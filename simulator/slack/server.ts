@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Actor, createActor } from './actor.ts';
 import { type Assistant, type AssistantEra, createAssistant } from './assistant.ts';
+import { createAssistantConversation } from './assistant-conversation.ts';
 import { createTimestamps } from './clock.ts';
 import { createDeliverer, type Exchange } from './delivery.ts';
 import { createHttpTransport } from './delivery-http.ts';
@@ -49,6 +50,8 @@ export interface SlackSimulator {
     userId: string,
     options: { origin: string; teamId?: string; enterpriseId?: string; era?: AssistantEra },
   ): Assistant;
+  /** From now on the page has a conversation with Slack's assistant, which calls the tools at `/mcp` of this origin. */
+  serveTools(origin: string): void;
   readonly calls: Call[];
   /** Resolves with a call of a method, whether it came already or will. */
   called(method: string, timeoutMs?: number): Promise<Call>;
@@ -200,7 +203,8 @@ export async function startSlack(
     modals: createModals(sim, interactions),
     shortcuts: createShortcuts(sim, interactions, options.shortcuts),
   };
-  const ui = createUi(sim, parts, options);
+  let conversation: ReturnType<typeof createAssistantConversation> | undefined;
+  const ui = createUi(sim, parts, options, () => conversation);
   const routes: Route[] = [
     createWebApi(sim, options.scopes),
     responseUrls.route,
@@ -245,6 +249,9 @@ export async function startSlack(
         },
         ...(era ? { era } : {}),
       }),
+    serveTools(origin) {
+      conversation = createAssistantConversation(sim, { signingSecret, origin });
+    },
     calls,
     called: (method, timeoutMs = 5000) => waitForCall(sim, method, timeoutMs),
     problems,
@@ -264,6 +271,7 @@ export async function startSlack(
     redeliver: deliverer.redeliver,
     async close() {
       ui.close();
+      await conversation?.close();
       socket.close();
       http.close();
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));

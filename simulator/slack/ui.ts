@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { assistantChannel, type createAssistantConversation } from './assistant-conversation.ts';
 import { findElements } from './block-ids.ts';
 import { type Route, readArguments, readBody, sendJson } from './http.ts';
 import type { Interactions } from './interactions.ts';
@@ -22,6 +23,7 @@ export function createUi(
   sim: Simulation,
   parts: { interactions: Interactions; modals: Modals; shortcuts: Shortcuts },
   page: PageWords,
+  assistant: () => ReturnType<typeof createAssistantConversation> | undefined,
 ): { route: Route; close(): void } {
   const { interactions, modals, shortcuts } = parts;
   const streams = new Set<ServerResponse>();
@@ -48,8 +50,10 @@ export function createUi(
         : { command: '/cdn', rest: text(args, 'text') };
       return interactions.slash(who, text(args, 'channel'), typed.rest, typed.command);
     },
-    press(args, who) {
+    async press(args, who) {
       const found = placeOf(args, who);
+      if ('message' in found.place && found.place.message.channel === assistantChannel)
+        return assistant()?.press(who, found.place.message, found.target.element);
       // Typed values travel with a press inside a modal.
       if ('view' in found.place && isObject(args['state'])) modals.type(found.place.view, args['state']);
       return interactions.press(
@@ -79,6 +83,7 @@ export function createUi(
     },
     home: (_args, who) => interactions.openHome(who),
     async say(args, who) {
+      if (text(args, 'channel') === assistantChannel) return assistant()?.say(who, text(args, 'text'));
       const { message } = write(sim, who, {
         channel: text(args, 'channel'),
         text: escapeTyped(text(args, 'text'), who.install.botUserId),

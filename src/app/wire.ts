@@ -29,7 +29,7 @@ import { version } from '../lib/version.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import { createSlackClock } from '../slack/clock.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
-import { createToolCalls } from '../slack/mcp/call.ts';
+import { createToolCalls, noteCdnRequest } from '../slack/mcp/call.ts';
 import { createMcpEndpoint } from '../slack/mcp/endpoint.ts';
 import { createPeople } from '../slack/people.ts';
 import { createBolt, createBoltLog } from '../slack/receive/bolt.ts';
@@ -151,6 +151,7 @@ export async function wire(
   };
   const onAttempt = (attempt: Call): void => {
     metrics.cdnRequest(attempt);
+    noteCdnRequest();
     addCallSpan('CDN', attempt);
     log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
   };

@@ -1,12 +1,15 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Installation, tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
 import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
 import { createCache } from '../../lib/cache.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { hourMs, minuteMs } from '../../lib/time.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
+import { say } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { escapeMarkup } from '../../views/blocks/text.ts';
 import { defuse, describeToolFailure, toAssistantBlocks, writeFacts } from '../../views/tools/answers.ts';
 import { perform, type SlackDeps } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
@@ -36,20 +39,47 @@ const longestMs = 50_000;
 /** What was aborted still says so. */
 const lastWordMs = 2_000;
 const callsAMinute = 30;
+const requestsAnHour = 600;
 /** Beside its arguments a call holds its answer. */
 const callBytes = 64 * 1024;
 
+/** Counts the requests to the CDN that a call makes, for its person. */
+const counting = new AsyncLocalStorage<() => void>();
+
+/** To be called for each request to the CDN. */
+export function noteCdnRequest(): void {
+  counting.getStore()?.();
+}
+
+/** The times of what each key did within a window: at most so many. */
+function createWindow(now: () => Date, ms: number, most: number) {
+  const times = createCache<number[]>({ now, maxEntries: 10_000, ttlMs: ms });
+  const recent = (key: string): number[] => {
+    const since = now().getTime() - ms;
+    return (times.get(key) ?? []).filter((one) => one > since);
+  };
+  const add = (key: string): void => times.set(key, [...recent(key), now().getTime()].slice(-most));
+  /** The whole seconds until there is room again. */
+  const look = (key: string): number | undefined => {
+    const last = recent(key);
+    const oldest = last[0] ?? 0;
+    return last.length < most ? undefined : Math.ceil((oldest + ms - now().getTime()) / 1000);
+  };
+  return {
+    add,
+    look,
+    take(key: string): number | undefined {
+      const wait = look(key);
+      if (wait === undefined) add(key);
+      return wait;
+    },
+  };
+}
+
 export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
   const { access, egress, inFlight, log, now, policies } = deps;
-  const calls = createCache<number[]>({ now, maxEntries: 10_000, ttlMs: minuteMs });
-  /** Takes one of the calls of a minute; if none is left, the whole seconds until there is one. */
-  const takeCall = (key: string): number | undefined => {
-    const at = now().getTime();
-    const last = (calls.get(key) ?? []).filter((one) => one > at - minuteMs);
-    if (last.length >= callsAMinute) return Math.ceil(((last[0] ?? at) + minuteMs - at) / 1000);
-    calls.set(key, [...last, at]);
-    return undefined;
-  };
+  const calls = createWindow(now, minuteMs, callsAMinute);
+  const requests = createWindow(now, hourMs, requestsAnHour);
   const shouldTell = oncePerMinute(now);
   const shouldRecord = oncePerMinute(now);
 
@@ -88,48 +118,52 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
     if (!sender) return fail('The bot is not installed in the workspace of this person.');
     const { person } = sender;
     const key = `${tenantId(person)}/${person.userId}`;
-    const waitSeconds = takeCall(key);
-    if (waitSeconds !== undefined)
-      return fail(`Too many calls: at most ${callsAMinute} a minute. Call again in ${waitSeconds} s.`);
+    const wait = calls.take(key) ?? requests.look(key);
+    if (wait !== undefined)
+      return fail(
+        `Too many calls: at most ${callsAMinute} a minute, and ${requestsAnHour} requests to the CDN an hour. Call again in ${wait} s.`,
+      );
     const closed = refuseBySwitch(await policies.current(tenantId(person)), tool);
     if (closed) return fail(closed);
     const end = inFlight.admit({ tenant: tenantId(person), person: person.userId }, callBytes);
     if (!end) return fail('The bot is busy. Nothing was done; call again in a moment.');
     const limit = AbortSignal.timeout(longestMs);
     let result: ToolResult | undefined;
-    const work = perform(
-      deps,
-      {
-        kind: 'tool',
-        // A person of another organisation may be named here: their profile decides.
-        body: { ...body, is_ext_shared_channel: sender.foreign !== true },
-        until: limit,
-      },
-      {
-        feature: tool.name,
-        requested: undefined,
-        needs: tool.needs,
-        route: {},
-        async run({ context }) {
-          const answer = await tool.run(args, context, via);
-          if (tool.proposes || shouldRecord(`${key}/${tool.name}`))
-            await deps.audit.record({
-              tenant: tenantId(person),
-              actor: person.userId,
-              event: 'tool-run',
-              subject: tool.name,
-              detail: { via },
-            });
-          result = toResult(tool, answer);
-          const blocked = egress.replacement('http', result);
-          if (blocked !== undefined) result = fail(blocked);
+    const runCall = () =>
+      perform(
+        deps,
+        {
+          kind: 'tool',
+          // A person of another organisation may be named here: their profile decides.
+          body: { ...body, is_ext_shared_channel: sender.foreign !== true },
+          until: limit,
         },
-        async showFailure(_, { client, failure }) {
-          result = limit.aborted ? fail(tooSlow) : await explain(failure, person.userId, client);
-          return true;
+        {
+          feature: tool.name,
+          requested: undefined,
+          needs: tool.needs,
+          route: {},
+          async run({ context }) {
+            const answer = await tool.run(args, context, via);
+            if (tool.proposes || shouldRecord(`${key}/${tool.name}`))
+              await deps.audit.record({
+                tenant: tenantId(person),
+                actor: person.userId,
+                event: 'tool-run',
+                subject: tool.name,
+                detail: { via },
+              });
+            result = toResult(tool, answer);
+            const blocked = egress.replacement('http', result);
+            if (blocked !== undefined) result = fail(blocked);
+          },
+          async showFailure(_, { client, failure }) {
+            result = limit.aborted ? fail(tooSlow) : await explain(failure, person.userId, client);
+            return true;
+          },
         },
-      },
-    ).finally(end);
+      );
+    const work = counting.run(() => requests.add(key), runCall).finally(end);
     await Promise.race([work, pause(longestMs + lastWordMs, undefined, { ref: false })]);
     return result ?? fail(tooSlow);
   };
@@ -184,6 +218,6 @@ function toResult(tool: Tool, answer: ToolAnswer): ToolResult {
   return {
     content: [{ type: 'text', text: writeFacts(structuredContent) }],
     structuredContent,
-    ...(message ? { _meta: { slack: { blocks: toAssistantBlocks(message, next) } } } : {}),
+    _meta: { slack: { blocks: toAssistantBlocks(message ?? say(escapeMarkup(facts.summary)), next) } },
   };
 }

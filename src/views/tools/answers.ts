@@ -115,7 +115,10 @@ function withoutAccessory(block: MessageBlock): MessageBlock {
 function defuseTexts(block: MessageBlock): object {
   return JSON.parse(JSON.stringify(block), (name: string, value: unknown) => {
     if (name !== 'text' || typeof value !== 'string') return value;
-    const plain = value.replaceAll(/<(?:https?:[^|>]*\|)([^>]*)>/gu, '$1').replaceAll(/<[^>]*>/gu, '');
+    const plain = value
+      .replaceAll(/<(?:https?:[^|>]*\|)([^>]*)>/gu, '$1')
+      .replaceAll(/<!date\^[^|>]*\|([^>]*)>/gu, '$1')
+      .replaceAll(/<[^>]*>/gu, '');
     return plain.replaceAll(tokens, '[token]').replaceAll('](', '] (').replaceAll('://', ':⁄⁄');
   }) as object;
 }

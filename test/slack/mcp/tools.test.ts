@@ -246,6 +246,20 @@ describe('a call', () => {
   });
 });
 
+test('a person’s calls make at most 600 requests to the CDN an hour', async () => {
+  aheadMs += 61_000;
+  const own = assistant(dave);
+  const before = bot.cdn.requests.length;
+  let refused = '';
+  // Each reads the logs of up to 25 zones, of several days.
+  for (let nth = 0; nth < 30 && refused === ''; nth += 1) {
+    const { isError, text } = await own.call('list_origin_errors', { period: 'last 3 days' });
+    if (isError) refused = text;
+  }
+  expect(refused.replace(/\d+ s\./u, '<n> s.')).toMatchSnapshot();
+  expect(bot.cdn.requests.length - before).toBeLessThan(750);
+});
+
 describe('text of others', () => {
   // Of the calls a minute none is used up.
   beforeAll(() => {

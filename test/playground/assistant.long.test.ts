@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Playground, startPlayground } from '../../simulator/playground.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { connect } from '../support/bot.ts';
+import { saveSettings } from '../support/settings.ts';
+import { hasBrowser, launch, openPage } from './browser.ts';
+
+const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
+
+describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
+  let dataDir: string;
+  let playground: Playground;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'playground-'));
+    const log = createLogger('silent');
+    playground = await startPlayground({ port: 0, assistant: true, dataDir, zones: 60, log });
+    const { slack, cdn, botUrl } = playground;
+    await connect({ slack, cdn, env: { PUBLIC_URL: botUrl } }, alice, ops);
+    const admin = slack.as(alice, ops);
+    await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
+    while (admin.modal()) await admin.closeModal();
+    browser = await launch();
+    page = await openPage(browser, playground.url, complaints);
+    await page.getByRole('button', { name: 'slackbot' }).click();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await playground?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const say = async (text: string): Promise<void> => {
+    await page.getByRole('combobox', { name: 'Message or slash command' }).fill(text);
+    await page.keyboard.press('Enter');
+  };
+  const newest = () => page.locator('#log .message').last();
+
+  test('a tool that reads is called at once, and its button calls the next one', async () => {
+    await say('list_zones only=attention limit=3');
+    await newest().getByRole('button', { name: 'checkout' }).click();
+    await newest().getByText('by get_zone of cdn').waitFor();
+    expect(await newest().textContent()).toContain('checkout');
+  });
+
+  test('a tool that asks is put to the person first; denied, nothing is asked for', async () => {
+    const asks = 'propose_volume_deletion app=app0worker00002 volume=old-cache reason=The node is gone';
+    await say(asks);
+    await newest().getByRole('button', { name: 'Deny' }).click();
+    await newest().getByText('Denied').waitFor();
+    expect(playground.slack.as(bob).messages()).toEqual([]);
+    await say(asks);
+    await newest().getByRole('button', { name: 'Allow once' }).click();
+    await newest().getByText('by propose_volume_deletion of cdn').waitFor();
+    await playground.slack.as(bob).waitForMessage(({ reads }) => reads.includes('old-cache'));
+  });
+
+  test('nothing broke a rule of Slack, or left this machine', () => {
+    expect([playground.slack.problems, complaints]).toEqual([[], []]);
+  });
+});
+
+test('npm run mcp speaks the protocol over standard input and output', async () => {
+  const client = new Client({ name: 'editor', version: '1.0.0' });
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: ['simulator/mcp.ts'], stderr: 'ignore' }),
+  );
+  const { tools } = await client.listTools();
+  expect(tools).toHaveLength(12);
+  const result = await client.callTool({ name: 'get_zone', arguments: { zone: 'shop' } });
+  expect(result.isError).toBeUndefined();
+  await client.close();
+});
