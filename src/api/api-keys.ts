@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { registerSecret, type Secret } from '../secrets/secret.ts';
 import { compareNames, id, readLeniently, text, texts } from './http/lenient.ts';
+import { createPages } from './http/lists.ts';
 import type { Send } from './http/request.ts';
-import { createPages } from './json/lists.ts';
 
 export interface ApiKey {
   readonly id: string;

@@ -22,7 +22,7 @@ import type { Ledger } from '../commands/operations/transitions.ts';
 import { createAccountReads } from '../commands/reports/accounts/reads.ts';
 import { createReports } from '../commands/reports/life.ts';
 import { createPauseHook } from '../commands/reports/pauses.ts';
-import { createSettingsHistory } from '../commands/zones/history/history.ts';
+import { createSettingsHistory } from '../commands/zones/history.ts';
 import { createZoneCache, createZoneLists } from '../commands/zones/zone-cache.ts';
 import { isReadOnly, UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';

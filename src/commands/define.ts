@@ -23,7 +23,7 @@ import type { Ledger } from './operations/transitions.ts';
 import type { Accounts } from './reports/accounts/reads.ts';
 import type { ReportService } from './reports/life.ts';
 import type { Words } from './words.ts';
-import type { SettingsHistory } from './zones/history/history.ts';
+import type { SettingsHistory } from './zones/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
 /** Available to every command, button and form: the person, the place, the CDN and the policy. Independent of Slack. */

@@ -15,7 +15,7 @@ import type { Answer, Context, Fields, Services } from '../../src/commands/defin
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import type { ReportService } from '../../src/commands/reports/life.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import type { StoredChange } from '../../src/commands/zones/history/history.ts';
+import type { StoredChange } from '../../src/commands/zones/history.ts';
 import { createZoneCache, type ZoneCache } from '../../src/commands/zones/zone-cache.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';

@@ -4,9 +4,9 @@ import { parseIsoTime, toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
 import { compareNames, count, omitMissing, readLeniently, text } from '../http/lenient.ts';
+import { readList } from '../http/lists.ts';
 import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
 import type { Reply, Send } from '../http/request.ts';
-import { readList } from '../json/lists.ts';
 
 /** Members of the entry's own document that the specification has. */
 export interface OriginErrorDetails {

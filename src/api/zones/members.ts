@@ -1,6 +1,18 @@
 import { z } from 'zod';
-import { count, flag, id, link, text, texts } from '../http/lenient.ts';
+import { isObject } from '../http/errors.ts';
+import {
+  compareNames,
+  count,
+  flag,
+  id,
+  link,
+  omitMissing,
+  readLeniently,
+  text,
+  texts,
+} from '../http/lenient.ts';
 import { edgeRule, hostname, namedProperties, number, secret, url } from './fields.ts';
+import { hasPlaceholderOrigin, summarize, type ZoneSummary } from './summary.ts';
 
 /**
  * Every enumeration of the specification ("Enumerations (integer values)"), by its name there: the names of the values 0,
@@ -69,44 +81,25 @@ export type Section =
   | 'pages'
   | 'account';
 
-/** How a value is read, compared and written. Numbers have a unit only where the specification gives one. */
-export type Format =
-  | Enumeration
-  | 'id'
-  | 'text'
-  /** A web page's code: told by its length. */
-  | 'code'
-  | 'url'
-  | 'host'
-  /** Names in one text, separated by commas. */
-  | 'names'
-  | 'texts'
-  | 'hosts'
-  | 'countries'
-  | 'flag'
-  /** A flag whose `true` means off. */
-  | 'unless'
-  | 'state'
-  | 'yes'
+/**
+ * How a number is written. `limit`, `byte limit`: 0 means no limit; `override`: below 0 means not overridden. A unit stands only
+ * where the specification gives one.
+ */
+type NumberFormat =
   | 'count'
   | 'plain'
   | 'seconds'
   | 'ms'
   | 'bytes'
-  /** 0 means no limit. */
   | 'limit'
   | 'byte limit'
   | 'kb/s'
-  /** Below 0 means not overridden. */
   | 'override'
   | 'money'
-  | 'price'
-  /** The id of another thing; 0 and below mean none. */
-  | 'link'
-  | 'secret'
-  | 'hostnames'
-  | 'rules'
-  | 'properties';
+  | 'price';
+
+/** How a value is read, compared and written. */
+export type Format = Enumeration | NumberFormat | keyof typeof schemas;
 
 /** `measured`: no setting, the service moves it by itself. */
 type Row = readonly [member: string, section: Section, label: string, format: Format, measured?: 'measured'];
@@ -304,7 +297,10 @@ export type MemberRow = readonly [
   measured?: 'measured',
 ];
 
-/** How a value is parsed, by its format; those of all others are numbers. */
+/**
+ * How a value is parsed, by its format; those of all others are numbers. `unless`: a flag whose `true` means off; `code`: a web
+ * page's code, told by its length; `names`: in one text, separated by commas; `link`: the id of another thing.
+ */
 const schemas = {
   flag,
   unless: flag,
@@ -334,7 +330,7 @@ type Value<F extends Format> = F extends keyof typeof schemas
 export type Members = { readonly [Row in NamedRow as Row[0]]?: Value<Row[3]> };
 
 /** How a whole zone is parsed. */
-export const zoneSchema = z.object(
+const zoneSchema = z.object(
   Object.fromEntries(
     zoneMembers.map(([member, , , format]): [string, z.ZodType] => [
       member,
@@ -358,4 +354,41 @@ export function renameMembers(raw: Readonly<Record<string, unknown>>): Record<st
     delete renamed[name];
   }
   return renamed;
+}
+
+/**
+ * One zone with every member that is not secret, by the service's names. Absent members were not reported, or link to
+ * nothing. Units are those of the specification: bytes, and seconds unless its table says otherwise.
+ */
+export interface Zone {
+  readonly summary: ZoneSummary;
+  readonly members: Members;
+}
+
+/**
+ * Parses one whole zone; undefined if it is none. `wrong`: members of the wrong type; `missing`: of the specification;
+ * `unknown`: members that are not published.
+ */
+export function readZone(raw: unknown) {
+  const summary = summarize(raw);
+  if (!summary || !isObject(raw)) return undefined;
+  const renamed = renameMembers(raw);
+  const read = readLeniently(zoneSchema, renamed);
+  if (!read) return undefined;
+  const members = omitMissing(read.value);
+  if (hasPlaceholderOrigin(raw)) delete members['OriginUrl'];
+  const zone: Zone = { summary, members };
+  return { zone, wrong: read.wrong, ...compareNames(renamed, zoneSchema.shape, publishedLater) };
+}
+
+/** In no specification yet: many a service does not have them. */
+const publishedLater = ['TlsSecurityLevel', 'LoadBalancerId'];
+
+/**
+ * Every member that is not secret, in the order of the table, with null for those that were not reported or link to
+ * nothing. Ids are strings, so that no reader rounds them.
+ */
+export function toWireZone({ members }: Zone): Record<string, unknown> {
+  const names = zoneMembers.flatMap(([name, , , format]) => (format === 'secret' ? [] : [name]));
+  return Object.fromEntries(names.map((name) => [name, members[name] ?? null]));
 }

@@ -1,13 +1,13 @@
 import { createCache } from '../../lib/cache.ts';
 import { registerShown } from '../../secrets/secret.ts';
 import { ApiError } from '../http/errors.ts';
+import { createPages, type Reserve } from '../http/lists.ts';
 import type { Reply, Send } from '../http/request.ts';
-import { createPages, type Reserve } from '../json/lists.ts';
 import { type Certificate, readCertificates } from './certificates.ts';
 import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
+import { readZone, type Zone } from './members.ts';
 import { type DigestKey, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { summarize, type ZoneSummary } from './summary.ts';
-import { readZone, type Zone } from './zone.ts';
 
 /** Zones of a whole list whose keys are registered: enough to notice that one leaves with an answer. */
 const mostWithKeys = 10;

@@ -3,8 +3,7 @@ import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
 import type { EdgeRule } from './fields.ts';
-import { type Format, type MemberRow, renameMembers, zoneMembers } from './members.ts';
-import { readZone } from './zone.ts';
+import { type Format, type MemberRow, readZone, renameMembers, zoneMembers } from './members.ts';
 
 /**
  * The value of a setting as it may be shown; null = none. `hidden`: a digest of a part that is not shown (a key, the password

@@ -1,5 +1,4 @@
-import { bandwidthOf } from '../../api/zones/bandwidth.ts';
-import { rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
+import { bandwidthOf, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 
 /** Zones whose logs are read at once: the log of a day is up to hundreds of megabytes. */
 export const mostLogs = 25;

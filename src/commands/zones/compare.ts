@@ -8,7 +8,7 @@ import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
 import { pickedZone } from './details.ts';
-import { readSettings, unpackSettings } from './history/read.ts';
+import { readSettings, unpackSettings } from './history.ts';
 import { createMissingError, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
 
 /** Two zones side by side. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toWireZone, type Zone } from '../../api/zones/zone.ts';
+import { toWireZone, type Zone } from '../../api/zones/members.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';

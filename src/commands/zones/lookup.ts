@@ -1,11 +1,11 @@
 import { ApiError } from '../../api/http/errors.ts';
+import type { Zone } from '../../api/zones/members.ts';
 import {
   type AffectedZones,
   findAffectedZones,
   type VolumeShown,
   type ZoneSummary,
 } from '../../api/zones/summary.ts';
-import type { Zone } from '../../api/zones/zone.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';

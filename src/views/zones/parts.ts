@@ -1,5 +1,5 @@
+import type { Zone } from '../../api/zones/members.ts';
 import { getEnumName } from '../../api/zones/members.ts';
-import type { Zone } from '../../api/zones/zone.ts';
 import { button, commandButton, selectOf } from '../blocks/buttons.ts';
 import { capitalize } from '../blocks/text.ts';
 import { edgeRuleActions, listEdgeRule } from './edge-rules.ts';

@@ -1,3 +1,4 @@
+import type { Zone } from '../../api/zones/members.ts';
 import {
   type Enumeration,
   enumerations,
@@ -7,7 +8,6 @@ import {
   type Section,
   zoneMembers,
 } from '../../api/zones/members.ts';
-import type { Zone } from '../../api/zones/zone.ts';
 import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
 import { capitalize, join, truncate } from '../blocks/text.ts';
 

@@ -1,5 +1,5 @@
+import type { Zone } from '../../api/zones/members.ts';
 import { isAtLimit, legacyTls, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
-import type { Zone } from '../../api/zones/zone.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forecastLimit, monthOf } from '../../../src/api/zones/bandwidth.ts';
+import { forecastLimit, monthOf } from '../../../src/api/zones/summary.ts';
 
 test.each([
   ['half the limit in a third of the month', 50, 100, '2026-11-11T00:00:00Z', '2026-11-21T00:00:00.000Z'],

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { zoneMembers } from '../../../src/api/zones/members.ts';
+import { readZone, zoneMembers } from '../../../src/api/zones/members.ts';
 import { summarize } from '../../../src/api/zones/summary.ts';
-import { readZone } from '../../../src/api/zones/zone.ts';
 import { zoneSecretFields } from '../../../src/secrets/fields.ts';
 
 // The members as published: name, type, nullable.

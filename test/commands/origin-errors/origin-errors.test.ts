@@ -2,7 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { zone } from '../../../simulator/cdn/zones.ts';
-import type { StoredChange } from '../../../src/commands/zones/history/history.ts';
+import type { StoredChange } from '../../../src/commands/zones/history.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, isTable } from '../../../src/views/blocks/native.ts';
 import { alice, bob, buttons, createCommandHarness, readText } from '../../support/command-harness.ts';

@@ -16,7 +16,7 @@ import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createAccountReads } from '../../../src/commands/reports/accounts/reads.ts';
-import { createSettingsHistory, type SettingsHistory } from '../../../src/commands/zones/history/history.ts';
+import { createSettingsHistory, type SettingsHistory } from '../../../src/commands/zones/history.ts';
 import { createZoneLists } from '../../../src/commands/zones/zone-cache.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';

@@ -18,7 +18,7 @@ import type {
   DigestPast,
   DigestSubject,
 } from '../../../src/commands/reports/model.ts';
-import type { SettingsReads } from '../../../src/commands/zones/history/history.ts';
+import type { SettingsReads } from '../../../src/commands/zones/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
+import { readZone } from '../../../src/api/zones/members.ts';
 import { sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
-import { readZone } from '../../../src/api/zones/zone.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { decodeZoneQuery, readZoneQuery, selectZones } from '../../../src/commands/zones/query.ts';

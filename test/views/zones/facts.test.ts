@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Section } from '../../../src/api/zones/members.ts';
-import { readZone } from '../../../src/api/zones/zone.ts';
+import { readZone } from '../../../src/api/zones/members.ts';
 import { listEdgeRule } from '../../../src/views/zones/edge-rules.ts';
 import { listSection } from '../../../src/views/zones/settings.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { readZone, toWireZone } from '../../../src/api/zones/zone.ts';
+import { readZone, toWireZone } from '../../../src/api/zones/members.ts';
 import { listParts } from '../../../src/views/zones/parts.ts';
 import { renderZone, renderZonePart } from '../../../src/views/zones/zone.ts';
 import { buttons, readRows, readText } from '../../support/command-harness.ts';

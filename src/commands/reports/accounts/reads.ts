@@ -9,7 +9,7 @@ import { createCache } from '../../../lib/cache.ts';
 import { toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
-import type { SettingsHistory, SettingsReads } from '../../zones/history/history.ts';
+import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { countRequest, describeBudget } from './budget.ts';
 import { type ErrorCounts, findFailingZones, readErrorDays } from './error-days.ts';

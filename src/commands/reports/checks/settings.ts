@@ -3,7 +3,7 @@ import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/setting-changes.ts';
-import type { Look, StoredChange } from '../../zones/history/history.ts';
+import type { Look, StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import type { LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
 import {

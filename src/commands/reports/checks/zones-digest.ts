@@ -1,5 +1,12 @@
-import { bandwidthOf, findBusiest, findLimit, monthOf } from '../../../api/zones/bandwidth.ts';
-import { type Attention, attentionReasons, type ZoneSummary } from '../../../api/zones/summary.ts';
+import {
+  type Attention,
+  attentionReasons,
+  bandwidthOf,
+  findBusiest,
+  findLimit,
+  monthOf,
+  type ZoneSummary,
+} from '../../../api/zones/summary.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import {

@@ -1,5 +1,5 @@
-import { findLimit, monthOf } from '../../../api/zones/bandwidth.ts';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
+import { findLimit, monthOf } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import { formatBytes, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';

@@ -7,9 +7,9 @@ import {
   type Setting,
   type SettingChange,
   type ZoneSettings,
-} from '../../../../src/api/zones/settings.ts';
-import { packSettings, unpackSettings } from '../../../../src/commands/zones/history/read.ts';
-import type { Json } from '../../../../src/lib/canonical-json.ts';
+} from '../../../src/api/zones/settings.ts';
+import { packSettings, unpackSettings } from '../../../src/commands/zones/history.ts';
+import type { Json } from '../../../src/lib/canonical-json.ts';
 
 const texts = fc
   .uniqueArray(fc.string({ minLength: 1, maxLength: 3 }), { maxLength: 4 })

@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { zone } from '../../../../simulator/cdn/zones.ts';
-import { deleteOldRows } from '../../../../src/app/jobs.ts';
-import { createSealer } from '../../../../src/auth/keys/sealing.ts';
-import { createSettingsHistory, type StoredChange } from '../../../../src/commands/zones/history/history.ts';
-import { unpackSettings } from '../../../../src/commands/zones/history/read.ts';
-import { dayMs } from '../../../../src/lib/time.ts';
-import type { Database } from '../../../../src/store/database.ts';
-import { createKeyring, generateKeys } from '../../../auth/keyring/keyrings.ts';
-import { findMarks } from '../../../support/canary/markers.ts';
-import { prepareEngines } from '../../../support/engines.ts';
-import { alice, never, startAccounts } from '../../reports/accounts/account-harness.ts';
+import { zone } from '../../../simulator/cdn/zones.ts';
+import { deleteOldRows } from '../../../src/app/jobs.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import {
+  createSettingsHistory,
+  type StoredChange,
+  unpackSettings,
+} from '../../../src/commands/zones/history.ts';
+import { dayMs } from '../../../src/lib/time.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
+import { findMarks } from '../../support/canary/markers.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { alice, never, startAccounts } from '../reports/accounts/account-harness.ts';
 
 const engines = await prepareEngines();
 const bob = { ...alice, userId: 'U0BOB0000' };

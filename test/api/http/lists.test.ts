@@ -5,7 +5,7 @@ import {
   maxElementBytes,
   type Outside,
   parseListWithExactIds,
-} from '../../../src/api/json/cutter.ts';
+} from '../../../src/api/http/lists.ts';
 
 /** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
 function cut(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { mostZones } from '../../../../src/commands/zones/history/read.ts';
-import { UserError } from '../../../../src/errors.ts';
-import { prepareEngines } from '../../../support/engines.ts';
-import { alice, never, startAccounts } from '../../reports/accounts/account-harness.ts';
+import { mostZones } from '../../../src/commands/zones/history.ts';
+import { UserError } from '../../../src/errors.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { alice, never, startAccounts } from '../reports/accounts/account-harness.ts';
 
 const engines = await prepareEngines();
 

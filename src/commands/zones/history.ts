@@ -1,0 +1,438 @@
+import { createHash, createSecretKey } from 'node:crypto';
+import { sql } from 'kysely';
+import type { CdnClient } from '../../api/cdn.ts';
+import {
+  type DigestKey,
+  diffSettings,
+  mergeSettings,
+  type SettingChange,
+  wholeZone,
+  type ZoneSettings,
+} from '../../api/zones/settings.ts';
+import { type Person, tenantId } from '../../auth/identity.ts';
+import type { Sealer } from '../../auth/keys/sealing.ts';
+import { UserError } from '../../errors.ts';
+import { canonicalJson, type Json, parseJson } from '../../lib/canonical-json.ts';
+import { yieldToEventLoop } from '../../lib/time.ts';
+import type { Db, Trx } from '../../store/schema.ts';
+
+export interface StoredChange extends SettingChange {
+  /** Rises with every change of a person: readers keep it as a cursor. */
+  readonly id: number;
+  /** When a look found it: it happened between that look and the one before. */
+  readonly at: Date;
+  readonly zoneId: string;
+  readonly zoneName: string;
+}
+
+/** Which changes: behind a cursor, of a time, of some zones. */
+interface ChangeQuery {
+  readonly after?: number | undefined;
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** Ids; undefined = all. */
+  readonly zones?: readonly string[] | undefined;
+  /** The newest so many; 500 by default. */
+  readonly most?: number;
+}
+
+export interface Look extends StoredLook {
+  /** Zones that were compared. */
+  readonly zones: number;
+  /** Chosen zones that the key does not see. */
+  readonly missing: readonly string[];
+  /** From when on changes are recorded, of the first zone and of all; undefined where there is none. */
+  readonly since: Date | undefined;
+  readonly allSince: Date | undefined;
+}
+
+/** The settings of one person's zones. */
+export interface SettingsReads {
+  /** Compares these zones (undefined = all) with the last look, and records what changed. */
+  readonly look: (zones?: readonly WantedZone[]) => Promise<Look>;
+  /** What looks found, the newest first, and how many there are in all. */
+  readonly list: (
+    query: ChangeQuery,
+  ) => Promise<{ readonly changes: readonly StoredChange[]; readonly total: number }>;
+}
+
+export type SettingsHistory = ReturnType<typeof createSettingsHistory>;
+
+/**
+ * What changed in the settings of zones. A look compares them with the last look of the same person, whoever asks for it
+ * (a command, a digest, an alert), and appends what differs, once; readers list it with a cursor of their own or by time.
+ */
+export function createSettingsHistory({
+  db,
+  sealer,
+  now,
+}: {
+  readonly db: Db;
+  readonly sealer: Pick<Sealer, 'macs'>;
+  readonly now: () => Date;
+}) {
+  /** For digests of hidden values, of this person alone. */
+  function deriveDigestKey(person: Person) {
+    const [mac = ''] = sealer.macs(['cdn-chatops setting digests v1', tenantId(person), person.userId]);
+    return { key: createSecretKey(Buffer.from(mac, 'hex')) };
+  }
+
+  const history = {
+    /**
+     * Reads the settings of these zones (undefined = all) and records what changed. @throws ApiError; UserError where all are
+     * more than `mostZones`.
+     */
+    async look(person: Person, cdn: SettingsReader, zones?: readonly WantedZone[]): Promise<Look> {
+      const owner = ownerOf(person);
+      const stored = await db
+        .selectFrom('zone_settings')
+        .select(['zone_id', 'hash'])
+        .where((is) => is.and(owner))
+        .execute();
+      const known = new Map(stored.map(({ zone_id, hash }) => [zone_id, hash]));
+      const found = await readSettings(cdn, { digestKey: deriveDigestKey(person), known, zones });
+      const look = await storeLook(db, owner, { ...found, known, at: now() });
+      const missing = (zones ?? []).map(({ id }) => id).filter((id) => !found.seen.has(id));
+      const baseline = await readBaseline(db, owner, zones?.length === 1 ? zones[0]?.id : undefined);
+      return { zones: found.seen.size, missing, ...baseline, ...look };
+    },
+
+    /** What looks found, the newest first, and how many there are in all. */
+    async list(
+      person: Person,
+      { after, from, until, zones, most = 500 }: ChangeQuery,
+    ): Promise<{ readonly changes: StoredChange[]; readonly total: number }> {
+      if (zones?.length === 0) return { changes: [], total: 0 };
+      let rows = db
+        .selectFrom('zone_changes')
+        .select(['id', 'at', 'zone_id', 'zone_name', 'path', 'before', 'after'])
+        .select(sql<number>`count(*) over ()`.as('total'))
+        .where((is) => is.and(ownerOf(person)));
+      if (after !== undefined) rows = rows.where('id', '>', after);
+      if (from) rows = rows.where('at', '>=', from);
+      if (until) rows = rows.where('at', '<', until);
+      if (zones) rows = rows.where('zone_id', 'in', zones);
+      const found = await rows.orderBy('id', 'desc').limit(most).execute();
+      const changes = found.map(({ zone_id: zoneId, zone_name: zoneName, ...row }) => ({
+        id: row.id,
+        at: row.at,
+        zoneId,
+        zoneName,
+        path: row.path,
+        before: JSON.parse(row.before) as Json,
+        after: JSON.parse(row.after) as Json,
+      }));
+      return { changes, total: found[0]?.total ?? 0 };
+    },
+
+    /** Deletes what was kept of a person or of a whole tenant whose access ended. */
+    async forget({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
+      const looks = db.deleteFrom('zone_looks').where('tenant', '=', tenant);
+      await (person ? looks.where('user_id', '=', person.userId) : looks).execute();
+    },
+  };
+  return {
+    ...history,
+    /** Of one person, read with this client. */
+    of: (person: Person, cdn: SettingsReader): SettingsReads => ({
+      look: (zones) => history.look(person, cdn, zones),
+      list: (query) => history.list(person, query),
+    }),
+  };
+}
+
+/** From when on changes of a zone, or of all, are recorded: the oldest of the baselines, and the youngest. */
+async function readBaseline(db: Db, owner: Owner, zone: string | undefined) {
+  let rows = db
+    .selectFrom('zone_settings')
+    .select((is) => [is.fn.min('baseline_at').as('since'), is.fn.max('baseline_at').as('allSince')])
+    .where((is) => is.and(owner));
+  if (zone !== undefined) rows = rows.where('zone_id', '=', zone);
+  const { since, allSince } = await rows.executeTakeFirstOrThrow();
+  return { since: since ?? undefined, allSince: allSince ?? undefined };
+}
+
+function ownerOf(person: Person): Owner {
+  return { tenant: tenantId(person), user_id: person.userId };
+}
+
+/** More zones are compared for chosen ones only: an answer is 6 kB a zone, and each is parsed whole. */
+export const mostZones = 5_000;
+
+/** Zones by id, with the hash of what was stored of each. */
+type KnownZones = ReadonlyMap<string, string>;
+
+/** A zone whose settings are read; its name narrows the answer of the CDN where it is alone. */
+export interface WantedZone {
+  readonly id: string;
+  readonly name?: string | undefined;
+}
+
+/** A zone that is not as it was stored. */
+interface ChangedZone {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  /** Its settings, as `unpackSettings` reads them: text takes less memory than objects. */
+  readonly body: string;
+}
+
+interface ReadSettings {
+  readonly changed: readonly ChangedZone[];
+  /** The zones that were compared. */
+  readonly seen: ReadonlySet<string>;
+  /** Zones that the answer had, compared or not. */
+  readonly listed: number;
+  /** Known zones that the key does not see any more. */
+  readonly gone: readonly string[];
+  /** All zones of the account were compared. */
+  readonly isAll: boolean;
+  /** There are zones, and none is known: the key is of another account. */
+  readonly isOtherAccount: boolean;
+}
+
+/** The part of a client that reads settings. */
+export type SettingsReader = { readonly pullZones: Pick<CdnClient['pullZones'], 'settings'> };
+
+interface Wanted {
+  readonly digestKey: DigestKey;
+  /** Undefined = all. */
+  readonly zones: readonly WantedZone[] | undefined;
+  readonly known?: KnownZones;
+}
+
+/**
+ * Reads the settings of zones and keeps those that differ from what is known. @throws ApiError; UserError for all of more
+ * than `mostZones`.
+ */
+export async function readSettings(cdn: SettingsReader, wanted: Wanted): Promise<ReadSettings> {
+  const { zones, known = new Map() } = wanted;
+  const [only] = zones?.length === 1 ? zones : [];
+  const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
+  const narrowed = name ? await readList(cdn, wanted, name) : undefined;
+  if (narrowed?.seen.size === 1) return narrowed;
+  // A renamed zone is found by its id alone.
+  const found = await readList(cdn, wanted);
+  // An account seldom loses all of its zones: that none is left is believed when it is read twice.
+  return found.gone.length > 0 && found.listed === 0 ? readList(cdn, wanted) : found;
+}
+
+async function readList(
+  cdn: SettingsReader,
+  { digestKey, zones, known = new Map() }: Wanted,
+  search?: string,
+): Promise<ReadSettings> {
+  const ids = zones && new Set(zones.map(({ id }) => id));
+  const seen = new Set<string>();
+  let listed = 0;
+  let listedKnown = 0;
+  const { kept, skipped, isWhole } = await cdn.pullZones.settings({
+    search,
+    digestKey,
+    wants(id) {
+      listed += 1;
+      if (known.has(id)) listedKnown += 1;
+      return ids?.has(id) ?? true;
+    },
+    project(settings) {
+      const { id, name } = settings;
+      seen.add(id);
+      const hash = createHash('sha256')
+        .update(canonicalJson([version, settings as unknown as Json]))
+        .digest('base64url');
+      return known.get(id) === hash ? undefined : { id, name, hash, body: packSettings(settings) };
+    },
+    // Until a known zone is met the key may be of another account.
+    enough: () =>
+      ids ? seen.size >= ids.size && (known.size === 0 || listedKnown > 0) : seen.size > mostZones,
+  });
+  if (!ids && seen.size > mostZones)
+    throw new UserError(
+      `Your key sees more than ${mostZones.toLocaleString('en-US')} zones: settings are compared for chosen ones.`,
+      'Choose zones: `/cdn changes shop` looks at one.',
+    );
+  const isComplete = isWhole && skipped === 0 && search === undefined;
+  const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
+  const isGone = (id: string) => known.has(id) && !seen.has(id);
+  return {
+    changed: kept,
+    seen,
+    listed,
+    gone: isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [],
+    isAll: isComplete && !ids,
+    isOtherAccount,
+  };
+}
+
+/** Settings of another version than the stored one replace it, and nothing is said to have changed. */
+const version = 3;
+
+export function packSettings(settings: ZoneSettings): string {
+  return JSON.stringify({ version, settings });
+}
+
+/** Undefined where they are of another version. */
+export function unpackSettings(body: string): ZoneSettings | undefined {
+  const stored = parseJson(body) as { version: number; settings: ZoneSettings } | undefined;
+  return stored?.version === version ? stored.settings : undefined;
+}
+
+/** Rows of one statement. */
+const batchSize = 200;
+
+type Owner = { readonly tenant: string; readonly user_id: string };
+
+/** How much a look found. */
+interface StoredLook {
+  /** Zones that were stored the first time. */
+  readonly first: number;
+  /** The id of the person's newest change; 0 = none yet. */
+  readonly cursor: number;
+}
+
+/**
+ * Compares what was read with what is stored and stores it, in one transaction. A zone that another look stored meanwhile
+ * is left to it, so that a change is recorded once; looks of a person are stored one after the other.
+ */
+async function storeLook(
+  db: Db,
+  owner: Owner,
+  { changed, gone, isAll, isOtherAccount, at, ...look }: ReadSettings & { known: KnownZones; at: Date },
+): Promise<StoredLook> {
+  return db.transaction().execute(async (trx) => {
+    // A key that is being destroyed waits, and its rows are deleted afterwards.
+    const key = trx
+      .selectFrom('linked_keys')
+      .select('version')
+      .where((is) => is.and(owner))
+      .forShare();
+    if (!(await key.executeTakeFirst())) return { first: 0, cursor: 0 };
+    if (isOtherAccount)
+      await trx
+        .deleteFrom('zone_looks')
+        .where((is) => is.and(owner))
+        .execute();
+    const known: KnownZones = isOtherAccount ? new Map() : look.known;
+    const { whole_at } = await trx
+      .insertInto('zone_looks')
+      .values({ ...owner, looked_at: at })
+      .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet({ looked_at: at }))
+      .returning('whole_at')
+      .executeTakeFirstOrThrow();
+    let first = 0;
+    for (const batch of inBatches(changed)) {
+      const stored = await readStored(trx, owner, batch);
+      const zones: ComparedZone[] = [];
+      for (const zone of batch) {
+        const before = stored.get(zone.id);
+        if (before?.hash !== known.get(zone.id)) continue;
+        if (!before) first += 1;
+        zones.push(compareZone(zone, before?.body, whole_at !== null && isAll));
+        await yieldToEventLoop();
+      }
+      await storeZones(trx, owner, at, zones);
+      await insertChanges(trx, owner, at, zones);
+    }
+    for (const batch of inBatches(gone))
+      await insertChanges(trx, owner, at, await deleteZones(trx, owner, batch, known));
+    if (isAll)
+      await trx
+        .updateTable('zone_looks')
+        .where((is) => is.and(owner))
+        .set({ whole_at: at })
+        .execute();
+    const newest = trx.selectFrom('zone_changes').select((is) => is.fn.max('id').as('id'));
+    const { id } = await newest.where((is) => is.and(owner)).executeTakeFirstOrThrow();
+    return { first, cursor: id ?? 0 };
+  });
+}
+
+interface ComparedZone extends ChangedZone {
+  readonly changes: readonly SettingChange[];
+}
+
+/** `isNew`: where it was not stored, it is a new zone. */
+function compareZone(zone: ChangedZone, body: string | undefined, isNew: boolean): ComparedZone {
+  const after = unpackSettings(zone.body);
+  const before = body === undefined ? undefined : unpackSettings(body);
+  if (before && after)
+    return {
+      ...zone,
+      body: packSettings(mergeSettings(before, after)),
+      changes: diffSettings(before, after),
+    };
+  const isFirst = body === undefined && isNew;
+  return { ...zone, changes: isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [] };
+}
+
+async function readStored(trx: Trx, owner: Owner, zones: readonly ChangedZone[]) {
+  const ids = zones.map(({ id }) => id);
+  const rows = await trx
+    .selectFrom('zone_settings')
+    .select(['zone_id', 'hash', 'body'])
+    .where((is) => is.and(owner))
+    .where('zone_id', 'in', ids)
+    .execute();
+  return new Map(rows.map(({ zone_id, ...stored }) => [zone_id, stored]));
+}
+
+async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly ChangedZone[]): Promise<void> {
+  if (zones.length === 0) return;
+  const rows = zones.map(({ id, name, hash, body }) => ({
+    ...owner,
+    zone_id: id,
+    zone_name: name,
+    hash,
+    body,
+    baseline_at: at,
+  }));
+  await trx
+    .insertInto('zone_settings')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['tenant', 'user_id', 'zone_id']).doUpdateSet((set) => ({
+        zone_name: set.ref('excluded.zone_name'),
+        hash: set.ref('excluded.hash'),
+        body: set.ref('excluded.body'),
+      })),
+    )
+    .execute();
+}
+
+type ZoneChanges = Pick<ComparedZone, 'id' | 'name' | 'changes'>;
+
+/** Deletes what is stored of zones that are gone, and returns that as their change. */
+async function deleteZones(trx: Trx, owner: Owner, gone: readonly string[], known: KnownZones) {
+  const hashes = gone.map((id) => known.get(id) ?? '');
+  const rows = await trx
+    .deleteFrom('zone_settings')
+    .where((is) => is.and(owner))
+    .where('zone_id', 'in', gone)
+    .where('hash', 'in', hashes)
+    .returning(['zone_id as id', 'zone_name as name'])
+    .execute();
+  return rows.map(
+    ({ id, name }): ZoneChanges => ({ id, name, changes: [{ path: wholeZone, before: name, after: null }] }),
+  );
+}
+
+async function insertChanges(trx: Trx, owner: Owner, at: Date, zones: readonly ZoneChanges[]): Promise<void> {
+  const rows = zones.flatMap(({ id, name, changes }) =>
+    changes.map(({ path, before, after }) => ({
+      ...owner,
+      at,
+      zone_id: id,
+      zone_name: name,
+      path,
+      before: JSON.stringify(before),
+      after: JSON.stringify(after),
+    })),
+  );
+  for (const batch of inBatches(rows)) await trx.insertInto('zone_changes').values(batch).execute();
+}
+
+function inBatches<T>(all: readonly T[]): T[][] {
+  return Array.from({ length: Math.ceil(all.length / batchSize) }, (_, nth) =>
+    all.slice(nth * batchSize, (nth + 1) * batchSize),
+  );
+}
