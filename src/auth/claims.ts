@@ -13,7 +13,6 @@ import type { Policy } from './policy/policy.ts';
 
 /** What decides about a person, as it was stored when their delivery was claimed. */
 export interface PersonFacts {
-  /** Rejects where the settings cannot be read. */
   readonly policy: () => Promise<Policy>;
   readonly linked: LinkedKey | undefined;
   /** Their key, opened when it is first asked for. @throws LinkedKeyError as `KeyStore.reveal` */

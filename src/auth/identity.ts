@@ -19,7 +19,6 @@ export function personKey(person: Person): string {
 
 export interface Profile {
   readonly admin: boolean;
-  /** Belongs to another organisation. */
   readonly foreign: boolean;
   readonly deleted: boolean;
   /** IANA name (`Europe/Vienna`), or the offset (`+05:30`) where this system does not know the name. */
@@ -39,7 +38,6 @@ export function mentionGroup(id: string): string {
   return `<!subteam^${id.split('/').at(-1)}>`;
 }
 
-/** A look-up that Slack refused or did not answer. */
 export interface MissingScope {
   readonly lookup: 'admins' | 'groups';
   /** Slack's own word (`missing_scope`), or `no-answer`. */
@@ -60,7 +58,6 @@ export interface People {
   groups(): Promise<readonly Group[]>;
   forget(userId: string): void;
   readonly configuredAdmins: readonly string[];
-  /** The look-ups that failed when last tried. */
   missingScopes(): readonly MissingScope[];
 }
 

@@ -29,9 +29,7 @@ export interface ChannelZone {
   readonly by: string;
 }
 
-/** Names of a tenant; people give a few dozen. */
 export const maxNames = 500;
-/** Ids of one kind that are remembered of a person. */
 const maxRecent = 10;
 
 export type Names = ReturnType<typeof createNames>;

@@ -10,7 +10,6 @@ const lookupPauseMs = 1_000;
 /** Slack's rates are each workspace's own. */
 const tenantsAtOnce = 8;
 
-/** A linked person, or an installation, whose `userId` is empty. */
 interface Entry {
   readonly tenant: string;
   readonly userId: string;

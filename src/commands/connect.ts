@@ -153,7 +153,6 @@ type CheckedKey =
   /** `refused`: the CDN said no to the key itself; else it could not be asked. */
   | { readonly works: false; readonly refused: boolean; readonly why: views.KeyProblem };
 
-/** Tries a key with one cheap read. Stores nothing. */
 export async function checkKey(
   key: Secret,
   { cdnWith, explain }: Pick<Context, 'cdnWith' | 'explain'>,

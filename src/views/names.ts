@@ -30,7 +30,6 @@ export function matchesKnown({ id, name = '' }: KnownId, typed: string): boolean
   return toNameKey(id).includes(wanted) || toNameKey(name).includes(wanted);
 }
 
-/** The ids with a name first, then the others of the menu. */
 export function mergeOptions(
   known: readonly PlainTextOption[],
   others: readonly (Option | PlainTextOption)[],

@@ -103,7 +103,6 @@ export function createAudit({ db, now }: { db: Db; now: () => Date }) {
       return {
         head: newest && { seq: newest.seq, hash: newest.hash },
         verdict: await verifyChain(db, tenant, { since }),
-        /** The record from which on the chain was read; 1 = all of it. */
         since,
       };
     },

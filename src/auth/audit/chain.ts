@@ -19,7 +19,6 @@ export interface AuditRecord {
   readonly subject: string | null;
   readonly detail: Details;
   readonly requestId: string | null;
-  /** The hash of the record before; `genesisHash` for the first. */
   readonly prevHash: string;
   readonly hash: string;
 }
@@ -43,7 +42,6 @@ export function isReadable({ at, detail }: { readonly at: unknown; readonly deta
 }
 
 export interface AuditFilter {
-  /** A user id: actor or subject. */
   readonly who?: string | undefined;
   readonly events?: readonly string[] | undefined;
 }

@@ -27,7 +27,6 @@ export interface ReadKeyring {
   readonly keys: readonly KeyringKey[];
   readonly source: string;
   readonly path?: string;
-  /** Path of a key file that was just made. */
   readonly created?: string | undefined;
   readonly warning?: string | undefined;
 }

@@ -6,9 +6,7 @@ import { type Person, tenantId } from '../identity.ts';
 
 /** A token of a person for a client beside Slack: an editor, a terminal. */
 export interface ClientToken {
-  /** Names it, opens nothing. */
   readonly id: string;
-  /** Typed by its person. */
   readonly name: string;
   readonly expiresAt: Date;
 }

@@ -23,7 +23,6 @@ export interface LinkedKey {
 
 export interface RevealedKey extends LinkedKey {
   readonly key: Secret;
-  /** Higher with each key of the person. */
   readonly version: number;
 }
 
@@ -110,7 +109,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       const row = await find(person);
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
     },
-    /** Destroys the key; false = there was none. */
     async forget(person: Person, reason: KeyChangeReason = {}): Promise<boolean> {
       const slot = slotOf(person);
       if (!(await find(person))) return false;

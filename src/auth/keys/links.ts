@@ -6,7 +6,6 @@ import type { Db, Schema } from '../../store/schema.ts';
 import { type Person, tenantId } from '../identity.ts';
 import type { Sealer } from './sealing.ts';
 
-/** The page on which one person enters their key. */
 export interface KeyPage {
   offer(): Promise<{ readonly url: string; readonly minutes: number }>;
   close(): Promise<void>;

@@ -18,7 +18,6 @@ export interface SealedTable {
 export interface VersionedRow {
   readonly sealed: string;
   readonly version: number;
-  /** The newest version of its slot. */
   readonly newest: number | null;
 }
 

@@ -123,7 +123,6 @@ function readParts(sealed: string): { readonly keyId: string; readonly jwe: Flat
   return { keyId, jwe: { protected: header, encrypted_key: encryptedKey, iv, ciphertext, tag } };
 }
 
-/** Undefined where it is not JSON. */
 function readHeaderKeyId(text: string): string | undefined {
   try {
     return decodeProtectedHeader({ protected: text }).kid;

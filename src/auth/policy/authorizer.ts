@@ -148,7 +148,6 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
       if (profile?.deleted) continue;
       const { foreign = false, admin = false, unread = false } = profile ?? {};
       const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
-      // Approving needs no key.
       const actor = { userId, foreign, admin, linked: false, groups };
       found.push(unread ? { ...actor, unread: ['person'] } : actor);
     }

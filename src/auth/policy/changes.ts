@@ -58,7 +58,6 @@ function readValue(policy: Policy, field: Field) {
   return field === 'assistant' ? readAssistant(policy) : policy[field];
 }
 
-/** A change in words and ids, for the audit. */
 export function describeChange(change: Change): string {
   switch (change.kind) {
     case 'list': {

@@ -15,7 +15,6 @@ interface PolicyChange {
   readonly base: number;
   readonly policy: Policy;
   readonly by: string;
-  /** In words, for the audit. */
   readonly difference: readonly string[];
   readonly confirmedBy?: string | undefined;
 }

@@ -18,10 +18,8 @@ export const policyBody = z.object({
   approvers: ids,
   approverGroups: ids,
   approvalChannel: z.string().optional(),
-  /** Approvals by others that a deletion and a change need. */
   destroyApprovals: count,
   changeApprovals: count,
-  /** After this a request that waits for approval expires. */
   expiryMinutes: count.positive(),
   /** The highest class that may run in a channel, by its id. */
   caps: z.record(z.string(), z.enum(rights)).readonly(),
@@ -55,12 +53,10 @@ export const initialPolicy: Policy = {
   exportKeepDays: 0,
 };
 
-/** What Slack's assistant may do. */
 export function readAssistant({ assistant = 'off' }: Policy): (typeof assistantModes)[number] {
   return assistant;
 }
 
-/** What policy decides about a person by. */
 export interface Actor {
   readonly userId: string;
   /** From another organisation (Slack Connect). */
@@ -69,7 +65,6 @@ export interface Actor {
   readonly linked: boolean;
   /** Workspace admin, or named in ADMIN_USER_IDS. */
   readonly admin: boolean;
-  /** Their user groups, of those that the policy names. */
   readonly groups: readonly string[];
   /** What Slack did not say when asked: ids of groups, `admin`, or `person` where even that may be of another organisation. */
   readonly unread?: readonly string[];

@@ -83,7 +83,6 @@ export function cancel(ledger: Ledger, id: string, requester: Person): Promise<A
   });
 }
 
-/** Ends an unknown outcome: the requester or an approver has looked. */
 export function confirmOutcome(
   ledger: Ledger,
   id: string,

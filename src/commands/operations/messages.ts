@@ -69,7 +69,6 @@ export async function refreshMessages(tx: OutboxTrx, operation: Operation): Prom
   for (const id of await findMessages(tx.db, operation)) await tx.outbox.edit(tx.db, id);
   const undone = operation.state === 'succeeded' && findUndone(operation.snapshot);
   if (!undone) return;
-  // Its own button to undo goes.
   const original = await findOperation(tx, operation.tenant, undone);
   if (original) await refreshMessages(tx, original);
 }

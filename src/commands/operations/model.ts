@@ -7,7 +7,6 @@ import type { ShownAnswer } from '../../views/operations/answers.ts';
 import type { ShownOperation } from '../../views/operations/describe.ts';
 import type { Kind, OperationOutcome } from './kinds/kind.ts';
 
-/** The states, and those that each leads to. */
 const transitions = {
   /** Waits for approvals. Fails only as `void`: the stored request is not the sealed one, or is no longer allowed. */
   proposed: ['approved', 'denied', 'expired', 'cancelled', 'failed'],
@@ -36,10 +35,8 @@ export interface Operation extends ShownOperation {
   readonly request: unknown;
   /** Whether a secret value goes with it: it can be undone while an earlier value is kept. */
   readonly setsValue: boolean;
-  /** The consequences as the requester saw them. */
   readonly snapshot: Json;
   readonly policyVersion: number;
-  /** Oldest first. */
   readonly approvals: readonly Approval[];
   readonly outcome: OperationOutcome | undefined;
   /** User ids of those who could approve it when it was proposed: named in the card, and written to without a channel. */
@@ -52,7 +49,6 @@ export interface Proposal
   readonly kind: Kind<unknown>;
   readonly request: unknown;
   readonly value?: Secret | undefined;
-  /** Read afresh: decides approvals, expiry and version. */
   readonly policy: Policy;
   /** The run of a step of Workflow Builder that asks for it and ends with it. */
   readonly stepRun?: string | undefined;
@@ -60,7 +56,6 @@ export interface Proposal
   readonly via?: string | undefined;
 }
 
-/** The policy and the rights of the people involved, as they are now. */
 export interface RequesterContext {
   readonly policy: Policy;
   readonly requester: Actor;

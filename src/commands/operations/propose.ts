@@ -147,7 +147,7 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
   if (stepRun !== undefined) await linkStepRun(tx, stepRun, row);
   const logged = { row, events: [event], triedAgainAs: undefined };
   const operation = readOperation(tx.kinds, logged);
-  await queueMessages(tx, operation, kind.approval?.direct ? undefined : policy.approvalChannel);
+  await queueMessages(tx, operation, kind.approval ? undefined : policy.approvalChannel);
   tx.record(toAuditInput(tx.kinds, logged, { to: 'proposed', by }));
   const waits = row.approvals_needed > 0 || waitsForRequester(operation);
   return waits ? operation : queueExecution({ tx, logged }, 'system');

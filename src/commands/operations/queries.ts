@@ -17,7 +17,6 @@ import {
 import type { Operation, OperationState } from './model.ts';
 import { readRequest } from './seal.ts';
 
-/** A row with its log, and the id of the operation that retries it. */
 export interface LoggedOperation {
   readonly row: OperationRow;
   readonly events: readonly EventRow[];
@@ -115,8 +114,6 @@ export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: Logge
       outcome: request === undefined || !outcome ? undefined : kind.describeOutcome?.(outcome, request, told),
       isDestructive: kind.right === 'destroy',
       labels: kind.approval?.labels,
-      canRetry: kind.approval === undefined,
-      isDescribedByConsequences: kind.approval !== undefined,
     },
     via: row.via ?? undefined,
     setsValue: row.value_mac !== null,

@@ -47,7 +47,6 @@ export interface LedgerTransaction extends Ledger {
   readonly record: (entry: AuditInput) => void;
 }
 
-/** A transaction whose audit records come last. */
 export async function inTransaction<T>(
   ledger: Ledger,
   work: (tx: LedgerTransaction) => Promise<T>,

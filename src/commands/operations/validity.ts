@@ -109,7 +109,7 @@ function findRightsProblem(
   { state, channelId, requester: { userId }, approvals, approvalsNeeded, policyVersion, via }: Operation,
   { policy, requester, approvers }: RequesterContext,
 ): VoidReason | undefined {
-  if (kind.approval?.ofThisVersion && policy.version !== policyVersion) return 'overtaken';
+  if (kind.approval && policy.version !== policyVersion) return 'overtaken';
   if (!assertKnown(decide(policy, requester, channelId, kind.right)).allowed) return 'requester-may-not';
   if (countApprovals(kind, policy) > approvalsNeeded) return 'more-approvals';
   for (const { by } of approvals) {

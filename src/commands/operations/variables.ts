@@ -176,7 +176,6 @@ const previewAction: Action = {
   },
 };
 
-// The newest requests of a person, of which the last change is one.
 const mostSearched = 20;
 
 async function offerUndo(context: Context): Promise<Message> {

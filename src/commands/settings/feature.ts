@@ -67,7 +67,6 @@ async function loadSettings(context: Context): Promise<forms.ShownSettings> {
   return { policy, last, pending, reader: person.userId, groups, missing, overdueFiles };
 }
 
-/** Their names are needed only where there are some. */
 async function loadGroups(policy: Policy, people: People): Promise<readonly Group[]> {
   return policy.operatorGroups.length + policy.approverGroups.length > 0 ? people.groups() : [];
 }
@@ -197,7 +196,6 @@ const confirmAction: Action = {
   },
 };
 
-/** By its author too, who takes it back. */
 const rejectAction: Action = {
   ...press,
   id: 'settings:reject',
@@ -259,7 +257,6 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
   return views.renderSaved(outcome.policy.version, found, told);
 }
 
-// As many are told.
 const mostAdmins = 10;
 
 /**
@@ -282,7 +279,6 @@ async function findSecondAdmins(
   return admins.length > 0 ? { admins: admins.slice(0, mostAdmins), lowers } : undefined;
 }
 
-/** In place of a change of this tenant that waits already. */
 async function askSecondAdmin(
   before: Policy,
   after: Policy,

@@ -17,11 +17,9 @@ export interface AuditView {
 export interface AuditList {
   readonly view: AuditView;
   readonly lines: readonly AuditLine[];
-  /** The names of all kinds of records. */
   readonly kinds: readonly string[];
   readonly state: Awaited<ReturnType<Audit['check']>>;
   readonly takenAt: Date;
-  /** Encodes a view as a button's value. */
   readonly value: (view: AuditView) => string;
 }
 

@@ -171,7 +171,6 @@ function explain(reason: AuditRecord['detail'][string] | undefined): string {
   return reason === undefined || reason === '' ? '' : `: ${plainText(String(reason), 60)}`;
 }
 
-/** `approvalChannel` → `approval channel` */
 function humanize(name: string): string {
   return plainText(name.replaceAll(/[-_]/gu, ' ').replaceAll(/(?<=[a-z])(?=[A-Z])/gu, ' '), 60).toLowerCase();
 }

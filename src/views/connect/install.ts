@@ -1,6 +1,5 @@
 import { type Html, html, renderDocument, renderStep } from './page.ts';
 
-/** A permission in words: what it is for, and what is lost without it. */
 interface Permission {
   readonly use: string;
   readonly lost: string;

@@ -122,10 +122,8 @@ ${body}
 `.markup;
 }
 
-/** A piece of HTML with all foreign text escaped. */
 export type Html = { readonly markup: string };
 
-/** A template tag: every value is escaped, except other pieces of HTML. */
 export function html(
   texts: TemplateStringsArray,
   ...parts: readonly (string | Html | readonly Html[])[]

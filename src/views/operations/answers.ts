@@ -34,10 +34,8 @@ export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: read
             /** The settings changed after the context was read: read it again. */
             | 'outdated'
             | 'twice'
-            /** With the operation that retries it. */
             | 'already-retried';
         }
-      /** This press voided it. */
       | { readonly kind: 'void'; readonly why: string }
       | { readonly kind: 'not-allowed'; readonly decision: Refusal }
       /** Requesters do not decide on their own requests, admins neither. */

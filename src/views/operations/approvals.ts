@@ -71,7 +71,7 @@ export function renderRequesterMessage(operation: ShownOperation, undo: UndoStat
     section([
       `*Your request:* ${words.what}`,
       nameAssistant(operation),
-      (words.isDescribedByConsequences || waitsForRequester(operation)) && words.consequences.text,
+      (words.labels !== undefined || waitsForRequester(operation)) && words.consequences.text,
       quoteReason(operation),
     ]),
     section(renderProgress(operation)),
@@ -159,7 +159,7 @@ function checkButton(id: string): Button {
 
 /** Next steps after an end. Where the outcome is unknown a person looks first: another try could do it twice. */
 function nextSteps({ id, state, triedAgainAs, words }: ShownOperation): KnownBlock {
-  const canRetry = words.canRetry && triedAgainAs === undefined && ['failed', 'expired'].includes(state);
+  const canRetry = !words.labels && triedAgainAs === undefined && ['failed', 'expired'].includes(state);
   return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
 }
 
@@ -210,7 +210,6 @@ function renderProgress(operation: ShownOperation, approvers: readonly string[] 
   return join([join(facts, ' · '), describeOutcome(operation)], '\n');
 }
 
-/** The audit records have the same seal. */
 function sealLine({ seal, createdAt, keyFingerprint }: ShownOperation): KnownBlock {
   const key = keyFingerprint === undefined ? '' : ` with the key ${formatCode(keyFingerprint)}`;
   return context(`Asked ${formatMoment(createdAt)}${key} · seal ${formatCode(seal.slice(0, 12))}`);

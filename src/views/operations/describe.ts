@@ -29,7 +29,6 @@ export interface ShownOperation {
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: Outcome | undefined;
-  /** The operation that retries this one. */
   readonly triedAgainAs: string | undefined;
 }
 
@@ -38,15 +37,10 @@ export interface RequestWords {
   /** `delete volume `data` of app `app0`, every instance` */
   readonly what: string;
   readonly consequences: Consequences;
-  /** How it ended; undefined = the common words say it. */
   readonly outcome: string | undefined;
   readonly isDestructive: boolean;
-  /** Of the buttons that decide, if they are not Approve and Deny. */
+  /** Of the buttons that decide, where the kind has a rule of approval of its own. */
   readonly labels: DecisionLabels | undefined;
-  /** Whether the same can be asked for again after it failed. */
-  readonly canRetry: boolean;
-  /** The consequences are all that was asked for, so the requester reads them too. */
-  readonly isDescribedByConsequences: boolean;
 }
 
 export interface Consequences {
@@ -72,7 +66,6 @@ export function describePlainly(operation: ShownOperation): string {
   return escapeMarkup(nameInPlainText(operation));
 }
 
-/** For plain text: labels, menus and confirmations. */
 export function nameInPlainText({ words }: Pick<ShownOperation, 'words'>): string {
   return stripMarkup(words.what);
 }
@@ -135,7 +128,6 @@ export function renderState(
   return outcome?.word === 'unconfirmed' ? ':grey_question: accepted, not confirmed' : states[state];
 }
 
-/** The same without its sign, inside a sentence. */
 export function describeState(operation: Parameters<typeof renderState>[0]): string {
   return renderState(operation).replace(/^:\w+: /u, '');
 }
@@ -230,7 +222,6 @@ export function undoButton(id: string): Button {
 /** The approvals a request needs before it runs, under the present settings and people. */
 export interface ApprovalNeeds {
   readonly needed: number;
-  /** How many people could give one. */
   readonly able: number;
   readonly minutes: number;
 }

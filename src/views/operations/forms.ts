@@ -23,7 +23,6 @@ export interface VolumePreview {
   readonly needs: ApprovalNeeds;
   /** Carried in the form: identifies this preview, so that a later change of it is noticed. */
   readonly note: string;
-  /** The preview changed since the form was rendered. */
   readonly changed?: boolean;
 }
 
@@ -111,7 +110,6 @@ const valueOptions = [
   option('Keep curly quotes (“ ” ‘ ’) as typed', 'curly'),
 ];
 
-/** What is known of a variable whose ids were typed. */
 export interface KnownVariable {
   readonly name: string | undefined;
   readonly consequences: Consequences;
@@ -120,7 +118,6 @@ export interface KnownVariable {
   readonly canUndo: boolean;
 }
 
-/** The form of a variable. `known`: of one that was named before. */
 export function renderVariableForm(
   { scriptId, variableId }: Partial<Readonly<Record<'scriptId' | 'variableId', string | undefined>>>,
   known?: KnownVariable,

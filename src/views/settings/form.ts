@@ -37,7 +37,6 @@ export interface ShownSettings {
   readonly last: { readonly by: string; readonly at: Date } | undefined;
   readonly groups: readonly Group[];
   readonly missing: readonly MissingScope[];
-  /** Exported files that should be gone from Slack by now. */
   readonly overdueFiles: number;
 }
 

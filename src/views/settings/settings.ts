@@ -62,7 +62,6 @@ export function renderSaved(
   );
 }
 
-/** In place of what was saved: nothing is in force yet. */
 export function renderWaiting(operation: ShownOperation, admins: readonly string[]): FormResult {
   const text = `Not saved yet: ${mentionAll(admins)} has to confirm.`;
   return closeAll(
@@ -96,7 +95,6 @@ function renderExpiry({ expiresAt }: ShownOperation): string {
   return `Expires ${formatMoment(expiresAt)}, or when the settings change otherwise.`;
 }
 
-/** What another admin confirms, and why it takes two. */
 export function describeSettingsChange(
   changes: readonly Change[],
   { fewer, gains, off, assistant }: Lowered,
@@ -124,7 +122,6 @@ export function renderNothingChanged(): FormResult {
   return formResult(done, 'Nothing was changed, so nothing was saved.');
 }
 
-/** Two saved at once: the second looks again. */
 export function renderChangedMeanwhile(last: { by: string; at: Date } | undefined): FormResult {
   const text = last
     ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Yours was not saved.`
@@ -226,7 +223,6 @@ function describeChange(change: Change, groupName: Consequences['groupName']): s
   }
 }
 
-/** `@Carol or @Dave`: any of them will do. */
 function mentionAll(ids: readonly string[]): string {
   const all = ids.map((id) => `<@${id}>`);
   return all.length > 1 ? `${all.slice(0, -1).join(', ')} or ${all.at(-1)}` : (all[0] ?? 'another admin');
@@ -239,7 +235,6 @@ export function describeId(field: ListField, id: string, groupName: Consequences
   return name === undefined ? `group \`${escapeMrkdwn(id, 30)}\`` : `@${escapeMrkdwn(name, 60)}`;
 }
 
-/** What Slack's assistant may do with the bot. */
 export const assistantLabels: Readonly<Record<string, string>> = {
   off: 'off',
   reading: 'may read',

@@ -11,11 +11,9 @@ export function renderWhy(asked: {
   readonly name: string;
   readonly needs: Right;
   readonly decision: Decision;
-  /** Undefined = the reader. */
   readonly about: string | undefined;
   readonly channelId: string | undefined;
   readonly missing: readonly MissingScope[];
-  /** User ids of admins, where one of them could change it. */
   readonly admins: readonly string[];
   readonly reader: string;
 }): Message {
@@ -23,7 +21,6 @@ export function renderWhy(asked: {
   const own = about === undefined;
   const who = own ? 'You' : `<@${about}>`;
   const verdict = `may ${decision.allowed ? '' : 'not '}run`;
-  // A conversation of two has no name.
   const here = channelId === undefined || channelId.startsWith('D') ? '' : ` in <#${channelId}>`;
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
   const refusing = decision.trace.find(({ ok }) => !ok);

@@ -34,8 +34,6 @@ function show<Request>(
       outcome: outcome && kind.describeOutcome?.(outcome, request, told),
       isDestructive: true,
       labels: undefined,
-      canRetry: true,
-      isDescribedByConsequences: false,
     },
     keyFingerprint: '1f2e3d4c',
     approvalsNeeded: 2,

@@ -76,22 +76,21 @@ export interface Kind<Request> {
 /** A request as it is stored, sealed and sent: the very strings. A value is sealed apart (`values.ts`). */
 export type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
 
-/** What is known beside the request. */
 export interface Told {
   /** The target's name, as the CDN told it. Foreign text. */
   readonly name: string | undefined;
   readonly snapshot: Json;
 }
 
+/**
+ * Such a request is void once the settings are not the ones it was asked for, cannot be asked for again by a button, and
+ * goes to each approver, also where there is a channel for approvals.
+ */
 interface ApprovalRule {
   decide(policy: Policy, actor: Actor): Decision;
   count(policy: Policy): number;
   /** Milliseconds until a request expires. */
   readonly expiresAfterMs: number;
-  /** It is void once the settings are not the ones it was asked for. */
-  readonly ofThisVersion: true;
-  /** Each approver gets the card, also where there is a channel for approvals. */
-  readonly direct: true;
   readonly labels: DecisionLabels;
 }
 

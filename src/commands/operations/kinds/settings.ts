@@ -29,11 +29,9 @@ const lowering = z.object({
   /** Rights above `read` that its author would gain, in some place. */
   gains: z.array(z.enum(['export', 'change', 'destroy', 'approve'])),
   off: z.boolean(),
-  /** Slack's assistant may do more. */
   assistant: z.boolean().optional(),
 });
 
-/** Why a change of settings waits for a second admin. */
 export type Lowering = z.output<typeof lowering>;
 
 const facts = z.object({ before: policyBody, lowers: lowering, author: z.string() });
@@ -47,8 +45,6 @@ export const settingsChange: RequestedKind<SettingsRequest> = {
     decide: (_, actor) => decide(initialPolicy, actor, undefined, 'admin'),
     count: () => 1,
     expiresAfterMs: dayMs,
-    ofThisVersion: true,
-    direct: true,
     labels: {
       approve: { label: 'Confirm', actionId: 'settings:confirm' },
       deny: { label: 'Reject', actionId: 'settings:reject' },

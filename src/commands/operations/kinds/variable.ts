@@ -17,7 +17,6 @@ import type { RequestedKind } from './requested.ts';
 export interface VariableRequest {
   readonly scriptId: string;
   readonly variableId: string;
-  /** Undefined = stays as it is. */
   readonly required: boolean | undefined;
   readonly setsValue: boolean;
 }

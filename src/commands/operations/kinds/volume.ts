@@ -47,7 +47,6 @@ export const volumeDeletion = {
   check: {
     done: 'The volume is gone',
     notDone: 'The volume is still there',
-    /** The CDN has no operation that lists volumes. */
     async look({ appId }, context) {
       try {
         const { totalVolumeSizeInGb: size } = await (await context.cdn()).apps.summary(appId);
