@@ -1,4 +1,6 @@
 import type { HomeView } from '@slack/types';
+import { rankAttention } from '../api/zones/summary.ts';
+import { tenantId } from '../auth/identity.ts';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
 import type { Context, Feature } from './define.ts';
@@ -20,6 +22,20 @@ export const homeTab: Feature = {
       },
     },
   ],
+  async homeSection({ exports, person, reports, zoneCache }) {
+    const tenant = tenantId(person);
+    const [all, recent, underWay] = await Promise.all([
+      reports.list(tenant),
+      reports.listRecentIncidents(tenant),
+      exports.countUnderWay(person),
+    ]);
+    const own = new Set(all.flatMap(({ id, owner }) => (owner.userId === person.userId ? [id] : [])));
+    const incidents = recent.filter(({ alertId, closedAt }) => own.has(alertId) && !closedAt).length;
+    // The tab never waits for the CDN.
+    const zones = zoneCache.forPerson(person).get()?.zones;
+    const attention = zones?.filter((zone) => rankAttention(zone) > 0).length ?? 0;
+    return views.renderState({ incidents, attention, underWay });
+  },
 };
 
 /** The Home tab of one person. */
@@ -46,18 +62,19 @@ async function findAllowed({ authorizer, channelId, features }: Context) {
   return { linked: actor.linked, rights: computeRights(policy, actor, undefined), commands };
 }
 
-/** Features whose section tells what waits for the person; they come first. */
-const waiting = ['approvals', 'settings'];
+/** Features whose section tells what is wrong and what waits for the person; they come before the buttons. */
+const urgent = ['home', 'approvals', 'settings'];
 
 /** The sections of the features. One that fails shows why, and the others stay. */
 async function loadSections(context: Context, features: readonly Feature[]) {
-  const first = features.filter(({ name }) => waiting.includes(name));
+  const first = urgent.flatMap((name) => features.find((feature) => feature.name === name) ?? []);
   const ordered = [...first, ...features.filter((feature) => !first.includes(feature))];
   const sections = ordered.map(async ({ name, homeSection }) => {
+    const isUrgent = urgent.includes(name);
     try {
-      return { name, blocks: (await homeSection?.(context)) ?? [] };
+      return { name, isUrgent, blocks: (await homeSection?.(context)) ?? [] };
     } catch (error) {
-      return { name, blocks: views.renderFailedSection(name, context.explain(error)) };
+      return { name, isUrgent, blocks: views.renderFailedSection(name, context.explain(error)) };
     }
   });
   return (await Promise.all(sections)).filter(({ blocks }) => blocks.length > 0);

@@ -1,20 +1,44 @@
 import type { HomeView, KnownBlock, ModalView } from '@slack/types';
 import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
-import { connectButton } from './blocks/buttons.ts';
+import { commandButton, connectButton } from './blocks/buttons.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
-import { formatMoment } from './blocks/format.ts';
+import { formatMoment, pluralize } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { replaceNativeBlocks } from './blocks/native.ts';
-import { escapeMrkdwn, formatCode } from './blocks/text.ts';
+import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 import { keyButtons } from './connect/connect.ts';
 import { type CommandSummary, commandRow } from './help.ts';
 import { rightsLine } from './settings/why.ts';
 
-/** The part of one feature in the tab. */
-export type HomeSection = { readonly name: string; readonly blocks: readonly KnownBlock[] };
+/** The part of one feature in the tab; an urgent one stands before the buttons. */
+export interface HomeSection {
+  readonly name: string;
+  readonly isUrgent: boolean;
+  readonly blocks: readonly KnownBlock[];
+}
 
-/** The Home tab: what waits and runs, four buttons and a menu of the other commands, then key and rights. */
+/** What is going on, in a line; nothing if nothing is. */
+export function renderState(counts: {
+  readonly incidents: number;
+  readonly attention: number;
+  readonly underWay: number;
+}): KnownBlock[] {
+  const { incidents, attention, underWay } = counts;
+  const facts = [
+    incidents > 0 && `:red_circle: *${pluralize(incidents, 'incident')} open*`,
+    attention > 0 &&
+      `:warning: *${pluralize(attention, 'zone')}* ${attention === 1 ? 'needs' : 'need'} attention`,
+    underWay > 0 && `${pluralize(underWay, 'export')} under way`,
+  ];
+  const look =
+    incidents > 0
+      ? commandButton('Incidents', 'alert list')
+      : attention > 0 && commandButton('Show them', 'zones only:attention');
+  return facts.some(Boolean) ? [section(join(facts, ' · '), look)] : [];
+}
+
+/** The Home tab: what is going on and waits, four buttons and a menu of the other commands, reports, key and rights. */
 export function renderHome(shown: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;
@@ -33,8 +57,8 @@ export function renderHome(shown: {
       ]),
     !linked && actions(connectButton()),
   ]);
+  const row = commandRow(commands);
   const bottom = compact<KnownBlock>([
-    commandRow(commands),
     linked && section('*Your key*'),
     linked && actions(...keyButtons()),
     linked &&
@@ -44,8 +68,11 @@ export function renderHome(shown: {
     context(rightsLine(rights)),
     context(`Type \`/cdn\` in any channel. As of ${formatMoment(asOf)}.`),
   ]);
-  const room = limits.homeBlocks - top.length - bottom.length;
-  return { type: 'home', blocks: [...top, ...truncateSections(sections, room), ...bottom] };
+  const share = Math.floor((limits.homeBlocks - top.length - bottom.length - 1) / (sections.length || 1));
+  const blocksOf = (isUrgent: boolean): KnownBlock[] =>
+    sections.filter((one) => one.isUrgent === isUrgent).flatMap((one) => truncateSection(one, share));
+  const blocks = compact([...top, ...blocksOf(true), row, ...blocksOf(false), ...bottom]);
+  return { type: 'home', blocks: blocks.slice(0, limits.homeBlocks) };
 }
 
 /** The same commands as a modal, for Slack's ⚡ menu. */
@@ -66,15 +93,10 @@ export function renderFailedSection(name: string, failed: Failure): KnownBlock[]
 }
 
 /** Every section gets an equal share of the blocks; a longer one ends with a note. */
-function truncateSections(sections: readonly HomeSection[], room: number): KnownBlock[] {
-  const share = Math.max(1, Math.floor(room / Math.max(1, sections.length)));
-  return sections
-    .flatMap(({ name, blocks }) =>
-      blocks.length <= share
-        ? blocks
-        : [...blocks.slice(0, share - 1), context(`There is more of ${titleOf(name)} than fits in here.`)],
-    )
-    .slice(0, room);
+function truncateSection({ name, blocks }: HomeSection, share: number): readonly KnownBlock[] {
+  if (blocks.length <= share) return blocks;
+  const note = context(`There is more of ${titleOf(name)} than fits in here.`);
+  return [...blocks.slice(0, Math.max(0, share - 1)), note];
 }
 
 function titleOf(feature: string): string {

@@ -1,12 +1,15 @@
 import type { HomeView, KnownBlock } from '@slack/types';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Context, Feature } from '../../src/commands/define.ts';
 import { loadHome } from '../../src/commands/home.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
+import { renderState } from '../../src/views/home.ts';
+import { ask } from '../support/bot.ts';
 import { createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
+import { channels, openForm, startExportBot, submitForm, users } from './exports/bot.ts';
 
 const waits = 'one waits for';
 
@@ -23,7 +26,7 @@ const adding = (name: string, homeSection: NonNullable<Feature['homeSection']>):
   homeSection,
 });
 
-test('features add their sections in their order, each drawn for the person who looks', async () => {
+test('features add their sections, what is urgent before the buttons, each drawn for the person who looks', async () => {
   await using harness = await createCommandHarness({ zones: 1 });
   const { context } = harness.person();
   const view = await homeWith(context, [
@@ -31,7 +34,7 @@ test('features add their sections in their order, each drawn for the person who 
     adding('nothing', async () => []),
     adding('digests', async () => [section('two digests')]),
   ]);
-  expect(readText(view)).toContain(`${waits} <@U0ALICE00>\ntwo digests`);
+  expect(readText(view)).toMatch(/waits for <@U0ALICE00>\nZones\n[\s\S]*\nHelp\ntwo digests/u);
 });
 
 test('a section that fails says so with a reference, and the others stay', async () => {
@@ -51,6 +54,32 @@ test('a section that fails says so with a reference, and the others stay', async
   );
   expect(said).not.toContain(cause.message);
   expect(said).toMatchSnapshot();
+});
+
+test('what is going on comes first: zones that need attention and exports under way', async () => {
+  const bot = await startExportBot({ zones: 25 });
+  onTestFinished(() => bot.stop());
+  const person = bot.slack.as(users.alice, channels.ops);
+  await person.openHome();
+  expect(person.home()?.reads).not.toMatch(/:warning:|1 export/u);
+  const upload = bot.slack.script.hold('files.upload', 'before');
+  await openForm(person);
+  await submitForm(person);
+  await upload.reached;
+  await ask(person, 'zones');
+  await person.openHome();
+  await expect
+    .poll(() => person.home()?.reads)
+    .toMatch(/^[^\n]*\n:warning: \d+ zones[^\n]* · 1 export[^\n]*\n[^\n]*\nZones\n/u);
+  upload.release();
+});
+
+test.each([
+  [{ incidents: 0, attention: 0, underWay: 0 }],
+  [{ incidents: 1, attention: 0, underWay: 0 }],
+  [{ incidents: 2, attention: 1, underWay: 3 }],
+])('the state of %j', (counts) => {
+  expect(readText({ blocks: renderState(counts) })).toMatchSnapshot();
 });
 
 test("with any number of sections the tab stays within Slack's limits and says what is left out", async () => {

@@ -39,6 +39,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
     Alerts
     This bot
     My permissions
+    My tokens
     Check a permission
     Help
     *Your key*
@@ -69,6 +70,7 @@ test.each([0, 1, 5, 30, 150])(
       commands: named,
       sections: list((index) => ({
         name: `${long}${index}`,
+        isUrgent: index % 2 === 0,
         blocks: list((line) => ({
           type: 'section' as const,
           text: { type: 'plain_text' as const, text: `${line}` },

@@ -156,6 +156,10 @@ export function createExportService(options: {
     /** Ends it at once; a process that works on it notices within a second. `late`: Slack is asked to show the files. */
     cancel: async (person: Person, id: string) =>
       (await findIn(person, id)) ? stop(id, person.userId) : 'over',
+    async countUnderWay(person: Person): Promise<number> {
+      const open = selectExportsOf(db, tenantId(person), person.userId).where('ended_at', 'is', null);
+      return (await open.execute()).length;
+    },
     /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
     async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const open = selectExportsOf(db, tenant, person?.userId).where('state', 'in', cancellable);

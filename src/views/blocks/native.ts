@@ -1,6 +1,6 @@
 import type { DataTableBlock, KnownBlock, SectionBlock } from '@slack/types';
 import { type ChartBlock, compact, type MessageBlock, section } from './blocks.ts';
-import { formatMoment, formatNumber } from './format.ts';
+import { formatInteger, formatMoment, formatNumber } from './format.ts';
 import { escapeMarkup, escapeMrkdwn, join, type Maybe, truncateLines } from './text.ts';
 
 /** Blocks that some surfaces and workspaces refuse. */
@@ -37,13 +37,15 @@ export function replaceNativeBlocks(
   });
 }
 
-const maxLines = 12;
+// A screen of a phone. Of a table the first rows are shown, of a chart the newest points.
+const maxRows = 10;
+const maxPoints = 12;
 const barWidth = 10;
 
 function writeChart({ title, chart }: ChartBlock): SectionBlock {
   const { series, axis_config: axis } = chart;
-  const labels = axis.categories.slice(-maxLines);
-  const rows = series.map(({ data }) => data.slice(-maxLines).map(({ value }) => value));
+  const labels = axis.categories.slice(-maxPoints);
+  const rows = series.map(({ data }) => data.slice(-maxPoints).map(({ value }) => value));
   const highest = Math.max(0, ...(rows[0] ?? []));
   const labelWidth = Math.max(...labels.map(({ length }) => length));
   const lines = labels.map((label, at) => {
@@ -53,7 +55,7 @@ function writeChart({ title, chart }: ChartBlock): SectionBlock {
   });
   const cut = axis.categories.length - labels.length;
   const names = series.length > 1 && series.map(({ name }) => name).join(' / ');
-  const newest = cut > 0 && `the newest ${maxLines} of ${axis.categories.length}`;
+  const newest = cut > 0 && `the newest ${maxPoints} of ${axis.categories.length}`;
   const about = join([axis.y_label, names, newest], ', ');
   const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
   return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
@@ -61,11 +63,13 @@ function writeChart({ title, chart }: ChartBlock): SectionBlock {
 
 /** A line a row, the name of the row in bold. The caption is for those who do not see the table. */
 function writeTable({ rows: [, ...rows] }: DataTableBlock): SectionBlock {
-  const lines = rows.map((cells) => {
+  const shown = rows.length > maxRows ? rows.slice(0, maxRows - 1) : rows;
+  const left = rows.length - shown.length;
+  const lines = shown.map((cells) => {
     const [name = '', ...facts] = cells.map(writeCell);
     return join([name && `*${name}*`, ...facts], ' · ');
   });
-  return section(truncateLines(lines, 2900) || '–');
+  return section(truncateLines([...lines, left > 0 && `and ${formatInteger(left)} more`], 2900) || '–');
 }
 
 function writeCell(cell: DataTableBlock['rows'][number][number]): string {

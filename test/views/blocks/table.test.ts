@@ -52,6 +52,18 @@ test('in words, a row is a line whose name is bold, and mentions and moments sta
   `);
 });
 
+const write = (count: number): string => {
+  const rows = Array.from({ length: count }, (_, nth) => [`zone ${nth}`, `${nth} GB`]);
+  const [block] = replaceNativeBlocks(renderTable({ caption: 'x', columns: ['Zone', 'Month'], rows }));
+  return block?.type === 'section' ? (block.text?.text ?? '') : '';
+};
+
+test('in words, ten lines are the most, and the last says how many more there are', () => {
+  expect(write(10).split('\n')).toHaveLength(10);
+  expect(write(100).split('\n')).toHaveLength(10);
+  expect(write(100)).toMatch(/\nand 91 more$/u);
+});
+
 test('any table is one that Slack takes, drawn and in words', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 400 }),
