@@ -5,7 +5,7 @@ import { createDeliveryClaims } from '../auth/claims.ts';
 import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createClientTokens } from '../auth/keys/client-tokens.ts';
-import { createKeyStore } from '../auth/keys/key-store.ts';
+import { createKeyStore, type KeyStore } from '../auth/keys/key-store.ts';
 import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createNames } from '../auth/names.ts';
@@ -206,7 +206,12 @@ export async function wire(
 
   // Features: the engines, and the ports that their jobs reach Slack and the CDN with.
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const accounts = createAccountReads(parts);
+  const jobKeys: KeyStore = {
+    ...keyStore,
+    // The first step of every job with a person's key: the workspace is allowed, and the app installed there.
+    reveal: async (person) => (await access.token(person), keyStore.reveal(person)),
+  };
+  const accounts = createAccountReads({ ...parts, keyStore: jobKeys });
   const ledger: Ledger = {
     ...rows,
     now,
@@ -222,7 +227,12 @@ export async function wire(
       onAttempt,
       now,
     });
-  const ports = { ...createJobPorts({ ...parts, exportThread, ledger }), accounts, enqueue, outbox };
+  const ports = {
+    ...createJobPorts({ ...parts, keyStore: jobKeys, exportThread, ledger }),
+    accounts,
+    enqueue,
+    outbox,
+  };
   const exports = createExportService({ db, ports, log, now });
   const features = {
     tempDirectory,
@@ -360,16 +370,11 @@ export async function wire(
   // The order in which the parts start and stop.
   let port: number | undefined;
   let stopping: Promise<void> | undefined;
-  const continueWithoutEndpoints = (error: unknown): undefined => {
-    // Over Socket Mode without pages they need not be reachable, so a second bot on one machine works.
-    if ((http ?? access.installer ?? connectPage) || !(error instanceof UserError)) throw error;
-    log.warn({ port: config.web.port }, 'no HTTP endpoints: the port is taken; set PORT to a free one');
-  };
   const open = async (): Promise<void> => {
     // Work that was due while nothing ran starts now, not with the next minute.
     if (role !== 'web') await repairSchedules(enqueue);
     if (answersSlack) {
-      port = await web.listen().catch(continueWithoutEndpoints);
+      port = await web.listen();
       await bolt.start();
     } else await web.listenForOperator();
     const transport = socket ? 'socket' : 'http';

@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -138,6 +139,21 @@ test('a wrong app token ends the start with the reason in words', async () => {
   expect(bot.output()).toMatch(/SLACK_APP_TOKEN \(invalid_auth\)/);
   expect(bot.output()).not.toContain('xapp-000-wrong');
 });
+
+test.each(['PORT', 'METRICS_PORT'])(
+  'a taken %s ends the start with the port and the variable',
+  async (variable) => {
+    const taken = createServer();
+    await once(taken.listen(0), 'listening');
+    const port = String((taken.address() as AddressInfo).port);
+    const bot = start({ [variable]: port });
+    expect(await bot.exited).toBe(1);
+    expect(bot.output()).toContain(
+      `Port ${port} cannot be used (EADDRINUSE).\nSet ${variable} to a free one.`,
+    );
+    taken.close();
+  },
+);
 
 test('npm start passes the signal on: the bot ends with it, its directory free for the next', async () => {
   const env = { ...environment({ slack, cdn, dataDir }), PATH: process.env['PATH'] ?? '' };

@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { buildApp } from '../../src/app/build-app.ts';
+import { readConfig } from '../../src/app/config.ts';
+import { saveSettings } from '../commands/exports/bot.ts';
 import { type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
+import { createMemoryLog } from '../support/engines.ts';
 import { offers, says } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
@@ -99,6 +103,32 @@ test('behind a proxy with a path, only listed workspaces and organisations insta
   } finally {
     await listed.stop();
   }
+});
+
+test('a job of a workspace that is no longer listed sends nothing to the CDN', async () => {
+  const env = await createPublicUrl();
+  // Its jobs are left to others.
+  const first = await startBot({ transport: 'http', install: 'oauth', role: 'web', env });
+  onTestFinished(() => first.stop());
+  const { acme } = first.slack.workspaces;
+  await install(first, acme.id);
+  await connect(first, alice, acmeOps, first.cdn.key, acme.id);
+  await saveSettings(first.slack, { operators: [alice] });
+  const person = first.slack.as(alice, acmeOps, acme.id);
+  const [script] = first.cdn.data.scripts;
+  await person.slash(`variable ${script?.Id} ${script?.variables[0]?.Id}`);
+  await person.waitForModal('variables:submit');
+  await person.submit({ required: 'true' });
+  await first.app.stop();
+
+  const before = first.cdn.requests.length;
+  const log = createMemoryLog();
+  const config = readConfig({ ...first.env, ALLOWED_WORKSPACES: 'T0OTHER00' });
+  const second = await buildApp({ config, log });
+  onTestFinished(() => second.stop());
+  await second.start();
+  await expect.poll(() => JSON.stringify(log.entries)).toMatch(/"job":"operation-run"/);
+  expect(first.cdn.requests.slice(before)).toEqual([]);
 });
 
 function channelIn(teamId: string): string {

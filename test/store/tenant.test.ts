@@ -144,7 +144,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
         .map(([name]) => name)
         .filter((name) => !name.startsWith('pgboss.'))
         .sort(),
-    ).toEqual(['installations', 'key_links', 'linked_keys', 'operation_values']);
+    ).toEqual(['client_tokens', 'installations', 'key_links', 'linked_keys', 'operation_values']);
     await expect(sql`delete from audit_records`.execute(db)).rejects.toThrow('append-only');
   });
 
