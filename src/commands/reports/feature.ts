@@ -309,6 +309,11 @@ interface FormOf<Kind extends ReportKind> {
   readonly render: (fields: Fields, notes: FormNotes, now: Date) => ModalView;
   /** Inputs that change other inputs, or what the form says about them. */
   readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
+  /** What stands against it beside its fields, in words. */
+  readonly findProblem?: (
+    subject: ReportOf<Kind>['subject'],
+    context: Context,
+  ) => Promise<string | undefined>;
   /** Its targets by type. */
   readonly targetsOf: (subject: ReportOf<Kind>['subject']) => Targets;
   /** Shows what is filled in to this person alone. */
@@ -337,7 +342,7 @@ type Ordered<Kind extends ReportKind> = Omit<Orders[Kind], 'channel' | 'subject'
 /** How the form of digests or alerts opens, changes and is saved. */
 function createForm<Kind extends ReportKind>(
   kind: Kind,
-  { schema, defaults, writeFields, render, redraws, targetsOf, preview }: FormOf<Kind>,
+  { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: FormOf<Kind>,
 ) {
   const { verb, title } = preview;
 
@@ -368,7 +373,9 @@ function createForm<Kind extends ReportKind>(
     const { person, modal, now, post, reports } = context;
     const channel = ordered.channel ?? person.userId;
     const isOwn = channel === person.userId;
-    const refused = isOwn ? undefined : await findChannelRefusal(kind, channel, context);
+    const refused =
+      (isOwn ? undefined : await findChannelRefusal(kind, channel, context)) ??
+      (await findProblem?.(ordered.subject, context));
     if (refused !== undefined) return showAgain(refused, context);
     const called = await findNames(targetsOf(ordered.subject), context);
     const order = { ...ordered, channel, subject: { ...ordered.subject, called } } as unknown as Order;

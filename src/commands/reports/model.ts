@@ -219,6 +219,8 @@ export interface Incident {
 export interface IncidentFigures {
   /** What fires, the worst first; at most fifty. Of a closed incident: what fired last. */
   readonly parts: readonly IncidentPart[];
+  /** How many fire, where that may be more than are stored. */
+  readonly firing?: number | undefined;
   /** Names of everything that fired in it, at most fifty. */
   readonly everything: readonly string[];
   /** The check with the highest value, or with most parts where there is no value. */

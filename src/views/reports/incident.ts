@@ -31,6 +31,7 @@ import {
   describePause,
   describeSubject,
   formatPlace,
+  isGroupId,
   targetNouns,
 } from './words.ts';
 
@@ -57,16 +58,17 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   const { isEvent = false } = findCondition(subject.condition);
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const isOpen = closedAt === undefined;
+  const isNews = isOpen || isEvent;
   // Parts that are calm fired before the last check, and do not any more.
   const firing = isEvent ? figures.parts : figures.parts.filter(({ calm }) => calm === 0);
-  const isNews = isOpen || isEvent;
+  const count = Math.max(firing.length, (isNews && figures.firing) || 0);
   const [sign, headline] = isEvent
-    ? [':pencil2:', nameParts(firing, subject)]
+    ? [':pencil2:', nameParts(firing, count, subject)]
     : !isOpen
       ? [figures.left ? ':double_vertical_bar:' : ':white_check_mark:', describeEnd(incident, subject)]
       : firing.length === 0
         ? [':large_yellow_circle:', describeCalming(incident, subject)]
-        : [':rotating_light:', nameParts(firing, subject)];
+        : [':rotating_light:', nameParts(firing, count, subject)];
   const text = `${sign} *${headline}*`;
   const isSnoozed = isOpen && snoozed !== undefined && snoozed.until > now;
   const doubt = 'this may be over, or worse.';
@@ -81,13 +83,15 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
     alert.paused && `:double_vertical_bar: Not checked while the alert is paused: ${doubt}`,
     acknowledged && `:eyes: Acknowledged by <@${acknowledged.by}> at ${at(acknowledged.at)}.`,
     isSnoozed && `:zzz: Snoozed until ${at(snoozed.until)} by <@${snoozed.by}>.`,
-    // Slack names a user group by another sign than a person.
-    !acknowledged &&
-      subject.names.map((id) => (id.startsWith('S') ? `<!subteam^${id}>` : `<@${id}>`)).join(' '),
+    !acknowledged && subject.names.map(mention).join(' '),
   ];
   const next = findCondition(subject.condition).next(figures.parts[0]);
   return message(unbold(text), [
-    section([text, ...(firing.length > 1 && isNews ? listParts(firing) : []), ...(isOpen ? ifOpen : [])]),
+    section([
+      text,
+      ...(firing.length > 1 && isNews ? listParts(firing, mostLines, count) : []),
+      ...(isOpen ? ifOpen : []),
+    ]),
     ...renderSeries(incident, subject),
     actions(
       isOpen &&
@@ -99,6 +103,11 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
     ),
     footer(alert, [at(incident.openedAt)]),
   ]);
+}
+
+/** Slack mentions a user group by another sign than a person; in an organisation its workspace stands before it. */
+function mention(id: string): string {
+  return isGroupId(id) ? `<!subteam^${id.split('/').at(-1)}>` : `<@${id}>`;
 }
 
 /** Minutes that a menu offers to snooze an alert for. */
@@ -164,13 +173,13 @@ function formatTime(from: Date, to: Date): string {
 }
 
 /** `shop: 502 errors in 10 minutes`, `Zone disabled, 3 zones: shop, video, api`, `Setting changed, 3 times: shop` */
-function nameParts(parts: readonly Part[], subject: AlertSubject): string {
+function nameParts(parts: readonly Part[], count: number, subject: AlertSubject): string {
   const { isEvent, label, target } = findCondition(subject.condition);
   const [first] = parts;
   if (!first) return label;
   if (parts.length === 1) return `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.text, 200)}`;
   const noun = isEvent ? 'times' : target === 'account' ? 'parts' : targetNouns[target][1];
-  return `${label}, ${formatInteger(parts.length)} ${noun}: ${namesOf(parts)}`;
+  return `${label}, ${formatInteger(count)} ${noun}: ${namesOf(parts, count)}`;
 }
 
 /** `Not firing at the last check (10:20), resolves after 2 more: shop` */
@@ -180,21 +189,23 @@ function describeCalming({ figures: { lookedAt, parts } }: Incident, subject: Al
   return `Not firing at the last check (${timeOf(lookedAt, subject)}), resolves after ${formatInteger(left)} more: ${namesOf(parts)}`;
 }
 
-function namesOf(parts: readonly Part[]): string {
-  return listNames([...new Set(parts.map(({ name }) => name))]);
+/** `count`: of which the parts are the first. */
+function namesOf(parts: readonly Part[], count = parts.length): string {
+  const names = [...new Set(parts.map(({ name }) => name))];
+  return listNames(names, 3, names.length + count - parts.length);
 }
 
-function listNames(names: readonly string[], most = 3): string {
+function listNames(names: readonly string[], most = 3, count = names.length): string {
   const shown = names.slice(0, most).map((name) => escapeMrkdwn(name, 60));
-  const more = names.length - shown.length;
+  const more = count - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
 }
 
-export function listParts(parts: readonly Part[], most = mostLines): string[] {
+export function listParts(parts: readonly Part[], most = mostLines, count = parts.length): string[] {
   const lines = parts
     .slice(0, most)
     .map(({ name, text }) => `• *${escapeMrkdwn(name, 60)}*: ${escapeMrkdwn(text, 200)}`);
-  const more = parts.length - lines.length;
+  const more = count - lines.length;
   return more > 0 ? [...lines, `and ${formatInteger(more)} more`] : lines;
 }
 

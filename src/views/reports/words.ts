@@ -33,6 +33,11 @@ export function formatPlace(place: string): string {
   return /^[UW]/u.test(place) ? `<@${place}>` : `<#${place}>`;
 }
 
+/** `S…`, or `T…/S…` in an organisation; of a person `U…` or `W…`. */
+export function isGroupId(id: string): boolean {
+  return /^(?:T\w+\/)?S/u.test(id);
+}
+
 /** Channel and owner; once, where it is the owner's conversation. */
 export function formatReaders(channel: string, owner: string): string {
   return channel === owner ? `<@${owner}> only` : `${formatPlace(channel)} · <@${owner}>`;

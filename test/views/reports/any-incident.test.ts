@@ -116,3 +116,31 @@ test('whatever looks find becomes messages that Slack takes', () => {
     { numRuns: 150 },
   );
 });
+
+test('an incident of many parts says how many fire, and mentions groups also of an organisation', () => {
+  const names = ['U0BOB0000', 'S0ONCALL0', 'T0CORPONE/S0ONCALL1'];
+  const settings = {
+    condition: 'zone-state',
+    targets: [],
+    every: 5,
+    timeZone: 'UTC',
+    lifeSign: false,
+  } as const;
+  const parts = Array.from({ length: 240 }, (_, nth) => ({
+    id: `${nth}`,
+    name: `zone${nth}`,
+    text: 'disabled',
+  }));
+  const seen = { parts, evidence: [] };
+  const now = new Date(start);
+  const { figures } = advance({ recent: [] }, undefined, seen, {
+    now,
+    damping: { open: [1, 1], close: 2 },
+  });
+  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
+  const message = renderIncident(incident, toAlert({ ...settings, names }, seen, 1), { now });
+  expect(message.text).toMatch(/240 zones: zone0, zone1, zone2 and 237 more$/u);
+  const text = JSON.stringify(message.blocks);
+  expect(text).toContain('and 236 more');
+  expect(text).toContain('<@U0BOB0000> <!subteam^S0ONCALL0> <!subteam^S0ONCALL1>');
+});

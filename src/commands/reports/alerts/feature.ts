@@ -1,25 +1,24 @@
 import { z } from 'zod';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
-import { tenantId } from '../../../auth/identity.ts';
+import { findGroups, tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import { minuteMs } from '../../../lib/time.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import { option } from '../../../views/blocks/inputs.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
-import { formatCode } from '../../../views/blocks/text.ts';
+import { escapeMrkdwn, formatCode } from '../../../views/blocks/text.ts';
 import * as views from '../../../views/reports/form.ts';
 import * as incidents from '../../../views/reports/incident.ts';
-import { renderWhy } from '../../../views/reports/incident.ts';
 import { describeAlert } from '../../../views/reports/list.ts';
-import { describeHours, describePause } from '../../../views/reports/words.ts';
+import { describeHours, describePause, isGroupId } from '../../../views/reports/words.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
 import type { Context, Fields, Picker } from '../../define.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { readHost } from '../checks/errors.ts';
 import { defineReportFeature, findManaged, findReport, ownMessage, requireOwnersKey } from '../feature.ts';
-import type { Alert, AlertOrder } from '../model.ts';
+import type { Alert, AlertOrder, AlertSubject } from '../model.ts';
 import { type ConditionName, conditionNames, conditions, findCondition } from './conditions/list.ts';
 import { parseHours } from './hours.ts';
 
@@ -118,8 +117,8 @@ export function writeFields({ subject, channel }: AlertOrder): Fields {
     ...(/^[CG]/u.test(channel) ? { channel } : {}),
     hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',
     timezone: timeZone,
-    people: names.filter((id) => !id.startsWith('S')),
-    groups: names.filter((id) => id.startsWith('S')),
+    people: names.filter((id) => !isGroupId(id)),
+    groups: names.filter(isGroupId),
     lifeSign: lifeSign ? ['on'] : [],
   };
 }
@@ -181,6 +180,7 @@ export const alert = defineReportFeature('alert', {
     writeFields,
     render: (fields, notes) => views.renderAlertForm(fillIn(fields), notes),
     redraws: { fields: ['condition'] },
+    findProblem: findGroupProblem,
     targetsOf({ condition, targets }) {
       const { target } = findCondition(condition);
       return { [target === 'origins' ? 'zones' : target]: targets };
@@ -206,6 +206,20 @@ export const alert = defineReportFeature('alert', {
   pickers: [hostPicker, originPicker, groupsPicker],
 });
 
+/** Who is not in a user group could call it with an alert at any hour; admins answer for what they do. */
+async function findGroupProblem(
+  { names }: AlertSubject,
+  { authorizer, people, person }: Context,
+): Promise<string | undefined> {
+  const groups = names.filter(isGroupId);
+  if (groups.length === 0 || (await authorizer.actor()).admin) return undefined;
+  const { groups: own } = await findGroups(people, person.userId, groups);
+  const known = new Map((await people.groups()).map(({ id, handle }) => [id, `@${handle}`]));
+  const others = groups.filter((id) => !own.includes(id)).map((id) => known.get(id) ?? id);
+  if (others.length === 0) return undefined;
+  return `An alert can mention only user groups that you are in: remove ${escapeMrkdwn(others.join(', '))}.`;
+}
+
 async function check(id: string, context: Context): Promise<Message> {
   const alert = await findManaged('alert', id, context);
   if (alert.paused)
@@ -227,7 +241,7 @@ async function findReadable(id: string, context: Context): Promise<Alert> {
 /** The numbers behind its decision. */
 async function why(id: string, context: Context): Promise<Message> {
   const alert = await findReadable(id, context);
-  return renderWhy(alert, await context.reports.listIncidents(alert.id), context.now());
+  return incidents.renderWhy(alert, await context.reports.listIncidents(alert.id), context.now());
 }
 
 const longestSnoozeMinutes = 7 * 24 * 60;

@@ -77,6 +77,7 @@ function addCheck(
       : value > (worst.value ?? Number.NEGATIVE_INFINITY));
   return {
     parts: parts.slice(0, mostParts),
+    firing: firing.length,
     everything: [...new Set([...everything, ...firing.map(({ name }) => name)])].slice(0, mostParts),
     worst: isWorse ? { at, value, parts: firing.length } : worst,
     total: count === undefined ? total : (total ?? 0) + count,

@@ -170,7 +170,11 @@ async function changeIncident(
   // A message that is new says all of it itself.
   if (joined.length + left.length === 0 || message !== incident.message || !isNoticed) return;
   const names = left.map(({ name }) => name);
-  await reply(commit, incident, { joined, left: names, remaining: figures.parts.length });
+  await reply(commit, incident, {
+    joined,
+    left: names,
+    remaining: Math.max(figures.parts.length, figures.firing ?? 0),
+  });
 }
 
 async function closeIncident(commit: Commit, incident: Incident, figures: IncidentFigures): Promise<void> {

@@ -114,6 +114,29 @@ test('an alert for a channel that other organisations read is not saved', async 
   }
 });
 
+test('an alert mentions only user groups that its maker is in', async () => {
+  const bot = await startBot({ zones: 2 });
+  try {
+    await connect(bot, bob, ops);
+    const owner = bot.slack.as(bob, ops);
+    await owner.slash('alert new disabled');
+    const form = await owner.waitForModal('alerts:submit');
+    await owner.suggest('groups', 'o');
+    await owner.choose('groups', ['S0OPERATE', 'S0APPROVE']);
+    await owner.submit({ hours: '' });
+    const again = await owner.waitForModal(
+      ({ hash, callback_id: id }) => id === 'alerts:submit' && hash !== form.hash,
+    );
+    expect(readStable(again).split('\n').slice(0, 2)).toMatchSnapshot();
+    await owner.suggest('groups', 'o');
+    await owner.choose('groups', ['S0OPERATE']);
+    await owner.submit({ hours: '' });
+    await owner.waitForModal('alerts:done');
+  } finally {
+    await bot.stop();
+  }
+});
+
 test.each(['alert errors', 'alert nonsense', 'alert pause', 'alert pause zzzzz', 'alert snooze zzzzz soon'])(
   'what cannot be done says what can: %s',
   async (words) => {
