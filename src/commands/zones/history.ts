@@ -36,9 +36,13 @@ interface ChangeQuery {
   readonly most?: number;
 }
 
-export interface Look extends StoredLook {
+export interface Look {
   /** Zones that were compared. */
   readonly zones: number;
+  /** Zones that were stored the first time. */
+  readonly first: number;
+  /** The id of the person's newest change; 0 = none yet. */
+  readonly cursor: number;
   /** Chosen zones that the key does not see. */
   readonly missing: readonly string[];
   /** From when on changes are recorded, of the first zone and of all; undefined where there is none. */
@@ -177,20 +181,6 @@ interface ChangedZone {
   readonly body: string;
 }
 
-interface ReadSettings {
-  readonly changed: readonly ChangedZone[];
-  /** The zones that were compared. */
-  readonly seen: ReadonlySet<string>;
-  /** Zones that the answer had, compared or not. */
-  readonly listed: number;
-  /** Known zones that the key does not see any more. */
-  readonly gone: readonly string[];
-  /** All zones of the account were compared. */
-  readonly isAll: boolean;
-  /** There are zones, and none is known: the key is of another account. */
-  readonly isOtherAccount: boolean;
-}
-
 /** The part of a client that reads settings. */
 export type SettingsReader = { readonly pullZones: Pick<CdnClient['pullZones'], 'settings'> };
 
@@ -202,10 +192,11 @@ interface Wanted {
 }
 
 /**
- * Reads the settings of zones and keeps those that differ from what is known. @throws ApiError; UserError for all of more
- * than `mostZones`.
+ * Reads the settings of zones: `changed` differ from what is known, `seen` were compared, `gone` are known and not seen by the
+ * key any more. `listed`: zones that the answer had; `isOtherAccount`: none of them is known. @throws ApiError; UserError for
+ * all of more than `mostZones`.
  */
-export async function readSettings(cdn: SettingsReader, wanted: Wanted): Promise<ReadSettings> {
+export async function readSettings(cdn: SettingsReader, wanted: Wanted) {
   const { zones, known = new Map() } = wanted;
   const [only] = zones?.length === 1 ? zones : [];
   const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
@@ -221,7 +212,7 @@ async function readList(
   cdn: SettingsReader,
   { digestKey, zones, known = new Map() }: Wanted,
   search?: string,
-): Promise<ReadSettings> {
+) {
   const ids = zones && new Set(zones.map(({ id }) => id));
   const seen = new Set<string>();
   let listed = 0;
@@ -254,14 +245,8 @@ async function readList(
   const isComplete = isWhole && skipped === 0 && search === undefined;
   const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
   const isGone = (id: string) => known.has(id) && !seen.has(id);
-  return {
-    changed: kept,
-    seen,
-    listed,
-    gone: isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [],
-    isAll: isComplete && !ids,
-    isOtherAccount,
-  };
+  const gone = isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [];
+  return { changed: kept, seen, listed, gone, isAll: isComplete && !ids, isOtherAccount };
 }
 
 /** Settings of another version than the stored one replace it, and nothing is said to have changed. */
@@ -282,14 +267,6 @@ const batchSize = 200;
 
 type Owner = { readonly tenant: string; readonly user_id: string };
 
-/** How much a look found. */
-interface StoredLook {
-  /** Zones that were stored the first time. */
-  readonly first: number;
-  /** The id of the person's newest change; 0 = none yet. */
-  readonly cursor: number;
-}
-
 /**
  * Compares what was read with what is stored and stores it, in one transaction. A zone that another look stored meanwhile
  * is left to it, so that a change is recorded once; looks of a person are stored one after the other.
@@ -297,8 +274,15 @@ interface StoredLook {
 async function storeLook(
   db: Db,
   owner: Owner,
-  { changed, gone, isAll, isOtherAccount, at, ...look }: ReadSettings & { known: KnownZones; at: Date },
-): Promise<StoredLook> {
+  {
+    changed,
+    gone,
+    isAll,
+    isOtherAccount,
+    at,
+    ...look
+  }: Awaited<ReturnType<typeof readList>> & { known: KnownZones; at: Date },
+): Promise<Pick<Look, 'first' | 'cursor'>> {
   return db.transaction().execute(async (trx) => {
     // A key that is being destroyed waits, and its rows are deleted afterwards.
     const key = trx

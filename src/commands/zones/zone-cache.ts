@@ -29,15 +29,8 @@ const mostZones = 100_000;
  * The zone lists that commands show and jobs read, by `personKey`: one for everybody with the same key, and one bound for
  * all.
  */
-export function createZoneLists({
-  now,
-  ttlMs = defaultTtlMs,
-  maxZones = mostZones,
-}: {
-  readonly now: () => Date;
-  readonly ttlMs?: number;
-  readonly maxZones?: number;
-}) {
+export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZones?: number }) {
+  const { now, ttlMs = defaultTtlMs, maxZones = mostZones } = options;
   const sizeOf = ({ zones }: CachedZones) => zones.length;
   const lists = createCache<CachedZones>({ now, ttlMs, maxSize: maxZones, sizeOf });
   const known = createCache<{ readonly account: string; readonly keyVersion: number | undefined }>({

@@ -8,13 +8,8 @@ import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
 import { describeChange, nameChange } from './setting-changes.ts';
 
-/** Periods in hours, as people choose them. */
-const changePeriods = {
-  '24h': 'the last 24 hours',
-  '7d': 'the last 7 days',
-  '30d': 'the last 30 days',
-  '100d': 'the last 100 days',
-} as const;
+/** As people choose them. */
+const periods = ['24h', '7d', '30d', '100d'];
 
 interface StoredChange extends SettingChange {
   readonly at: Date;
@@ -91,8 +86,8 @@ export function renderChanges(shown: ShownChanges): Message {
       !zone && pickZone('changes:zone', 'Of one zone…'),
       selectOf(
         'Period…',
-        Object.entries(changePeriods).map(([each, label]) =>
-          button(labelPeriod(label), 'changes:show', `${each} ${zone?.id ?? ''}`.trim()),
+        periods.map((each) =>
+          button(labelPeriod(describePeriod(each, from)), 'changes:show', `${each} ${zone?.id ?? ''}`.trim()),
         ),
         { chosen: labelPeriod(words) },
       ),
@@ -119,7 +114,7 @@ function labelPeriod(words: string): string {
 const units: Readonly<Record<string, string>> = { m: 'minute', h: 'hour', d: 'day' };
 
 /** `the last 7 days`, `since 20 Nov 10:00 UTC`, `20 Nov 10:00 to 11:00 UTC` */
-function describePeriod(period: string, from: Date, until: Date | undefined): string {
+function describePeriod(period: string, from: Date, until?: Date): string {
   const [, count, unit = ''] = /^(\d+)([mhd])$/u.exec(period) ?? [];
   if (count)
     return `the last ${count === '1' ? '' : `${formatNumber(Number(count))} `}${units[unit]}${count === '1' ? '' : 's'}`;

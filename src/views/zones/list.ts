@@ -46,7 +46,9 @@ export function renderZoneList(list: ZoneList): Message {
   const used = usedUnreported < totals.zones ? `${formatBytes(bytes)} this month` : 'bandwidth not reported';
   const charges =
     chargesUnreported < totals.zones ? `${formatRoundMoney(money)} so far` : 'charges not reported';
-  const attention = describeAttentionCount(totals.attention);
+  const needs = totals.attention === 1 ? 'needs' : 'need';
+  const attention =
+    totals.attention === 0 ? 'none needs attention' : `${formatInteger(totals.attention)} ${needs} attention`;
   const value = encodeZoneQuery(query);
   return renderAnswer({
     text: `${count}${filter}: ${attention}, ${used}, ${charges}.`,
@@ -198,13 +200,16 @@ function offerButton(offer: ZoneQuery) {
   return button(`only:${offer.only}`, 'zones:page:only', encodeZoneQuery(offer));
 }
 
-function describeAttentionCount(zones: number): string {
-  if (zones === 0) return 'none needs attention';
-  return `${formatInteger(zones)} ${zones === 1 ? 'needs' : 'need'} attention`;
-}
-
 /** The file of a list. */
-export function renderZonesFile(csv: string, { zones, query, takenAt, account }: ZonesFile): Message {
+export function renderZonesFile(
+  csv: string,
+  {
+    zones,
+    query,
+    takenAt,
+    account,
+  }: Pick<ZoneList, 'query' | 'takenAt' | 'account'> & { readonly zones: number },
+): Message {
   const text = `${pluralize(zones, 'zone')}${describeFilter(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
   const day = takenAt.toISOString().slice(0, 10);
   return {
@@ -218,11 +223,4 @@ export function renderZonesFile(csv: string, { zones, query, takenAt, account }:
       },
     ],
   };
-}
-
-export interface ZonesFile {
-  readonly zones: number;
-  readonly query: ZoneQuery;
-  readonly takenAt: Date;
-  readonly account: number;
 }

@@ -132,17 +132,6 @@ test('a pause the service asks for is kept before reading again', async () => {
   expect(cdn.waits).toEqual([2000]);
 });
 
-test('a deletion is never sent a second time, not even after a pause the service asks for', async () => {
-  const cdn = await startStubCdn((_, response, count) =>
-    count === 1 ? sendBody(response, 429, '', { 'retry-after': '2' }) : { ids: ['vi-1'] },
-  );
-  expect(await expectApiError(deleteVolume(cdn))).toMatchObject({
-    code: 'rate_limited',
-    retryAfterSeconds: 2,
-  });
-  expect(cdn.requests).toHaveLength(1);
-});
-
 test('a pause too long to wait for is told instead', async () => {
   const cdn = await startStubCdn((_, response) =>
     sendBody(response, 429, 'slow down', { 'retry-after': '120' }),
