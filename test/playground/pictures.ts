@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -16,12 +16,12 @@ const [ops, deploys] = ['C0OPS0000', 'C0DEPLOY0'];
 const dataDir = await mkdtemp(join(tmpdir(), 'pictures-'));
 const playground = await startPlayground({ port: 0, dataDir, zones: 60, log: createLogger('silent') });
 const browser = await launch();
+const { slack, cdn } = playground;
+const asker = slack.as(alice, ops);
+const finishModals = async (): Promise<void> => {
+  while (asker.modal()) await asker.closeModal();
+};
 try {
-  const { slack, cdn } = playground;
-  const asker = slack.as(alice, ops);
-  const finishModals = async (): Promise<void> => {
-    while (asker.modal()) await asker.closeModal();
-  };
   await asker.slash('connect');
   await asker.waitForModal('connect:submit');
   await asker.submit({ accessKey: cdn.key });
@@ -93,6 +93,7 @@ try {
   const thread = page.locator('#thread');
   await thread.locator('.message').nth(1).waitFor();
   await take(page, 'digest-thread', 1, '#thread .message');
+  await writeAnswers(await openPage(browser, playground.url, []));
 } finally {
   await browser.close();
   await playground.stop();
@@ -108,4 +109,91 @@ async function take(page: Page, name: string, from = -1, which = '#log .message'
   if (!first || !last) throw new Error(`there is no message for ${name}`);
   const clip = { ...first, height: last.y + last.height - first.y };
   await page.screenshot({ path: join(docs, `${name}.png`), clip });
+}
+
+/** What people type, for the page of answers. */
+function listAnswers(): readonly string[] {
+  return [
+    'zones',
+    'zones only:attention',
+    'zone shop',
+    'zone shop hostnames',
+    'errors',
+    'errors checkout',
+    'changes',
+    'compare shop media',
+    'app app0api00000001',
+    'scanning 501',
+    'keys',
+    'approvals',
+    'export list',
+    'digest list',
+    'alert list',
+    'audit',
+    'whoami',
+    'token',
+    'doctor',
+    'help',
+    'nonsense',
+  ];
+}
+
+/** Every answer at the width of a phone, natively and in words: two pictures, and a table of their heights. */
+async function writeAnswers(page: Page): Promise<void> {
+  const asked = slack.as(alice, ops);
+  await page.setViewportSize({ width: 390, height: 2600 });
+  const heights: Record<string, number[]> = {};
+  for (const [nth, name] of ['answers-after', 'answers-words'].entries()) {
+    if (nth > 0) await page.evaluate(switchToWords, alice);
+    const shots: string[] = [];
+    for (const words of listAnswers()) {
+      const before = asked.messages().length;
+      await asked.slash(words);
+      await asked.waitForMessage(() => asked.messages().length > before, 10_000);
+      await page.waitForTimeout(2_500);
+      const message = page.locator('#log .message').last();
+      (heights[words] ??= []).push(Math.round((await message.boundingBox())?.height ?? 0));
+      shots.push((await message.screenshot()).toString('base64'));
+      await finishModals();
+    }
+    await saveMosaic(page, name, shots);
+  }
+  const rows = Object.entries(heights).map(
+    ([words, [native, plain]]) => `| \`/cdn ${words}\` | ${native} | ${plain} |`,
+  );
+  const text = `# Answers on a phone
+
+Every answer as the playground draws it, 390 pixels wide, of which about 650 in height are free: in Slack's own tables and charts, and in words, where
+Slack refuses those. \`npm run pictures\` makes this page.
+
+| typed | height | in words |
+|---|---|---|
+${rows.join('\n')}
+
+![Every answer, 390 pixels wide](answers-after.png)
+
+![The same in words](answers-words.png)
+`;
+  await writeFile(join(docs, 'answers.md'), text);
+}
+
+/** Runs in the page: Slack refuses charts and tables from now on. */
+async function switchToWords(user: string): Promise<void> {
+  await fetch('/ui/words-only', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ on: true, user }),
+  });
+}
+
+/** All pictures in columns of one. */
+async function saveMosaic(page: Page, name: string, shots: readonly string[]): Promise<void> {
+  const board = await page.context().newPage();
+  await board.setViewportSize({ width: 2060, height: 1000 });
+  const images = shots.map((shot) => `<img src="data:image/png;base64,${shot}">`).join('');
+  const style =
+    'body{margin:8px;columns:5;column-gap:8px}img{width:390px;display:block;margin-bottom:12px;break-inside:avoid}';
+  await board.setContent(`<style>${style}</style>${images}`);
+  await board.screenshot({ path: join(docs, `${name}.png`), fullPage: true });
+  await board.close();
 }
