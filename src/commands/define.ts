@@ -93,6 +93,8 @@ export interface Sharing {
   readonly recall: (key: string) => Message | undefined;
   /** The id of a channel by its name; undefined = the bot sees none. */
   readonly findChannel: (name: string) => Promise<string | undefined>;
+  /** False for a private channel that this person is not in. */
+  readonly isSeen: (channel: string) => Promise<boolean>;
   /** Who reads a channel. */
   readonly readAudience: (channel: string) => Promise<Audience>;
   /** Posts for all who read there. What was posted with the same `once` is not posted again. Discards the files. */

@@ -120,7 +120,9 @@ export async function findPlace(
       'Name a channel at the end: `in #ops`, picked from Slack’s list while you type.',
     );
   }
-  const channel = wanted.startsWith('#') ? await sharing.findChannel(wanted.slice(1)) : wanted;
+  let channel = wanted.startsWith('#') ? await sharing.findChannel(wanted.slice(1)) : wanted;
+  // An id can be typed by anybody.
+  if (channel === wanted && channel !== channelId && !(await sharing.isSeen(channel))) channel = undefined;
   if (channel !== undefined) return { channel, threadTs: channel === channelId ? threadTs : undefined };
   throw new UserError(
     `I see no channel ${formatCode(wanted, 82)}.`,

@@ -229,7 +229,7 @@ test.each([
   expect((await type(ops, `app ${app} in <#${deploys}|deploys>`)).reads).toMatch(words);
 });
 
-test('a private channel is found by its name by its members alone, and nobody else learns that it exists', async () => {
+test('a private channel is found by its members alone, and nobody else learns that it exists', async () => {
   const { channels } = bot.slack.world;
   const channel = channels.get(ops);
   if (!channel) throw new Error('there is no #ops');
@@ -241,13 +241,18 @@ test('a private channel is found by its name by its members alone, and nobody el
     members: new Set([`T0ACME000/${bob}`]),
   };
   channels.set(plans.id, plans);
-  const readRefusal = async (name: string): Promise<string> =>
-    readStable(await type(random, `app ${app} in #${name}`)).replaceAll(name, 'it');
-  expect(await readRefusal('plans')).toBe(await readRefusal('nowhere'));
+  const readRefusal = async (place: string): Promise<string> =>
+    readStable(await type(random, `app ${app} in ${place}`)).replaceAll(
+      place.replaceAll(/[<#>]/gu, ''),
+      'it',
+    );
+  expect(await readRefusal('#plans')).toBe(await readRefusal('#nowhere'));
+  expect(await readRefusal('<#C0PLANS00>')).toBe(await readRefusal('<#C0NOWHERE>'));
   expect(posts(plans.id)).toEqual([]);
   plans.members.add(`T0ACME000/${alice}`);
   await type(random, `app ${app} in #plans`);
-  expect(posts(plans.id)).toHaveLength(1);
+  await type(random, `app ${app} in <#C0PLANS00>`);
+  expect(posts(plans.id)).toHaveLength(2);
   channels.delete(plans.id);
 });
 

@@ -240,6 +240,7 @@ const unusedDoctor: Services['doctor'] = {
 const unusedSharing: Services['sharing'] = {
   recall: () => undefined,
   findChannel: async () => undefined,
+  isSeen: async () => true,
   readAudience: async () => 'own',
   post: async () => ({ refused: 'not_in_channel' }),
 };

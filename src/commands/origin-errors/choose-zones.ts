@@ -6,27 +6,30 @@ export const mostLogs = 25;
 const mostAttention = 8;
 
 export interface KnownOfZones {
+  /** Zones that channels are about. */
+  readonly channels?: ReadonlySet<string>;
   /** Zones that had errors when they were read last. */
   readonly failing?: ReadonlySet<string>;
-  /** Zones that somebody asked about lately, and that of the channel. */
+  /** Zones that somebody opened lately. */
   readonly asked?: ReadonlySet<string>;
 }
 
 type Listed = Pick<ZoneSummary, 'id' | 'bandwidthUsed'> & Partial<ZoneSummary>;
 
 /**
- * The zones whose logs are worth reading where there are too many: those with errors at the last reading, those asked about,
- * those that need attention, then the busiest.
+ * The zones whose logs are worth reading where there are too many: those of channels, those with errors at the last reading,
+ * those opened lately, those that need attention, then the busiest.
  */
 export function chooseZones<Zone extends Listed>(
   zones: readonly Zone[],
-  { failing, asked }: KnownOfZones = {},
+  { channels, failing, asked }: KnownOfZones = {},
 ): Zone[] {
   if (zones.length <= mostLogs) return [...zones];
   const busiest = zones.toSorted((a, b) => bandwidthOf(b) - bandwidthOf(a));
   const attention = new Set(busiest.filter(needsAttention).slice(0, mostAttention));
+  const ids = [asked, failing, channels];
   const rank = (zone: Zone): number =>
-    failing?.has(zone.id) ? 3 : asked?.has(zone.id) ? 2 : attention.has(zone) ? 1 : 0;
+    ids.findLastIndex((some) => some?.has(zone.id)) + (attention.has(zone) ? 0.5 : 0);
   return busiest.toSorted((a, b) => rank(b) - rank(a)).slice(0, mostLogs);
 }
 

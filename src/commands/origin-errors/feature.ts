@@ -33,7 +33,7 @@ import { renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
 import { type SharedFile, sharedFiles } from '../../views/share.ts';
 import { renderNoZones } from '../../views/zones/list.ts';
 import { everyZone } from '../../views/zones/query.ts';
-import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
+import { quoteName, quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Command, type Context, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { createPeriodError, type PeriodClock, splitPeriod, type TypedPeriod } from '../periods.ts';
@@ -75,7 +75,9 @@ async function readQuestion(words: Words, context: Context) {
   const { zone, period } = readRequestedPeriod(words, now(), profile?.timeZone ?? 'UTC');
   const question = { zone: undefined, period, filters };
   const typed = zone.trim();
-  if (/^all(?: zones)?$/iu.test(typed)) return { question, typed: undefined };
+  // A zone of that name is typed in quotes.
+  if (/^all(?: zones)?$/iu.test(typed) && !words.quoted?.includes(true))
+    return { question, typed: undefined };
   if (typed !== '') return { question, typed };
   const { id } = (await findChannelZone(context)) ?? {};
   return { question, typed: id, isOfChannel: id !== undefined };
@@ -228,7 +230,7 @@ export function readRequestedPeriod(
     timeZone,
     instead: (period, zone) => ({
       label: capitalize(period),
-      types: `errors ${quoteWord(zone)} ${period}`,
+      types: `errors ${quoteName(zone)} ${period}`,
     }),
   };
   const { subject, period: typed } = splitPeriod(words, clock);

@@ -20,6 +20,7 @@ import { type Report, rankKinds } from '../../views/origin-errors/report.ts';
 import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
+import { findChannelZone } from './channel-zone.ts';
 import { chooseZones } from './choose-zones.ts';
 
 /** Logs read at once; the log of a day is up to hundreds of megabytes. */
@@ -230,9 +231,12 @@ function findNotes({ zoneCache, person }: Context) {
   };
 }
 
-function noteErrors({ id }: ZoneName, errors: number, context: Context): void {
+/** Without `errors` the zone was opened elsewhere. */
+export function noteErrors({ id }: ZoneName, errors: number | undefined, context: Context): void {
   const notes = findNotes(context);
-  notes.set(new Map([...[...notes.value].filter(([other]) => other !== id).slice(-50), [id, errors > 0]]));
+  const others = [...notes.value].filter(([other]) => other !== id).slice(-50);
+  const hasErrors = errors === undefined ? (notes.value.get(id) ?? false) : errors > 0;
+  notes.set(new Map([...others, [id, hasErrors]]));
 }
 
 /** Zones between two messages on the way. */
@@ -253,7 +257,9 @@ export async function* readOverview(
   const cached = findCachedOverview(question, context);
   const { zones: all } = await loadAllZones(context);
   const notes = [...findNotes(context).value];
+  const own = await findChannelZone(context);
   const chosen = chooseZones(all, {
+    channels: new Set(own && [own.id]),
     failing: new Set(notes.flatMap(([id, hasErrors]) => (hasErrors ? [id] : []))),
     asked: new Set(notes.map(([id]) => id)),
   });

@@ -7,6 +7,7 @@ import { type ZonePart, zoneParts } from '../../views/zones/parts.ts';
 import { renderUnclearZone, renderZoneForm, renderZoneOption } from '../../views/zones/rows.ts';
 import * as views from '../../views/zones/zone.ts';
 import { type Action, type Command, type Context, defineForm } from '../define.ts';
+import { noteErrors } from '../origin-errors/read.ts';
 import type { Words } from '../words.ts';
 import { createMissingError, listHint, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
 import { defineZonePicker } from './pickers.ts';
@@ -120,7 +121,8 @@ async function loadZone({ id, name }: ZoneName, context: Context): Promise<Zone 
   return (name && (await pullZones.find(isIt, { search: name }))) || pullZones.find(isIt);
 }
 
-function renderZone(zone: Zone, part: ZonePart | undefined, { now, panel }: Context): Message {
-  const shown = { zone, asOf: now(), panel };
+function renderZone(zone: Zone, part: ZonePart | undefined, context: Context): Message {
+  noteErrors(zone.summary, undefined, context);
+  const shown = { zone, asOf: context.now(), panel: context.panel };
   return part ? views.renderZonePart(shown, part) : views.renderZone(shown);
 }

@@ -97,6 +97,13 @@ export function createSharing(options: SharingOptions): Sharing {
     return undefined;
   };
 
+  const isMember = async (channel = ''): Promise<boolean> =>
+    (await search(
+      'conversations.members',
+      { channel },
+      ({ members }) => members?.includes(options.userId) || undefined,
+    )) === true;
+
   return {
     recall: options.recall,
     async post(message, to) {
@@ -128,13 +135,17 @@ export function createSharing(options: SharingOptions): Sharing {
       const found = await search('conversations.list', about, ({ channels }) =>
         channels?.find((channel) => channel.name === wanted),
       );
-      if (!found?.is_private) return found?.id;
-      const isMember = await search(
-        'conversations.members',
-        { channel: found.id },
-        ({ members }) => members?.includes(options.userId) || undefined,
-      );
-      return isMember && found.id;
+      return !found?.is_private || (await isMember(found.id)) ? found?.id : undefined;
+    },
+    async isSeen(channel) {
+      const client = await options.client();
+      try {
+        const { channel: found } = await client.conversations.info({ channel });
+        return !found?.is_private || (await isMember(channel));
+      } catch (error) {
+        // Where Slack does not say, the check of who reads there decides.
+        return readSlackError(error) !== 'channel_not_found';
+      }
     },
     readAudience: (channel) =>
       port.readAudience(channel).catch((error: unknown) => {

@@ -66,6 +66,11 @@ export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
+/** The same of a name: words that mean something else are a name in quotes. */
+export function quoteName(text: string): string {
+  return /^(?:all|today|yesterday|now|none)$/iu.test(text) ? `"${text}"` : quoteWord(text);
+}
+
 /** Opens a zone from a message: `zones:pick` has its options. Another action is one of the picker's fields. */
 export function pickZone(actionId = 'zones:open', placeholder = 'Open a zone…'): ExternalSelect {
   return {
@@ -103,7 +108,7 @@ export function renderUnclearZone(
   command: 'zone' | 'errors' | 'here zone' | 'changes' | 'compare' | `compare ${string}` = 'zone',
   behind = '',
 ): Message {
-  const writeCommand = (zone: string): string => `${command} ${quoteWord(zone)} ${behind}`.trim();
+  const writeCommand = (zone: string): string => `${command} ${quoteName(zone)} ${behind}`.trim();
   if (found.kind === 'none') {
     const text = `No zone has the id, name or hostname ${formatCode(found.typed, 60)}.`;
     return message(text, [

@@ -102,6 +102,7 @@ test.each([
   'export nosuch zone last 6h',
   'export 501 lst 6h',
   'export 501 last 6h in #nosuch',
+  'export 501 last 6h in <#C0NOSUCH0>',
   'export 501 2020-01-01',
 ])('what cannot be read of %s is told above the form', async (words) => {
   const person = await alicesForm(words);

@@ -165,11 +165,19 @@ test('errors at an unknown time are never none', async () => {
   expect(shop?.text).toMatchInlineSnapshot(`"3 origin errors at an unknown time in shop"`);
 });
 
-test('a zone that somebody asked about is read, however small it is', async () => {
+test('a zone that somebody opened is read, however small it is', async () => {
   const small = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`zone-${nth}`, []]));
   await using harness = await account({ ...small, checkout: many(240, { at: `${today}T11:30:00Z` }) });
   const person = harness.person();
   expect((await person.run('errors')).at(-1)?.text).not.toContain('checkout');
-  await person.run('errors checkout');
+  await person.run('zone checkout');
   expect((await person.run('errors')).at(-1)?.text).toContain('240');
+});
+
+test.each(['all', 'today'])('a zone called %s is reached by its name in quotes', async (name) => {
+  await using harness = await account({ [name]: many(3, { at: `${today}T11:30:00Z` }), shop: [] });
+  const [answer] = await harness.person().run(`errors "${name}"`);
+  expect(answer?.text).toMatch(new RegExp(`^3 .* in ${name},`, 'u'));
+  const [unknown] = await harness.person().run(`errors "${name}x"`);
+  expect(buttons(unknown).get(name)?.[1]).toMatch(new RegExp(`^errors "${name}" `, 'u'));
 });

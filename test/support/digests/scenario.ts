@@ -96,7 +96,7 @@ export async function createDigestScenario(
       account: {
         ...client,
         errors: countErrors,
-        failingZones: async () => new Set(),
+        knownZones: async () => ({}),
         settings,
       },
       now: moment,

@@ -6,6 +6,7 @@ import { parseJson } from '../../../lib/canonical-json.ts';
 import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
 import { dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
+import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 
 /** Entries arrive up to so late: yesterday is read again until this long after midnight (UTC). */
 export const settleMs = 15 * minuteMs;
@@ -290,13 +291,14 @@ function ownerOf(person: Person) {
   return { tenant: tenantId(person), user_id: person.userId };
 }
 
-/** The zones in whose logs jobs of a person found errors since yesterday. */
-export async function findFailingZones(
+/** The zones in whose logs jobs of a person found errors since yesterday, and those that channels are about. */
+export async function findKnownZones(
   db: Db,
   { person, fingerprint }: Owner,
   at: Date,
-): Promise<ReadonlySet<string>> {
-  const rows = await db
+): Promise<KnownOfZones> {
+  const tenant = tenantId(person);
+  const failing = await db
     .selectFrom('error_days')
     .select('zone_id')
     .distinct()
@@ -304,5 +306,11 @@ export async function findFailingZones(
     .where('day', '>=', shiftDay(toUtcDay(at), -1))
     .where('noticed', '<>', '{}')
     .execute();
-  return new Set(rows.map(({ zone_id }) => zone_id));
+  const channels = await db
+    .selectFrom('channel_zones')
+    .select('zone_id')
+    .where('tenant', '=', tenant)
+    .execute();
+  const [failingIds, channelIds] = [failing, channels].map((rows) => new Set(rows.map((row) => row.zone_id)));
+  return { failing: failingIds ?? new Set(), channels: channelIds ?? new Set() };
 }

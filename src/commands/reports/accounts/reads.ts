@@ -9,10 +9,11 @@ import { createCache } from '../../../lib/cache.ts';
 import { toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
+import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { countRequest, describeBudget } from './budget.ts';
-import { type ErrorCounts, findFailingZones, readErrorDays } from './error-days.ts';
+import { type ErrorCounts, findKnownZones, readErrorDays } from './error-days.ts';
 
 /**
  * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
@@ -29,7 +30,7 @@ export interface AccountReads {
   readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
   /** Origin errors of a zone, counted up to now, from `since` (epoch ms, at most a week ago) on. */
   readonly errors: (zoneId: string, since?: number) => Promise<ErrorCounts>;
-  readonly failingZones: () => Promise<ReadonlySet<string>>;
+  readonly knownZones: () => Promise<KnownOfZones>;
   readonly settings: SettingsReads;
 }
 
@@ -163,7 +164,7 @@ export function createAccountReads(options: {
           ({ size }) => size,
         );
       },
-      failingZones: () => findFailingZones(db, { person, fingerprint }, now()),
+      knownZones: () => findKnownZones(db, { person, fingerprint }, now()),
       settings: {
         look: (zones) =>
           read(
@@ -204,7 +205,7 @@ export function createAccountReads(options: {
       return {
         ...client,
         errors: (zoneId, since) => readErrorDays(about, zoneId, since),
-        failingZones: () => findFailingZones(db, about, now()),
+        knownZones: () => findKnownZones(db, about, now()),
         settings: settingsHistory.of(person, client),
       };
     },

@@ -102,8 +102,7 @@ async function readLogs(
   { zones, notes }: ListedZones,
   { since, assertTime }: { readonly since?: number; readonly assertTime?: () => void } = {},
 ): Promise<ErrorFacts> {
-  const failing = zones.length > mostLogs ? await account.failingZones() : undefined;
-  const chosen = chooseZones(zones, failing && { failing });
+  const chosen = chooseZones(zones, zones.length > mostLogs ? await account.knownZones() : {});
   const named = chosen.map((zone) => ({ id: zone.id, name: nameZone(zone), host: readHost(zone) }));
   const { read, failures } = await readEach(named, async ({ id }) => {
     assertTime?.();
