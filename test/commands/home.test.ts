@@ -61,6 +61,7 @@ test('what is going on comes first: zones that need attention and exports under 
   onTestFinished(() => bot.stop());
   const person = bot.slack.as(users.alice, channels.ops);
   await person.openHome();
+  await expect.poll(() => person.home()).toBeDefined();
   expect(person.home()?.reads).not.toMatch(/:warning:|1 export/u);
   const upload = bot.slack.script.hold('files.upload', 'before');
   await openForm(person);
