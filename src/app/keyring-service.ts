@@ -59,7 +59,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
 
   const readFile = async (): Promise<void> => {
     const next = await readKeyring({ ...source, inUse: true });
-    if (hasSameKeys(next, current)) return;
+    if (listEntries(next) === listEntries(current)) return;
     await checkKeyring(db, next.keyring, sealedTables);
     const releaseOld = release;
     release = registerKeys(next);
@@ -129,13 +129,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
   };
 }
 
-function hasSameKeys({ keys }: ReadKeyring, other: ReadKeyring): boolean {
-  return (
-    keys.length === other.keys.length &&
-    keys.every(({ id, key }, nth) => other.keys[nth]?.id === id && other.keys[nth].key.equals(key))
-  );
-}
-
 export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
   return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
 }
@@ -144,6 +137,10 @@ export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
 export async function openInstallations({ db, withLock }: Database, config: StoreConfig, at: () => Date) {
   const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
   return createInstallations({ db, sealer: createSealer(keyring), now: at, withLock });
+}
+
+function listEntries({ keys }: ReadKeyring): string {
+  return keys.map(({ entry }) => entry.reveal()).join();
 }
 
 /** Has everything that is sent searched for these keys (`kid:base64key`), until the returned function is called. */

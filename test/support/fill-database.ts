@@ -59,6 +59,15 @@ export async function fillDatabase(
     renewals: '0',
     refusals: '0',
   });
+  await fill('client_tokens', workspaces, {
+    token_hash: `md5('token' || n)`,
+    ...person,
+    team_id: person.tenant,
+    key_version: '1',
+    name: `'laptop'`,
+    made_at: ago('n % 80000'),
+    expires_at: ago('n % 80000 - 86400'),
+  });
   await fill('deliveries', keys, { id: `'filled' || n`, seen_at: ago('n % 80000') });
   await fill('slack_pace', 2 * workspaces, {
     tenant: person.tenant,

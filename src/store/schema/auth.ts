@@ -45,7 +45,6 @@ export const authTables = defineTables(
       installed_at: 'timestamptz not null',
       version: 'bigint not null',
     },
-    /** One-time links to the page where a person enters a key; a key is bound to the person the link was made for. */
     /** Tokens for clients beside Slack. */
     client_tokens: {
       /** SHA-256, hexadecimal. The token itself is shown once and kept nowhere. */
@@ -61,6 +60,7 @@ export const authTables = defineTables(
       made_at: 'timestamptz not null',
       expires_at: 'timestamptz not null',
     },
+    /** One-time links to the page where a person enters a key; a key is bound to the person the link was made for. */
     key_links: {
       /** SHA-256 of the token, hexadecimal. The token itself is in the link and nowhere else. */
       token_hash: 'text primary key',
@@ -136,6 +136,7 @@ export const authTables = defineTables(
     'create index key_links_person on key_links (tenant, user_id)',
     'create index client_tokens_person on client_tokens (tenant, user_id)',
     'create index key_links_expires_at on key_links (expires_at)',
+    'create index client_tokens_expires_at on client_tokens (expires_at)',
     // A name can be typed in place of its id.
     'create unique index names_name on names (tenant, kind, lower(name))',
     `create trigger audit_records_append_only before update or delete on audit_records
