@@ -27,7 +27,7 @@ const all = [
 
 export type ConditionName = (typeof all)[number]['name'];
 
-/** What a condition remembers is stored and read back with its watch, so that each gets its own. */
+/** The memory of a condition is stored with its alert, so that each reads back its own. */
 export const conditions = all as unknown as readonly Condition<ConditionName, unknown>[];
 export const conditionNames: readonly ConditionName[] = all.map(({ name }) => name);
 
