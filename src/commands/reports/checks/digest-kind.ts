@@ -53,16 +53,6 @@ export interface CollectResult<Figures, Baseline = never> {
 /** A part that could not be read. `what` as people call it: a zone's name, an app's id; absent for all of the kind. */
 export type ReadFailure = { readonly what?: string; readonly reason: unknown };
 
-/** Why a part was not read although nothing failed. */
-export class OutOfTime extends Error {
-  override readonly name = 'OutOfTime';
-}
-
-/** The CDN listed no zone at all, although it did before. */
-export class EmptyList extends Error {
-  override readonly name = 'EmptyList';
-}
-
 /** Lines of a chart; the points of further parts are not stored. */
 const mostCharted = 6;
 

@@ -34,7 +34,7 @@ import {
   readEach,
   toNote,
 } from './check.ts';
-import { type DigestKind, OutOfTime } from './digest-kind.ts';
+import type { DigestKind } from './digest-kind.ts';
 import {
   type Comparison,
   compareWithPast,
@@ -553,7 +553,7 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
     const since = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
     const begun = performance.now();
     const assertTime = (): void => {
-      if (performance.now() - begun >= patienceMs) throw new OutOfTime();
+      if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left for it.');
     };
     const listed = await listZones(account, targets.zones);
     const { read, failures, asked, of } = await readLogs(account, listed, { since, assertTime });

@@ -7,6 +7,7 @@ import {
   monthOf,
   type ZoneSummary,
 } from '../../../api/zones/summary.ts';
+import { UserError } from '../../../errors.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import {
@@ -31,7 +32,7 @@ import {
   renderTrend,
 } from '../../../views/reports/digests/comparisons.ts';
 import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
-import { type CollectInput, type CollectResult, type DigestKind, EmptyList } from './digest-kind.ts';
+import type { CollectInput, CollectResult, DigestKind } from './digest-kind.ts';
 import {
   apartMs,
   type Comparison,
@@ -192,6 +193,8 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
     before.scope === found.scope && before.since === found.since ? before : found,
 };
 
+const emptyList = 'The CDN lists no zones at all; before it did. The next run says whether they are gone.';
+
 async function collectZones(
   input: CollectInput<ZoneFigures, ZoneBaseline>,
 ): Promise<CollectResult<ZoneFigures, ZoneBaseline>> {
@@ -210,7 +213,7 @@ async function collectZones(
     return {
       figures: undefined,
       baseline: { ...baseline, isEmpty: true },
-      failures: [{ reason: new EmptyList() }],
+      failures: [{ reason: new UserError(emptyList) }],
     };
   const at = now.toISOString();
   const since = before && baseline ? baseline.since : at;

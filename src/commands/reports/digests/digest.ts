@@ -1,4 +1,5 @@
 import { ApiError } from '../../../api/http/errors.ts';
+import { UserError } from '../../../errors.ts';
 import { dayMs } from '../../../lib/time.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
@@ -6,7 +7,7 @@ import { type RenderedDigest, renderSections } from '../../../views/reports/dige
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import type { AccountReads } from '../accounts/reads.ts';
-import { EmptyList, OutOfTime, type ReadFailure, targetTypes } from '../checks/digest-kind.ts';
+import { type ReadFailure, targetTypes } from '../checks/digest-kind.ts';
 import type { Past } from '../checks/figures.ts';
 import {
   type Collected,
@@ -68,8 +69,8 @@ export async function collectDigest(
     if (found.figures !== undefined) figures[name] = found.figures;
     if (found.baseline !== undefined) byKind[name] = found.baseline;
   }
-  // An empty list is told, so that the next run knows of it.
-  if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof EmptyList))
+  // What a kind says itself is told in the post.
+  if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
   return {
     collected: { version: storedVersion, at: now.toISOString(), ...figures, unread },
@@ -85,21 +86,13 @@ function isFatal(reason: unknown): boolean {
 
 const mostDescribed = 3;
 
-function explainUnread(reason: unknown): Pick<Failure, 'message' | 'reference'> | undefined {
-  if (reason instanceof OutOfTime) return { message: 'There was no time left for it.' };
-  if (reason instanceof EmptyList)
-    return {
-      message: 'The CDN lists no zones at all; before it did. The next run says whether they are gone.',
-    };
-  return undefined;
-}
-
 function describeFailures(
   failures: readonly ReadFailure[],
   explain: CollectOptions['explain'],
 ): Omit<UnreadPart, 'kind'>[] {
   return failures.slice(0, mostDescribed).map(({ what, reason }, index) => {
-    const { message, reference } = explainUnread(reason) ?? explain(reason);
+    const isSaid = reason instanceof UserError;
+    const { message, reference } = isSaid ? { message: reason.message } : explain(reason);
     const more = index === mostDescribed - 1 ? failures.length - mostDescribed : 0;
     return { message: message.slice(0, 500), reference, what: what?.slice(0, 100), more };
   });

@@ -30,7 +30,7 @@ test('a digest of every kind: a few lines in the channel, the detail in its thre
     const post = await alice.waitForMessage(isPost, 30_000);
     expect(post.reads).toMatch(/^2 zones? · .*\b1 needs attention/mu);
     expect(post.reads).toMatch(/ in 2 of 2 zones$/mu);
-    expect(post.reads).toMatch(/^1 app · \$3\.57 a month · latency 38\.2$/mu);
+    expect(post.reads).toMatch(/^1 app · cost 3\.57 a month · latency 38\.2$/mu);
     // The line of each kind; what follows depends on the day.
     const lines = post.reads.split('\n').slice(0, 4).join('\n');
     const words = lines.replaceAll(/\d+ [A-Z][a-z]{2}\b/g, '<day>').replaceAll(/\d[\d,.]*/g, '<n>');
