@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readStable } from '../../support/words.ts';
 import { says } from './words.ts';
 import {
@@ -72,16 +72,21 @@ describe.each(['socket', 'http'] as const)('decisions over %s', (transport) => {
   });
 
   test('a press by a person of another organisation does nothing and is answered', async () => {
-    await configure(team.carol, { approvalChannel: 'C0SHARED0' });
     const volume = team.addVolume();
     await requestDeletion(team, volume);
     const at = await card(volume);
-    const visitor = team.bot.slack.as('U0EVE0000', 'C0SHARED0');
+    // The channel is shared with theirs after the card was posted.
+    const { channels } = team.bot.slack.world;
+    const channel = channels.get('C0DEPLOY0');
+    const members = channel?.members ?? new Set();
+    const visitors = [...members, ...(channels.get('C0SHARED0')?.members ?? [])];
+    Object.assign(channel ?? {}, { shared: true, members: new Set(visitors) });
+    onTestFinished(() => void Object.assign(channel ?? {}, { shared: false, members }));
+    const visitor = team.bot.slack.as('U0EVE0000', 'C0DEPLOY0');
     await visitor.press('approvals:approve', at);
     await visitor.waitForMessage(says.foreignOrganisation);
     await visitor.press('approvals:deny', at);
     expect(visitor.modal()).toBeUndefined();
-    await configure(team.carol, { approvalChannel: 'C0DEPLOY0' });
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
   });
 
