@@ -31,7 +31,6 @@ export const says = {
   /** The lines of a menu with search, with their values. */
   menu: {
     reading: 'Your zones are still being read: type another letter = note',
-    restComing: '… the rest is still being read: keep typing = note',
     more: (count: string) => `… and ${count} more: keep typing = note`,
     useId: (id: string) => `Use the id ${id} = ${id}`,
     noZone: 'None of your zones matches = note',

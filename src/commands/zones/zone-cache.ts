@@ -78,7 +78,7 @@ const maxFailures = 1_000;
 // Characters of all answers that are kept for sharing: some hundred.
 const maxAnswers = 2_000_000;
 const stopped: Failure = {
-  message: 'Reading your zones was stopped: the bot restarts.',
+  message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
   hint: 'Try again in a moment.',
 };
 
@@ -103,7 +103,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     maxSize: maxFailures,
     sizeOf: (outcome) => ('list' in outcome ? maxFailures + 1 : 1),
   });
-  const stopping = new AbortController();
+  const running = new Map<string, AbortController>();
   // Counts drops: what a command reads that began before one is not cached, however late it arrives.
   let drops = 0;
 
@@ -123,18 +123,24 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     return {
       get,
       set,
-      /** For callers that cannot wait. `signal` aborts when the bot stops. */
+      /** For callers that cannot wait. `signal` aborts when the key is dropped or the bot stops. */
       prefetch(
         read: (signal: AbortSignal) => Promise<ZoneList>,
         explain: (error: unknown) => Failure,
       ): PrefetchedZones {
         const known = get();
         if (known) return { known };
-        const load = (): Promise<LoadOutcome> =>
-          read(stopping.signal).then(
-            (list) => ({ list: set(list) }),
-            (error: unknown) => ({ failure: stopping.signal.aborted ? stopped : explain(error) }),
-          );
+        const load = async (): Promise<LoadOutcome> => {
+          const controller = new AbortController();
+          running.set(owner, controller);
+          try {
+            return { list: set(await read(controller.signal)) };
+          } catch (error) {
+            return { failure: controller.signal.aborted ? stopped : explain(error) };
+          } finally {
+            if (running.get(owner) === controller) running.delete(owner);
+          }
+        };
         return { coming: loads.load(owner, load) };
       },
       /** The next command reads a new list. */
@@ -162,18 +168,21 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
 
   function dropWhere(isGone: (key: string) => boolean): void {
     drops += 1;
+    for (const [owner, controller] of running) if (isGone(owner)) controller.abort();
     for (const cache of [lists, results, answers, loads]) cache.drop(isGone);
   }
 
   return {
     forPerson,
-    /** Forgets what a person's key read: the key is gone. */
+    /** Forgets what a person's key read and aborts loads in the background: the key is gone. */
     drop(person: Person) {
       const owner = personKey(person);
       dropWhere((key) => key === owner || key.startsWith(`${owner}\n`));
     },
     dropTenant: (tenant: string) => dropWhere((key) => key.startsWith(`${tenant}/`)),
     /** Aborts loads in the background. */
-    stop: () => stopping.abort(),
+    stop(): void {
+      for (const controller of running.values()) controller.abort();
+    },
   };
 }
