@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
 
   test('a person connects a key: a wrong one is refused in the form, the right one is kept', async () => {
     await type('/cdn connect');
-    const form = page.getByRole('dialog', { name: 'Connect your API key' });
+    const form = page.getByRole('dialog', { name: 'Connect a bunny.net key' });
     const key = form.getByRole('textbox', { name: 'API key' });
     await key.fill('two words');
     await page.keyboard.press('Enter');

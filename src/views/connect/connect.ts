@@ -34,7 +34,7 @@ export function keyButtons(): [replace: Button, forget: Button] {
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
 export function renderConnectForm(problem?: KeyProblem): ModalView {
-  return modal({ callbackId: 'connect:submit', title: 'Connect your API key', submit: 'Connect' }, [
+  return modal({ callbackId: 'connect:submit', title: 'Connect a bunny.net key', submit: 'Connect' }, [
     problem && section(`:warning: *${problem.message}*\n${problem.hint ?? ''}`),
     section(
       `Copy your bunny.net API key from ${keyPageUrl}. It passes through Slack to this ` +
@@ -76,7 +76,7 @@ export function renderConnectedOnPage({ fingerprint, zones }: Connected): Messag
 }
 
 export function renderChecking(): ModalView {
-  return modal({ callbackId: 'connect:busy', title: 'Connect your API key' }, [
+  return modal({ callbackId: 'connect:busy', title: 'Connect a bunny.net key' }, [
     section('Checking the key with one small request…'),
   ]);
 }

@@ -10,7 +10,7 @@ export function renderKeyForm(page: {
 }): string {
   const { problem } = page;
   return renderDocument(
-    'Connect your API key',
+    'Connect your bunny.net API key',
     html`<h1>Connect your bunny.net API key</h1>
 <p>It goes straight to the bot, not through Slack. The bot checks it with one request and stores it encrypted.</p>
 <p class="who"><span>This page connects a key for</span><strong>${page.shownFor}</strong></p>
