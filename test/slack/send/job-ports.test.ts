@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
-import { registerSecrets, Secret } from '../../../src/secrets/secret.ts';
+import { registerSecrets } from '../../../src/secrets/secret.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createPortsHarness, type PortsHarness } from './ports-harness.ts';
 
@@ -124,29 +124,6 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
   const failure = await failing(blind.find(id, { channel: 'C0OPS0000', ...anytime }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
-});
-
-test('a workspace that is not allowed any more has no jobs: neither Slack nor a key is used for it', async () => {
-  const secret = new Secret('a secret for this test');
-  const installing = {
-    kind: 'oauth',
-    clientId: '1.2',
-    clientSecret: secret,
-    stateSecret: secret,
-    allowed: ['T0OTHER00'],
-  } as const;
-  await using other = await createPortsHarness({
-    database: await embedded.emptyDatabase(),
-    enqueue,
-    installing,
-  });
-  const calls = [
-    other.ports.slack(acme, AbortSignal.timeout(20_000)).post('C0OPS0000', { text: 'x' }, { id: 'any' }),
-    other.ports.cdnKey({ ...acme, userId: 'U0ALICE00' }),
-    other.ports.cdn({ ...acme, userId: 'U0ALICE00' }, AbortSignal.timeout(20_000)),
-  ];
-  for (const call of calls) await expect(call).rejects.toThrow('This workspace may not use this bot.');
-  expect(other.slack.calls).toEqual([]);
 });
 
 describe('classification of failures', () => {

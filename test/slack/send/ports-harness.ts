@@ -20,7 +20,7 @@ import { createSettingsHistory, type SettingsHistory } from '../../../src/comman
 import { createZoneLists } from '../../../src/commands/zones/zone-cache.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { createInstallationAccess, type Installing } from '../../../src/slack/installations.ts';
+import { createInstallationAccess } from '../../../src/slack/installations.ts';
 import { createPeople } from '../../../src/slack/people.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
@@ -56,8 +56,6 @@ export async function createPortsHarness(options: {
   readonly now?: () => Date;
   readonly zones?: number;
   readonly adminIds?: readonly string[];
-  /** Without it one workspace by its bot token. */
-  readonly installing?: Installing;
   /** Stands before every call to Slack: a network that breaks. */
   readonly fetch?: typeof globalThis.fetch;
 }): Promise<PortsHarness> {
@@ -71,7 +69,7 @@ export async function createPortsHarness(options: {
   const keyStore = createKeyStore({ db, sealer, now });
   const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
   const access = createInstallationAccess({
-    installing: options.installing ?? { kind: 'single', botToken: new Secret(slack.botToken) },
+    installing: { kind: 'single', botToken: new Secret(slack.botToken) },
     apiUrl,
     logger,
     installations,
