@@ -104,7 +104,11 @@ export function createAssistant(
 }
 
 /** Signs each request as Slack signs its own. */
-export function createSignedFetch(signingSecret: string, sentAt = () => Date.now()): typeof globalThis.fetch {
+export function createSignedFetch(
+  signingSecret: string,
+  sentAt = () => Date.now(),
+  send: typeof globalThis.fetch = fetch,
+): typeof globalThis.fetch {
   return async (input, init) => {
     const body = typeof init?.body === 'string' ? init.body : '';
     const timestamp = String(Math.floor(sentAt() / 1000));
@@ -112,7 +116,7 @@ export function createSignedFetch(signingSecret: string, sentAt = () => Date.now
     const headers = new Headers(init?.headers);
     headers.set('x-slack-request-timestamp', timestamp);
     headers.set('x-slack-signature', `v0=${digest}`);
-    return fetch(input, { ...init, headers });
+    return send(input, { ...init, headers });
   };
 }
 

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AssistantAnswer } from '../../../simulator/slack/assistant.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
+import { saveSettings } from '../../support/settings.ts';
+import { readStable } from '../../support/words.ts';
+
+const [alice, bob, carol, dave, eve] = ['U0ALICE00', 'U0BOB0000', 'U0CAROL00', 'U0DAVE000', 'U0EVE0000'];
+const ops = 'C0OPS0000';
+const reason = 'The node is gone';
+
+/** Arguments of a call that finds something, where the account has something. */
+const argumentsOf: Readonly<Record<string, object>> = {
+  list_zones: {},
+  get_zone: { zone: 'shop' },
+  list_origin_errors: { zone: 'shop' },
+  get_app: { app: 'app0api00000001' },
+  get_script: { script: '301' },
+  get_upload_scanning: { shield_zone: '501' },
+  list_zone_changes: {},
+  compare_zones: { one: 'shop', other: 'media' },
+  list_my_requests: {},
+  get_request: { request: 'none' },
+  propose_volume_deletion: { app: 'app0api00000001', volume: 'data-1', reason },
+  propose_variable_change: { script: '301', variable: '12', required: true, reason },
+};
+
+interface Running {
+  readonly bot: Bot;
+  readonly call: (who: string, tool: string, args?: object) => Promise<AssistantAnswer>;
+  /** Of the bot's clock: so many calls are too many for a minute. */
+  readonly wait: () => void;
+}
+
+async function start(zones: number): Promise<Running> {
+  const env = await createPublicUrl();
+  let aheadMs = 0;
+  const now = (): Date => new Date(Date.now() + aheadMs);
+  const zoneMembers = zones > 1_000 ? 'few' : 'all';
+  const settings = { ADMIN_USER_IDS: carol };
+  const bot = await startBot({ transport: 'http', zones, zoneMembers, now, env: { ...env, ...settings } });
+  for (const person of bot.slack.world.people)
+    if (person.id === alice) Object.assign(person, { admin: false });
+  for (const id of [alice, dave]) await connect(bot, id, ops);
+  const admin = bot.slack.as(carol);
+  await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
+  while (admin.modal()) await admin.closeModal();
+  return {
+    bot,
+    async call(who, tool, args = argumentsOf[tool] ?? {}) {
+      const own = bot.slack.assistant(who, { origin: env.PUBLIC_URL });
+      const answer = await own.call(tool, args);
+      await own.close();
+      return answer;
+    },
+    wait: () => {
+      aheadMs += 61_000;
+    },
+  };
+}
+
+describe('every tool', () => {
+  let running: Running;
+  beforeAll(async () => {
+    running = await start(12);
+  });
+  afterAll(() => running.bot.stop());
+
+  test('refuses as the command does: another organisation, no key, no role, a deactivated person', async () => {
+    const { bot, call } = running;
+    const told: Record<string, string[]> = {};
+    const people = { foreign: eve, 'no key': bob, 'no role': dave, deactivated: alice };
+    for (const record of bot.slack.world.people)
+      if (record.id === alice) Object.assign(record, { deactivated: true });
+    await bot.slack.event({ type: 'user_change', user: { id: alice, deleted: false } });
+    for (const [why, who] of Object.entries(people))
+      for (const tool of Object.keys(argumentsOf)) {
+        const { isError, text } = await call(who, tool);
+        if (isError) (told[`${why}: ${readStable(text)}`] ??= []).push(tool);
+      }
+    for (const record of bot.slack.world.people)
+      if (record.id === alice) Object.assign(record, { deactivated: false });
+    expect(told).toMatchSnapshot();
+  });
+
+  test('gives buttons that call a listed tool, and pressing one works', async () => {
+    const { bot, call, wait } = running;
+    wait();
+    await bot.slack.event({ type: 'user_change', user: { id: alice, deleted: false } });
+    const pressed: string[] = [];
+    for (const tool of Object.keys(argumentsOf)) {
+      const { blocks } = await call(alice, tool);
+      for (const element of blocks.flatMap(
+        (block) => (block['elements'] ?? []) as Record<string, string>[],
+      )) {
+        if (element['type'] !== 'button' || pressed.length > 12) continue;
+        const next = String(element['action_id']).replace('tool:', '');
+        const { isError } = await call(alice, next, JSON.parse(String(element['value'])) as object);
+        pressed.push(`${tool} → ${next}: ${isError ? 'refused' : 'answered'}`);
+      }
+    }
+    expect(pressed).toMatchSnapshot();
+    expect(bot.slack.problems).toEqual([]);
+  });
+
+  test('breaks no rule of blocks where the CDN fails', async () => {
+    const { bot, call, wait } = running;
+    wait();
+    bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, status: 500 });
+    for (const tool of Object.keys(argumentsOf)) expect((await call(alice, tool)).text).not.toBe('');
+    bot.cdn.faults.clear();
+    expect(bot.slack.problems).toEqual([]);
+  });
+
+  test('that takes longer than 50 seconds is stopped, and says what to ask instead', async () => {
+    const { bot, call, wait } = running;
+    wait();
+    bot.cdn.faults.add({
+      match: { host: 'origin-logging' },
+      times: Number.POSITIVE_INFINITY,
+      delayMs: 20_000,
+    });
+    const { isError, text } = await call(alice, 'list_origin_errors', { period: 'last 7 days' });
+    bot.cdn.faults.clear();
+    expect({ isError, text: readStable(text) }).toMatchSnapshot();
+  });
+});
+
+test.each([0, 1, 50_000])('an account of %i zones gets one answer within the rules', async (zones) => {
+  const { bot, call } = await start(zones);
+  for (const tool of ['list_zones', 'list_origin_errors', 'list_zone_changes']) {
+    const answer = await call(alice, tool, {});
+    expect(JSON.stringify(answer).length).toBeLessThan(100_000);
+  }
+  expect(bot.slack.problems).toEqual([]);
+  await bot.stop();
+});
