@@ -56,6 +56,7 @@ test('the stable names of the design are there', () => {
     'name',
     'scanning',
     'settings',
+    'token',
     'variable',
     'volume',
     'whoami',

@@ -24,6 +24,7 @@ import { openPeriod, type Period, rollBack, wholeDays } from '../../views/origin
 import {
   maxFilters,
   type Question,
+  readButton,
   readZonePick,
   wordsBehindZone,
   writeFilters,
@@ -188,8 +189,8 @@ export const originErrors: Feature = {
   commands: [errorsCommand, hereCommand],
   // Right, key and refusals are those of the command.
   actions: [
-    { id: 'errors:show', needs: 'none', runsCommand: true, newMessage: false },
-    { id: 'errors:file', needs: 'none', runsCommand: true },
+    { id: 'origin-errors:day', needs: 'none', runsCommand: true, newMessage: false, toCommand: readButton },
+    { id: 'origin-errors:file', needs: 'none', runsCommand: true, toCommand: readButton },
     { id: 'origin-errors:pick', needs: 'none', runsCommand: true, toCommand: readZonePick },
   ],
   forms: [

@@ -76,17 +76,21 @@ export function writeQuestion(
  */
 export function questionButton(label: string, question: Question, more = ''): Button {
   const words = writeQuestion(question, { more: join([more, 'seen:1'], ' '), fixed: false });
-  return button(label, 'errors:show:0', words);
+  return button(label, 'origin-errors:day:0', words);
 }
 
 /** The same, counted now. */
 export function refreshButton(question: Question, more = ''): Button {
-  return button('Refresh', 'errors:show:1', writeQuestion(question, { more, fixed: false }));
+  return button('Refresh', 'origin-errors:day:1', writeQuestion(question, { more, fixed: false }));
 }
 
 /** A button that sends all entries, or all zones, as a file. */
 export function fileButton(label: string, as: string, question: Question): Button {
-  return button(label, `errors:file:${as}`, writeQuestion(question, { more: `as:${as}`, fixed: false }));
+  return button(
+    label,
+    `origin-errors:file:${as}`,
+    writeQuestion(question, { more: `as:${as}`, fixed: false }),
+  );
 }
 
 /** The same question about other times. */
@@ -147,4 +151,10 @@ export function wordsBehindZone(question: Question, fixed = true): string {
 /** The typed command of a choice in that menu. */
 export function readZonePick(actionId: string, chosen: string): string {
   return `errors ${quoteWord(chosen)} ${actionId.split(':').slice(2).join(':')}`.trim();
+}
+
+/** The typed command of a button; one in a message of an older version names its zone in another form. */
+export function readButton(_actionId: string, value: string): string {
+  if (/^errors\b/u.test(value)) return value;
+  return `errors ${new URLSearchParams(value).get('zone') ?? 'all'}`;
 }

@@ -82,7 +82,7 @@ test('an answer counts what the filters leave, says of how many, and every way o
   for (const [label, [, value]] of ways) {
     expect([label, value]).toEqual([label, expect.stringMatching(/status:5xx path:\/img\/\*/u)]);
     // An entry of a menu that is longer is left out.
-    expect(`errors:show:0 ${value}`.length).toBeLessThan(151);
+    expect(`origin-errors:day:0 ${value}`.length).toBeLessThan(151);
   }
   const [file] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
   expect(await readIds(file)).toEqual([entries[2]?.logId, entries[0]?.logId]);
@@ -92,7 +92,7 @@ test('an answer counts what the filters leave, says of how many, and every way o
 
 test('a file that is read again holds only what the filters and the hour leave', async () => {
   await using harness = await shop({ [day]: entries });
-  const [file] = await harness.person().press('errors:file', 'errors 1 60m as:csv code:dns_lookup');
+  const [file] = await harness.person().press('origin-errors:file', 'errors 1 60m as:csv code:dns_lookup');
   expect(await readIds(file)).toEqual([entries[0]?.logId]);
   expect(file?.text).toMatchSnapshot();
 });

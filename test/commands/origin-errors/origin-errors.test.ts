@@ -287,7 +287,9 @@ test.each([
   const person = harness.person();
   harness.cdn.faults.add({ match: { path: /\d{2}-\d{4}$/u }, times: 50, ...fault });
   await expect(person.run('errors shop')).rejects.toMatchObject({ code });
-  await expect(person.press('errors:file', 'errors 1 2026-11-21 as:csv')).rejects.toMatchObject({ code });
+  await expect(person.press('origin-errors:file', 'errors 1 2026-11-21 as:csv')).rejects.toMatchObject({
+    code,
+  });
 });
 
 test('buttons act on what was counted; refresh, a new command and another person count anew', async () => {
@@ -365,7 +367,7 @@ test('a file is sorted by time, except for days with more than can be held, whic
   harness.cdn.data.originErrors.count = (_, day) => (day === '2026-11-20' ? 10_050 : 40);
   const file = async (first: string, days: number) => {
     const words = `errors 1001 ${first}..${first.slice(0, 8)}${Number(first.slice(8)) + days - 1} as:csv`;
-    const [answer] = await harness.person().press('errors:file', words);
+    const [answer] = await harness.person().press('origin-errors:file', words);
     const times = parse((await fileOf(answer)).text, { bom: true })
       .slice(1)
       .map(([time = '']) => time);
@@ -396,7 +398,7 @@ test('a file holds what the answer counted; what came after it only where nothin
   const words = `errors 1 ${day} UTC as:csv`;
   harness.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
   const rows = async (somebody: ReturnType<typeof harness.person>) => {
-    const [file] = await somebody.press('errors:file', words);
+    const [file] = await somebody.press('origin-errors:file', words);
     return parse((await fileOf(file)).text, { bom: true }).slice(1);
   };
   expect(await rows(person)).toHaveLength(2);
@@ -452,4 +454,11 @@ test('a setting that changed shortly before the first error is named beside the 
       "Worst hour 08–09: 1 · 24 hours before none",
     ]
   `);
+});
+
+test('a button of an older version still shows its zone', async () => {
+  await using harness = await shop({ '2026-11-21': [entry({ at: '2026-11-21T09:10:00Z' })] });
+  const old = 'zone=1&name=shop&first=2026-11-21&count=1';
+  const [answer] = await harness.person().press('origin-errors:day', old);
+  expect(readStable(answer?.text)).toMatchSnapshot();
 });
