@@ -311,7 +311,7 @@ function createPerson(context: Context): HarnessPerson {
     run: run,
     async press(actionId, value) {
       const action = findAction(actionId);
-      if (action?.runsCommand) return run(value);
+      if (action?.runsCommand) return run(action.toCommand?.(actionId, value) ?? value);
       if (!action?.run) throw new Error(`no action runs for ${actionId}`);
       return collectMessages(action.run(value, context));
     },
