@@ -68,7 +68,12 @@ export function createActor(
     return view;
   }
 
-  function target(actionId: string, ts?: string, value?: string): { place: Place; target: Target } {
+  function target(
+    actionId: string,
+    ts?: string,
+    value?: string,
+    isMeant: (element: Json) => boolean = () => true,
+  ): { place: Place; target: Target } {
     const places: { place: Place; blocks: Json[] }[] = [];
     const view = stack().at(-1);
     const home = sim.views.home(self);
@@ -82,7 +87,9 @@ export function createActor(
     if (home && ts === undefined)
       places.push({ place: { view: home }, blocks: home.definition['blocks'] as Json[] });
     for (const { place, blocks } of places) {
-      const found = findElements(blocks).filter(({ element }) => element['action_id'] === actionId);
+      const found = findElements(blocks).filter(
+        ({ element }) => element['action_id'] === actionId && isMeant(element),
+      );
       // Rows of a list may repeat an action_id; the value says which of them is meant.
       const chosen = found.find(({ element }) => element['value'] === value) ?? found[0];
       if (chosen) return { place, target: chosen };
@@ -160,7 +167,10 @@ export function createActor(
       return await interactions.press(who, found.place, found.target, options?.value);
     },
     async choose(actionId, value, options) {
-      const found = target(actionId, options?.ts);
+      // Menus of several messages have one action_id: the one that has this option is meant.
+      const has = (element: Json): boolean => hasOption(element, value);
+      const found =
+        find(() => target(actionId, options?.ts, undefined, has)) ?? target(actionId, options?.ts);
       return await interactions.choose(who, found.place, found.target, value);
     },
     type: (values) => modals.type(top(), values),
@@ -215,4 +225,19 @@ function firstChannel(sim: Simulation, self: { teamId: string; userId: string })
     if (channel.members.has(`${self.teamId}/${self.userId}`)) return channel.id;
   }
   throw new Error(`${self.userId} is in no channel`);
+}
+
+/** Whether a menu has this option, or loads its options elsewhere. */
+function hasOption(element: Json, value: string | string[]): boolean {
+  const groups = (element['option_groups'] ?? []) as { options: Json[] }[];
+  const options = [...((element['options'] ?? []) as Json[]), ...groups.flatMap((group) => group.options)];
+  return options.length === 0 || options.some((option) => [value].flat().includes(String(option['value'])));
+}
+
+function find<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
 }
