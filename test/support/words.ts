@@ -20,6 +20,7 @@ export function readStable(answer: Readable, values: Readonly<Record<string, str
     .replaceAll(/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/g, '<uuid>')
     .replaceAll(/(seal )`?[\da-f]{12}`?/g, '$1<seal>')
     .replaceAll(/([Rr]eference:? )`?[\w-]{6,}`?/g, '$1<reference>')
+    .replaceAll(/("reference":")[\w-]+/g, '$1<reference>')
     .replaceAll(/\b[\da-f]{32}\b/g, '<request>')
     .replaceAll(/\b\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{3})?)?( UTC|Z)?)?/g, '<date>')
     .replaceAll(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}\b/g, '<date>')

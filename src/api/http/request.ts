@@ -363,7 +363,8 @@ export function createErrorBudget(most: number): ErrorBudget {
         return answer;
       } catch (error) {
         if (error instanceof ApiError && isTransient(error)) {
-          spent += 1;
+          // Requests that were under way together fail together: a CDN that is down costs one.
+          if (isUp || last === undefined) spent += 1;
           last = error;
         } else if (error instanceof ApiError && error.code !== 'cancelled') isUp = true;
         throw error;

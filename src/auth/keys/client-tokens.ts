@@ -79,10 +79,11 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
     },
     /** Whether this ended one of the person's own. */
     async end(person: Person, id: string): Promise<boolean> {
+      if (!/^[\da-f]{12}$/u.test(id)) return false;
       const { numDeletedRows } = await db
         .deleteFrom('client_tokens')
         .where((is) => is.and(ofPerson(person)))
-        .where('token_hash', 'like', `${id.replaceAll(/[^\da-f]/gu, '')}%`)
+        .where('token_hash', 'like', `${id}%`)
         .executeTakeFirst();
       return numDeletedRows > 0n;
     },

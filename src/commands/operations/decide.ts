@@ -127,6 +127,7 @@ async function findObstacle(
 ): Promise<Answer | undefined> {
   const { operation, tx } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
+  if (waitsForRequester(operation)) return { kind: 'not-requester', press: 'confirm', operation };
   const { policy, clicker } = context;
   if (operation.requester.userId === clicker.userId) return { kind: 'own-request', press, operation };
   const decision = assertKnown(decideApprovalOf(findKind(tx.kinds, operation.kind), policy, clicker));

@@ -55,6 +55,7 @@ export function retry(
       request: operation.request,
       requester,
       reason: operation.reason,
+      via: operation.via,
     };
     return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
   });

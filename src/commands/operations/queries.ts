@@ -54,6 +54,8 @@ export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promi
       .where((is) => is.and({ tenant: tenantId(person), state: 'proposed' }))
       .where('expires_at', '>', now())
       .where('user_id', '<>', userId)
+      // Else its own person confirms it.
+      .where('approvals_needed', '>', 0)
       .where(sql<boolean>`not exists (select from operation_events
         where operation_id = operations.id and actor = ${userId} and what = 'approval')`)
       .orderBy('created_at')

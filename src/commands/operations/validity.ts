@@ -91,7 +91,8 @@ async function findStoredProblem(
   const approvers = new Set(approvals.map(({ actor }) => actor));
   // What an assistant asked for, and nobody else has to approve, its own person confirms.
   const isConfirmed = row.via !== null && row.approvals_needed === 0;
-  if (approvers.has(row.user_id) && !isConfirmed) return 'changed';
+  if (isConfirmed ? [...approvers].some((one) => one !== row.user_id) : approvers.has(row.user_id))
+    return 'changed';
   if (row.state === 'approved' && approvers.size < (isConfirmed ? 1 : row.approvals_needed)) return 'changed';
   const problem = findSealProblem(ledger, row);
   if (problem) return problem;

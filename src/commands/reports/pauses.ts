@@ -188,4 +188,10 @@ export async function announceReinstalled(
   });
 }
 
-export const pauseMessages = [pauseNotice, reinstalledNotice];
+/** Also under the names that 0.1.0 has put into the outbox. */
+export const pauseMessages = [
+  pauseNotice,
+  { ...pauseNotice, kind: 'digest-paused' },
+  reinstalledNotice,
+  { ...reinstalledNotice, kind: 'digests-reinstalled' },
+];

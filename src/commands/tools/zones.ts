@@ -34,6 +34,8 @@ const zoneData = z.object({
   storage_zone: text,
 });
 
+/** Zones of a script in one answer, at the edge and as middleware. */
+const mostZones = 25;
 /** Hostnames of a zone in a list. */
 const mostHostnames = 5;
 
@@ -163,15 +165,16 @@ const getScript = defineTool({
       zones.filter(({ middlewareScriptId }) => middlewareScriptId === id),
     ];
     const total = runsOn.length + middlewareOf.length;
+    const [edge, middleware] = [runsOn, middlewareOf].map((zones) => zones.slice(0, mostZones));
     return {
       summary:
         total === 0
           ? `No zone that this key sees runs script ${id}.`
           : `${runsOn.length} zones run script ${id}, ${middlewareOf.length} use it as middleware.`,
       asOf: takenAt,
-      shown: total,
+      shown: (edge?.length ?? 0) + (middleware?.length ?? 0),
       total,
-      data: { script: id, runs_on: runsOn.map(toData), middleware_of: middlewareOf.map(toData) },
+      data: { script: id, runs_on: (edge ?? []).map(toData), middleware_of: (middleware ?? []).map(toData) },
     };
   },
 });

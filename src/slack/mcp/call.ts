@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Installation, tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
 import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
+import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
@@ -10,7 +11,14 @@ import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
 import { say } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { escapeMarkup } from '../../views/blocks/text.ts';
-import { defuse, describeToolFailure, toAssistantBlocks, writeFacts } from '../../views/tools/answers.ts';
+import {
+  defuse,
+  describeToolFailure,
+  readPlain,
+  toAssistantBlocks,
+  writeFacts,
+} from '../../views/tools/answers.ts';
+import { explainFailure } from '../receive/failures.ts';
 import { perform, type SlackDeps } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
 import type { Egress } from '../send/egress.ts';
@@ -92,15 +100,27 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
     for (const place of places) {
       const isInstalled = await access.token(place).then(
         () => true,
-        () => false,
+        (error: unknown) => {
+          if (error instanceof UserError) return false;
+          throw error;
+        },
       );
       if (isInstalled) return place;
     }
     return undefined;
   };
 
-  /** Calls a tool as a person, with their key, under the policy. Never throws: what fails is a result for the model. */
-  return async function call(
+  /** Never throws: what fails is a result for the model. */
+  return async (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): Promise<ToolResult> => {
+    try {
+      return await call(tool, args, caller);
+    } catch (error) {
+      return fail(describeToolFailure(explainFailure(error, { kind: 'tool', feature: tool.name }, log)));
+    }
+  };
+
+  /** Calls a tool as a person, with their key, under the policy. */
+  async function call(
     tool: Tool,
     args: Readonly<Record<string, unknown>>,
     caller: Caller,
@@ -166,7 +186,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
     const work = counting.run(() => requests.add(key), runCall).finally(end);
     await Promise.race([work, pause(longestMs + lastWordMs, undefined, { ref: false })]);
     return result ?? fail(tooSlow);
-  };
+  }
 
   /** Without a key the person gets the button to connect one: the link is theirs and never goes through a model. */
   async function explain(
@@ -206,7 +226,7 @@ function refuseBySwitch(policy: Policy, { proposes }: Tool): string | undefined 
 function toResult(tool: Tool, answer: ToolAnswer): ToolResult {
   const { summary, asOf, warnings = [], shown, total, data, next = [], message } = answer;
   const facts = {
-    summary: defuse(summary),
+    summary: defuse(readPlain(summary)),
     as_of: asOf.toISOString(),
     warnings: warnings.map(defuse),
     shown,

@@ -35,15 +35,13 @@ export function createMcpEndpoint(options: {
   const signature = createSignatureCheck(options);
   const shouldLog = oncePerMinute(now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
-  // Guesses cost a look-up each.
-  const guesses = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  // Each token, also a wrong one, costs a look-up.
+  const visits = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 5_000, now });
 
   const findClient = async (request: IncomingMessage, token: string): Promise<Caller | undefined> => {
-    const found = await clientTokens.find(token);
-    if (!found) {
-      guesses.take(findVisitor(request.socket.remoteAddress));
-      return undefined;
-    }
+    const isTooMany = visits.take(findVisitor(request.socket.remoteAddress)) !== undefined;
+    const found = isTooMany ? undefined : await clientTokens.find(token);
+    if (!found) return undefined;
     const { userId: user_id, teamId: team_id, enterpriseId: enterprise_id } = found.person;
     return { user_id, team_id, enterprise_id, client: found.name };
   };
@@ -71,7 +69,10 @@ export function createMcpEndpoint(options: {
     if (body === undefined) return refuse(400, 'Not JSON', -32700);
     if (![body].flat().every((one) => methods.has(readMethod(one))))
       return refuse(400, 'Not a method of this server', -32601);
-    protocol ??= createProtocol(call, log);
+    protocol ??= createProtocol(call, log).catch((error: unknown) => {
+      protocol = undefined;
+      throw error;
+    });
     const { method = 'POST', headers } = request;
     const named = Object.entries(headers).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value]] : [],
@@ -92,7 +93,12 @@ function parse(body: Buffer): unknown {
 }
 
 function readMethod(message: unknown): string {
-  return typeof message === 'object' && message !== null && 'method' in message ? String(message.method) : '';
+  return typeof message === 'object' &&
+    message !== null &&
+    'method' in message &&
+    typeof message.method === 'string'
+    ? message.method
+    : '';
 }
 
 const json = { 'content-type': 'application/json; charset=utf-8' };

@@ -65,18 +65,38 @@ export async function startWorkers(
     includeMetadata: true as const,
     ...(share !== undefined && { groupConcurrency: share }),
   };
+  const running = new Map<string, number>();
   const workers: string[] = [];
   for (let index = 0; index < atOnce; index += 1) {
     const worker: string = await boss.work(name, options, async ([stored]: StoredJob[]) => {
       if (!stored) return;
+      const tenant = stored.groupId ?? '';
+      const own = running.get(tenant) ?? 0;
+      // Workers that look at the same moment do not see what the others have just taken.
+      if (share !== undefined && tenant !== '' && own >= share) return putBack(boss, stored);
+      running.set(tenant, own + 1);
       boss.notifyWorker(worker);
-      await run(stored);
+      try {
+        await run(stored);
+      } finally {
+        const left = (running.get(tenant) ?? 1) - 1;
+        if (left > 0) running.set(tenant, left);
+        else running.delete(tenant);
+      }
     });
     workers.push(worker);
   }
   return () => {
     for (const worker of workers) boss.notifyWorker(worker);
   };
+}
+
+/** Behind the other jobs of its tenant, as a new one. */
+async function putBack(boss: PgBoss, { name, data, groupId, singletonKey }: StoredJob): Promise<void> {
+  await boss.send(name, data as object, {
+    ...(groupId && { group: { id: groupId } }),
+    ...(singletonKey !== null && { singletonKey }),
+  });
 }
 
 /** How soon a job of another process, a deferred one, a retry or the job of a killed process is noticed. */

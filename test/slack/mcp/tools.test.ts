@@ -294,8 +294,13 @@ describe('text of others', () => {
     const known: boolean[] = [];
     for (const [kind, name] of Object.entries(names)) {
       if (zone) zone.Name = name;
-      const { text, facts, blocks } = await assistant(alice).call('list_zones', { limit: 50 });
-      const all = [text, JSON.stringify(facts), JSON.stringify(blocks)].join('\n');
+      const own = assistant(alice);
+      const { text, facts, blocks } = await own.call('list_zones', { limit: 50 });
+      const others = [
+        await own.call('get_zone', { zone: String(zone?.Id) }),
+        await own.call('compare_zones', { one: String(zone?.Id), other: 'media' }),
+      ];
+      const all = JSON.stringify([text, facts, blocks, others]);
       expect({ kind, hasLink: /\]\(https?:|<https?:|<!/u.test(all) }).toEqual({ kind, hasLink: false });
       expect(all).not.toMatch(/[\u202A-\u202E]/u);
       expect(all).not.toContain(names.token);
@@ -303,6 +308,7 @@ describe('text of others', () => {
     }
     if (zone && before !== undefined) zone.Name = before;
     expect(known).toEqual([false, false, false, false, true, false]);
+    expect(bot.slack.problems).toEqual([]);
   });
 
   test('that holds the key of the person is held back with a reference', async () => {

@@ -197,7 +197,7 @@ async function showIncident(
   const { outbox } = context.ports;
   const store = (changes: Updateable<Schema['report_incidents']>) =>
     trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
-  await store({ figures: JSON.stringify(figures), closed_at: closedAt ?? null });
+  await store({ figures: JSON.stringify(figures), ...(closedAt ? { closed_at: closedAt } : {}) });
   if (message !== undefined && !(await isUntold(trx, message, outbox))) {
     if (!onlyUntold) await outbox.edit(trx, message);
     return message;

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { confirm } from '../../../src/commands/operations/decide.ts';
+import { expireOverdue } from '../../../src/commands/operations/expiry.ts';
+import { proposeByAssistant, retry } from '../../../src/commands/operations/propose.ts';
+import { findWaitingFor } from '../../../src/commands/operations/queries.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import {
+  approveNow,
+  ben,
+  createLedgerHarness,
+  deletion,
+  makeContext,
+  makeProposal,
+  olivia,
+  policy,
+} from './ledger-harness.ts';
+
+const { both } = await prepareEngines();
+// Others may approve, and nobody has to.
+const freely = { ...policy, destroyApprovals: 0 };
+const asked = { ...makeProposal(deletion, olivia, freely), via: 'assistant' };
+
+async function start() {
+  const [embedded] = both;
+  if (!embedded) throw new Error('there is no engine');
+  return createLedgerHarness(await embedded.emptyDatabase());
+}
+
+test('what an assistant asks for waits for its own person, whoever else presses', async () => {
+  const { ledger } = await start();
+  const operation = await proposeByAssistant(ledger, asked);
+  expect(operation.state).toBe('proposed');
+  expect(await findWaitingFor(ledger, ben)).toEqual([]);
+  const pressed = await approveNow(ledger, operation.id, ben, { ...freely, version: policy.version });
+  expect(pressed).toMatchObject({ kind: 'not-requester', operation: { state: 'proposed' } });
+  const context = makeContext(olivia, operation, { ...freely, version: policy.version });
+  const confirmed = await confirm(ledger, operation.id, olivia, context);
+  expect(confirmed).toMatchObject({ kind: 'approved', operation: { state: 'approved' } });
+});
+
+test('it stays marked, and waits again, where it is tried again', async () => {
+  const { ledger, advance } = await start();
+  const { id } = await proposeByAssistant(ledger, asked);
+  advance(31);
+  await expireOverdue(ledger);
+  const { channelId, snapshot, approvers } = asked;
+  const again = await retry(ledger, id, olivia, { policy: freely, channelId, snapshot, approvers });
+  expect(again).toMatchObject({ kind: 'proposed', operation: { state: 'proposed', via: 'assistant' } });
+});
