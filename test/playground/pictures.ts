@@ -190,10 +190,14 @@ async function switchToWords(user: string): Promise<void> {
 async function saveMosaic(page: Page, name: string, shots: readonly string[]): Promise<void> {
   const board = await page.context().newPage();
   await board.setViewportSize({ width: 2060, height: 1000 });
-  const images = shots.map((shot) => `<img src="data:image/png;base64,${shot}">`).join('');
+  const mosaicColumns = 5;
+  const columns = Array.from({ length: mosaicColumns }, (_, column) => {
+    const own = shots.filter((__, nth) => nth % mosaicColumns === column);
+    return `<div>${own.map((shot) => `<img src="data:image/png;base64,${shot}">`).join('')}</div>`;
+  });
   const style =
-    'body{margin:8px;columns:5;column-gap:8px}img{width:390px;display:block;margin-bottom:12px;break-inside:avoid}';
-  await board.setContent(`<style>${style}</style>${images}`);
+    'body{margin:8px;display:flex;gap:8px;align-items:flex-start}img{width:390px;display:block;margin-bottom:12px}';
+  await board.setContent(`<style>${style}</style>${columns.join('')}`);
   await board.screenshot({ path: join(docs, `${name}.png`), fullPage: true });
   await board.close();
 }
