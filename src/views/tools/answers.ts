@@ -43,7 +43,7 @@ export function describeToolFailure({ message, hint, reference }: Failure): stri
 }
 
 function plain(mrkdwn: string): string {
-  return defuseWhole(readPlain(mrkdwn));
+  return defuseWhole(readPlain(mrkdwn.replaceAll(/<@([A-Z\d]+)>/gu, '@$1')));
 }
 
 const longestAnswer = 8_000;
