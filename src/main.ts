@@ -20,6 +20,10 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
   if (word === 'help' || isHelp(word)) return console.log(describeUsage());
   if (!isKnown(word)) throw new UserError(`There is no “${word}”.`, describeUsage());
   if (rest.some(isHelp)) return console.log(describeUsage(word));
+  const { findAuthorityProblem, takeOffQuotes } = await import('./lib/environment.ts');
+  takeOffQuotes(process.env);
+  const authorityProblem = findAuthorityProblem(process.env);
+  if (authorityProblem !== undefined) console.error(authorityProblem);
   const { readProxySettings, useProxy } = await import('./lib/proxy.ts');
   const proxy = readProxySettings(process.env);
   if (proxy) await useProxy(proxy);

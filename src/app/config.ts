@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseKeyring } from '../auth/keyring/keyring.ts';
 import { UserError } from '../errors.ts';
+import { unquote } from '../lib/environment.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Installing } from '../slack/installations.ts';
 import { logLevels } from '../telemetry/log.ts';
@@ -177,14 +178,8 @@ function parse<T>(env: Env, schema: z.ZodType<T>, findProblems: (given: Env) => 
   );
 }
 
-/** Values without spaces and quotes around them: `docker --env-file` and Kubernetes pass on the quotes of an env file. */
 function readValues(env: Env): Env {
-  const values = Object.entries(env).map(([name, value = '']) => {
-    const text = value.trim();
-    const [, unquoted = text] = /^(["'])(.*)\1$/su.exec(text)?.slice(1) ?? [];
-    return [name, unquoted.trim() || undefined] as const;
-  });
-  return Object.fromEntries(values);
+  return Object.fromEntries(Object.entries(env).map(([name, value = '']) => [name, unquote(value)]));
 }
 
 /** Secrets that `NAME_FILE` may hold in place of `NAME`. ENCRYPTION_KEYS_FILE is watched by the keyring itself. */
@@ -238,6 +233,21 @@ function findSlackProblems(given: Env): string[] {
   return problems;
 }
 
+const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** The driver takes a mode that it does not know for none, and connects without encryption. */
+function findTlsProblems(given: Env): string[] {
+  const url = given['DATABASE_URL'];
+  if (url === undefined) return [];
+  const modes = {
+    PGSSLMODE: given['PGSSLMODE'],
+    'sslmode in DATABASE_URL': URL.parse(url)?.searchParams.get('sslmode'),
+  };
+  return Object.entries(modes)
+    .filter(([, mode]) => mode && !tlsModes.includes(mode))
+    .map(([name]) => `${name} must be one of ${tlsModes.join(', ')}.`);
+}
+
 function findStoreProblems(given: Env, needsKeyring = true): string[] {
   const keys = given['ENCRYPTION_KEYS'];
   const sources = ['ENCRYPTION_KEYS', 'ENCRYPTION_KEYS_FILE', 'ENCRYPTION_KEYS_COMMAND'];
@@ -249,6 +259,7 @@ function findStoreProblems(given: Env, needsKeyring = true): string[] {
         '(make one with: echo "k1:$(openssl rand -base64 32)").',
     );
   }
+  problems.push(...findTlsProblems(given));
   if (set.length > 1) problems.push(`${set.join(' and ')} exclude each other: set one of them.`);
   try {
     if (keys) parseKeyring(new Secret(keys), 'ENCRYPTION_KEYS');

@@ -108,6 +108,19 @@ test.each(['"', "'"])('values in %s quotes, as env files write them, lose them',
   expect(adminIds).toEqual(['U1', 'U2']);
 });
 
+test.each([{ PGSSLMODE: 'verify_full' }, { DATABASE_URL: 'postgres://database/cdn?sslmode=on' }])(
+  'a way to encrypt that the driver would take for none is refused: %o',
+  (given) => {
+    const said = readProblems({
+      ...enough,
+      DATABASE_URL: 'postgres://database/cdn',
+      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+      ...given,
+    });
+    expect(said).toMatchSnapshot();
+  },
+);
+
 test('each secret can be in a file, whose fault is told once', async () => {
   const directory = await createTempDirectory();
   const secrets = {

@@ -15,6 +15,7 @@ const variables = new Set([
   'NODE_ENV',
   'NODE_EXTRA_CA_CERTS',
   'HTTPS_PROXY',
+  'NO_PROXY',
   // The driver of PostgreSQL reads it.
   'PGSSLMODE',
 ]);
