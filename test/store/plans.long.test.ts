@@ -30,7 +30,7 @@ const growing = new Set([...definedTables.keys(), 'job_common']);
 const everything: readonly (readonly [begins: string, why: string])[] = [
   [`select 'linked_keys' as table`, 'at start: which keys of the keyring are in use'],
   ['update "reports" set "pause_notice"', 'hourly, over reports: those of workspaces that are back'],
-  ['select * from ( select tenant, user_id', 'hourly: whom to compare with Slack'],
+  ['with entries as ( select tenant, user_id', 'hourly: whom to compare with Slack'],
   [
     'select v.tenant, v.owner_id as "userId" from operation_values',
     'in retention: values that are still kept',
