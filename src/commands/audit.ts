@@ -16,7 +16,8 @@ import type { Words } from './words.ts';
 
 /** The newest records that each list verifies; takes a few hundredths of a second. */
 const verifiedRecords = 1_000;
-const defaultLimit = 20;
+// Fits the screen of a phone.
+const defaultLimit = 8;
 /** More records than this are for a file. */
 const maxLimit = 100;
 

@@ -94,6 +94,11 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
     })),
   );
   if (wanted === 'all') return views.renderAllCommands(all);
+  const task = views.renderTask(
+    wanted,
+    all.filter(({ decision }) => views.isUsable(decision)),
+  );
+  if (task) return task;
   const found = all.filter(({ feature, command }) => matches(command, feature, wanted));
   // A command asked for by name is shown alone, even if the person may not run it.
   const named = found.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));

@@ -1,10 +1,10 @@
-import { renderAnswer } from './blocks/answer.ts';
-import type { Message } from './blocks/blocks.ts';
+import type { SectionBlock } from '@slack/types';
+import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatMoment, pluralize } from './blocks/format.ts';
 import { renderTable } from './blocks/table.ts';
-import { escapeMrkdwn } from './blocks/text.ts';
+import { escapeMrkdwn, join, type Maybe, truncateLines } from './blocks/text.ts';
 
 /** One finding of the doctor. */
 export interface Finding {
@@ -18,47 +18,50 @@ export interface Finding {
   readonly fix?: string;
 }
 
-const words = { failed: 'wrong', limited: 'limited', skipped: 'not checked', ok: 'fine' } as const;
-const order = ['failed', 'limited', 'skipped', 'ok'] as const;
-/** More fixes than this are for the table, which has every finding. */
-const mostFixes = 5;
-
-/** The findings, what is wrong first, with the fix for each. */
+/** What is wrong first, each with its fix, in lines: a phone shows two columns of a table. What is fine is one line. */
 export function renderFindings(found: readonly Finding[], asOf: Date): Message {
-  const findings = found.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
-  const count = (state: Finding['state']): number => findings.filter((one) => one.state === state).length;
-  const [failed, limited] = [count('failed'), count('limited')];
-  const checks = pluralize(findings.length, 'check');
+  const ofState = (...states: Finding['state'][]): Finding[] =>
+    states.flatMap((state) => found.filter((one) => one.state === state));
+  const [failed, limited] = [ofState('failed'), ofState('limited')];
+  const checks = pluralize(found.length, 'check');
   const text =
-    failed + limited === 0
+    failed.length + limited.length === 0
       ? `${checks}, nothing is wrong.`
-      : `${failed} of ${checks} wrong, ${limited} limited.`;
-  return renderAnswer({
-    text,
-    lines: [`*${text}*`, ...listFixes(findings)],
-    picture: renderTable({
-      caption: 'What the bot needs',
-      columns: ['Check', 'State', 'Found', 'Fix'],
-      rows: findings.map(({ check, state, says, fix }) => [check, words[state], says, fix ?? '–']),
-    }),
-    actions: [commandButton('Look again', 'doctor')],
-    notes: [
+      : `${failed.length} of ${checks} wrong, ${limited.length} limited.`;
+  // Checks with one finding and one fix share a line.
+  const problems = Map.groupBy(ofState('failed', 'limited'), ({ says, fix }) => join([says, fix], '. '));
+  return message(text, [
+    section(
+      truncateLines(
+        [
+          `*${text}*`,
+          ...[...problems].map(
+            ([says, those]) =>
+              `${those[0]?.state === 'failed' ? ':x:' : ':warning:'} *${listChecks(those)}*: ${escapeMrkdwn(says, 400)}`,
+          ),
+        ],
+        2800,
+      ),
+    ),
+    listFine('Not checked', ofState('skipped')),
+    listFine('Fine', ofState('ok')),
+    actions(commandButton('Look again', 'doctor')),
+    context([
       '`npm run doctor` says the same to operators, also while the bot is down',
       `as of ${formatMoment(asOf)}`,
-    ],
-  });
+    ]),
+  ]);
 }
 
-/** A line a fix, with the checks it is for. */
-function listFixes(findings: readonly Finding[]): string[] {
-  const byFix = new Map<string, string[]>();
-  for (const { check, state, fix } of findings) {
-    if (fix === undefined || state === 'ok') continue;
-    byFix.set(fix, [...(byFix.get(fix) ?? []), check]);
-  }
-  return [...byFix]
-    .slice(0, mostFixes)
-    .map(([fix, checks]) => `*${escapeMrkdwn(checks.join(', '), 200)}*: ${escapeMrkdwn(fix, 300)}`);
+function listChecks(findings: readonly Finding[]): string {
+  return escapeMrkdwn(findings.map(({ check }) => check).join(', '), 200);
+}
+
+function listFine(title: string, findings: readonly Finding[]): Maybe<SectionBlock> {
+  const each = [...Map.groupBy(findings, ({ says }) => says)].map(
+    ([says, those]) => `${those.map(({ check }) => check).join(', ')} (${says})`,
+  );
+  return each.length > 0 && section(`*${title}:* ${escapeMrkdwn(each.join(', '), 2800)}`);
 }
 
 const values = [1, 2];

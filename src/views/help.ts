@@ -1,4 +1,4 @@
-import type { ActionsBlock, Button, SectionBlock } from '@slack/types';
+import type { ActionsBlock, Button } from '@slack/types';
 import type { Decision, Right } from '../auth/policy/policy.ts';
 import { version } from '../lib/version.ts';
 import { actions, context, type Message, message, section } from './blocks/blocks.ts';
@@ -10,7 +10,6 @@ import {
   escapeMrkdwn,
   formatCode,
   join,
-  type Maybe,
   truncate,
   truncateLines,
   unbold,
@@ -84,8 +83,10 @@ export function renderMenu(found: readonly JudgedCommand[], linked: boolean, oth
     !linked && actions(connectButton()),
     commandRow(usable, linked),
     ...tasks.map((task) => {
-      const ofTask = found.filter(({ command }) => taskOf(command) === task);
-      return renderLines(ofTask, task);
+      const names = listNames(found.filter(({ command }) => taskOf(command) === task));
+      return (
+        names && section(`*${task}* ${names}`, commandButton('What they do', `help ${task.toLowerCase()}`))
+      );
     }),
     context([
       '`/cdn help bandwidth` finds commands by what they do',
@@ -95,14 +96,33 @@ export function renderMenu(found: readonly JudgedCommand[], linked: boolean, oth
   ]);
 }
 
-/** Every command, each with whether the reader may run it. */
+/** The commands of a task that `help look` asks for, a line each. Nothing if that is no task. */
+export function renderTask(asked: string, found: readonly JudgedCommand[]): Message | undefined {
+  const task = tasks.find((one) => one.toLowerCase() === asked);
+  const ofTask = found.filter(({ command }) => taskOf(command) === task);
+  if (task === undefined || ofTask.length === 0) return undefined;
+  const lines = ofTask.map(
+    ({ command: { name, summary } }) =>
+      `\`/cdn ${name}\` ${escapeMrkdwn(summary.split(':', 1)[0] ?? summary, 200)}`,
+  );
+  return message(task, [section([`*${task}*`, ...lines]), actions(allCommands)]);
+}
+
+/** Every command: those that the reader may run, and under each reason those that they may not. */
 export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   const refused = all.filter(({ decision }) => !decision.allowed);
   const counted = `*${all.length - refused.length} of ${all.length} commands*`;
   const text = `You can run ${refused.length === 0 ? `all ${all.length} commands` : counted}.`;
+  const byReason = Map.groupBy(refused, ({ decision }) => describeRight(decision));
   return message(unbold(text), [
-    section(text),
-    renderLines(all),
+    section([text, listNames(all.filter(({ decision }) => decision.allowed))]),
+    byReason.size > 0 &&
+      section(
+        truncateLines(
+          [...byReason].map(([reason, those]) => `${reason}: ${listNames(those)}`),
+          2800,
+        ),
+      ),
     actions(
       selectOf(
         'Why not…',
@@ -114,20 +134,15 @@ export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   ]);
 }
 
-/** A line each: what to type, and what it does. */
-function renderLines(found: readonly JudgedCommand[], title?: string): Maybe<SectionBlock> {
-  const lines = found.map(
-    ({ command: { name, summary }, decision }) =>
-      `\`/cdn ${name}\` ${escapeMrkdwn(summary.split(':', 1)[0] ?? summary, 200)}${describeRight(decision)}`,
-  );
-  return lines.length > 0 && section(truncateLines([title && `*${title}*`, ...lines], 2800));
+function listNames(found: readonly JudgedCommand[]): string {
+  return found.map(({ command: { name } }) => `\`${name}\``).join(' ');
 }
 
 /** Nothing where the reader may run it. */
 function describeRight({ allowed, reason, trace }: Decision): string {
   if (allowed) return '';
-  if (reason === 'no-key') return ' :key: connect first';
-  return ` :no_entry: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
+  if (reason === 'no-key') return ':key: connect first';
+  return `:no_entry: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
 }
 
 // Of more commands only the line is shown.
@@ -151,7 +166,7 @@ export function renderFound(search: string, found: readonly JudgedCommand[], lin
     ),
     found.length <= mostDescribed
       ? section(truncateLines(found.map(describe), 2800, '\n\n'))
-      : renderLines(found),
+      : section(listNames(found)),
     actions(...buttons, isRefused ? commandButton('My permissions', 'whoami', 8) : allCommands),
   ]);
 }
@@ -201,7 +216,7 @@ function describe({ command, decision }: JudgedCommand): string {
   const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');
   const others = aliases.map((alias) => formatCode(alias)).join(', ');
   const lines = [
-    `\`/cdn ${escapeMarkup(usage)}\`${describeRight(decision)}`,
+    join([`\`/cdn ${escapeMarkup(usage)}\``, describeRight(decision)], ' '),
     escapeMrkdwn(summary, 200),
     isUsable(decision) && `For example ${typed}`,
     isUsable(decision) && others && `Also: ${others}`,

@@ -32,6 +32,7 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
       "disconnect",
       "token",
       "why",
+      "help look",
     ]
   `);
 });

@@ -39,6 +39,9 @@ export function renderAuditList({ view, lines, kinds, state, takenAt, value }: A
       lines.length > 0 && button('Download CSV', 'audit:file', at({})),
       overflow(
         button('Refresh', 'audit:list:refresh', at({})),
+        lines.length === view.most &&
+          view.most < 50 &&
+          button('Show 50', 'audit:list:more', at({ most: 50 })),
         (view.who !== undefined || view.kind !== undefined) &&
           button('All records', 'audit:list:all', at({ who: undefined, kind: undefined })),
         commandButton('Settings', 'settings'),
@@ -57,8 +60,7 @@ function renderLines(lines: readonly AuditLine[]): SectionBlock[] {
   const sections: string[] = [];
   let left = maxCharacters;
   for (const [nth, { what, who, at, seq, reference }] of lines.entries()) {
-    const facts = [who, formatMoment(at), `no. ${formatInteger(seq)}`, reference];
-    const line = `${what}\n      ${join(facts, ' · ')}`;
+    const line = join([what, who, formatMoment(at), `no. ${formatInteger(seq)}`, reference], ' · ');
     left -= line.length;
     if (left < 0) {
       sections.push(`${pluralize(lines.length - nth, 'older record')} in the CSV`);
