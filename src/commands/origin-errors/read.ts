@@ -16,7 +16,7 @@ import {
   type ZoneName,
   type ZoneQuestion,
 } from '../../views/origin-errors/question.ts';
-import { type Report, rankKinds } from '../../views/origin-errors/report.ts';
+import { findStart, type Report, rankKinds } from '../../views/origin-errors/report.ts';
 import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
@@ -179,7 +179,7 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
       }),
     },
     origin: URL.parse(zone.originUrl ?? '')?.hostname || undefined,
-    change: await findChange(zone, counted.counts.first, context),
+    change: await findChange(zone, findStart(counted.counts), context),
   };
   // An incomplete report is not cached, so that trying again reads again.
   if (report.unread.length === 0 && (isCompared || !before)) cached.set(report);

@@ -29,7 +29,7 @@ import {
   renderPeriodMenu,
   writeQuestion,
 } from './question.ts';
-import { describeReference, findLastDay, type Report, rankKinds, warnOfMore } from './report.ts';
+import { describeReference, findLastDay, findStart, type Report, rankKinds, warnOfMore } from './report.ts';
 
 export interface ReportView {
   /** `2026-11-21`, in UTC. */
@@ -132,8 +132,9 @@ function describeCause(report: Report, clock: Clock): string {
 /** A setting that changed shortly before the first error. */
 function describeChange(report: Report, clock: Clock): string {
   const { change, counts } = report;
-  if (!change || counts.first === undefined) return '';
-  const minutes = Math.round((counts.first - change.at) / minuteMs);
+  const start = findStart(counts);
+  if (!change || start === undefined) return '';
+  const minutes = Math.round((start - change.at) / minuteMs);
   const ago = minutes < 1 ? 'just' : describeMinutes(minutes).replace(/^(?=hour$|minute$)/u, 'a ');
   return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error (${clock.moment(change.at, findLastDay(report))})`;
 }

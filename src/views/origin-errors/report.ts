@@ -30,7 +30,7 @@ export interface Report extends ZoneQuestion {
   readonly before: Before | undefined;
   /** The host that the zone fetches from, where it is known. */
   readonly origin: string | undefined;
-  /** A setting that changed shortly before the first error, as plain text. */
+  /** A setting that changed shortly before the first error of the most frequent kind, as plain text. */
   readonly change: { readonly at: number; readonly text: string } | undefined;
 }
 
@@ -80,6 +80,11 @@ export function rankKinds(groups: readonly Group[]): Kind[] {
       };
     })
     .toSorted((a, b) => b.count - a.count);
+}
+
+/** When the most frequent kind began: other kinds come now and then in most zones. */
+export function findStart({ groups, first }: OriginErrorCounts): number | undefined {
+  return rankKinds(groups)[0]?.first ?? first;
 }
 
 export const mimetypes: Readonly<Record<SharedFile, string>> = {

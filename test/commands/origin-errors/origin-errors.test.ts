@@ -441,6 +441,8 @@ test('a setting that changed shortly before the first error is named beside the 
   });
   harness.cdn.data.originErrors.count = 0;
   harness.cdn.data.originErrors.entries.set('1/2026-11-21', [
+    // Now and then another one fails: it is not what began with the change.
+    entry({ at: '2026-11-21T03:00:00Z', code: 'http_timeout', status: 504 }),
     entry({ at: '2026-11-21T08:30:00Z' }),
     entry({}),
   ]);
@@ -448,10 +450,10 @@ test('a setting that changed shortly before the first error is named beside the 
   const [answer] = await person.run('errors shop');
   expect(readText(answer).split('\n').slice(0, 4)).toMatchInlineSnapshot(`
     [
-      "*2 origin errors in the last 24 hours in shop*, none in the last hour",
-      "The CDN cannot resolve \`origin-3.example.com\` (\`dns_lookup\` 502): all 2, since 08:30",
+      "*3 origin errors in the last 24 hours in shop*, none in the last hour",
+      "The CDN cannot resolve \`origin-3.example.com\` (\`dns_lookup\` 502): 2 of 3 errors, since 08:30",
       ":wrench: Origin https://origin-1.example.com → https://origin-3.example.com, found 14 minutes before the first error (08:16)",
-      "Worst hour 08–09: 1 · 24 hours before none",
+      "Worst hour 03–04: 1 · 24 hours before none",
     ]
   `);
 });
