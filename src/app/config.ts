@@ -32,14 +32,15 @@ const address = z
     'must be an https:// address (http:// only for this machine), without a user name in it',
   );
 
-/** An address of the CDN's panel with the id of a thing in it. */
-const panelPage = z
-  .string()
-  .refine(
-    (value) => value === 'none' || (isAddress(value) && value.includes('{id}')),
-    'must be an https:// address with {id} in it, or none',
-  )
-  .transform((value) => (value === 'none' ? undefined : value));
+/** An address of the CDN's panel, with the id of a thing in it unless `part` is empty. */
+const panelPage = (part = '{id}') =>
+  z
+    .string()
+    .refine(
+      (value) => value === 'none' || (isAddress(value) && value.includes(part)),
+      `must be an https:// address${part && ` with ${part} in it`}, or none`,
+    )
+    .transform((value) => (value === 'none' ? undefined : value));
 
 const port = z.coerce
   .number('must be a port number')
@@ -101,10 +102,11 @@ const variables = storeVariables.extend({
     'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
   ),
   // The panel's pages as public repositories link to them; the service documents none.
-  PANEL_URL_ZONE: panelPage.prefault('https://dash.bunny.net/cdn/{id}'),
-  PANEL_URL_APP: panelPage.prefault('https://dash.bunny.net/magic-containers/apps/{id}'),
-  PANEL_URL_SCRIPT: panelPage.prefault('https://dash.bunny.net/scripts/{id}'),
-  PANEL_URL_STORAGE: panelPage.prefault('https://dash.bunny.net/storage/{id}/file-manager'),
+  PANEL_URL_ZONE: panelPage().prefault('https://dash.bunny.net/cdn/{id}'),
+  PANEL_URL_APP: panelPage().prefault('https://dash.bunny.net/magic-containers/apps/{id}'),
+  PANEL_URL_SCRIPT: panelPage().prefault('https://dash.bunny.net/scripts/{id}'),
+  PANEL_URL_STORAGE: panelPage().prefault('https://dash.bunny.net/storage/{id}/file-manager'),
+  PANEL_URL_KEYS: panelPage('').prefault('https://dash.bunny.net/account/api-key'),
   ADMIN_USER_IDS: list(
     /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/,
     'must be user ids such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
@@ -142,6 +144,7 @@ export function readConfig(env: Env) {
       app: read.PANEL_URL_APP,
       script: read.PANEL_URL_SCRIPT,
       storage: read.PANEL_URL_STORAGE,
+      keys: read.PANEL_URL_KEYS,
     },
     /** User ids that are admins whatever Slack says: `U…`, or `T…/U…` for one workspace only. */
     adminIds: read.ADMIN_USER_IDS,

@@ -2,15 +2,17 @@ import type { Drift } from '../api/http/request.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Finding } from '../views/doctor.ts';
 
-/** Names of one operation and kind that are kept: the service chooses them. */
+/** Upper bound of the names stored for one operation and kind: the service chooses them. */
 const mostNames = 100;
 const kinds = ['wrong', 'missing', 'unknown'] as const;
 const words = { wrong: 'of another type', missing: 'missing', unknown: 'not in the specification' } as const;
 
 export type DriftKind = (typeof kinds)[number];
+type Names = Readonly<Record<DriftKind, Set<string>>>;
 
 /**
- * What answers of the CDN have that the specification has not: a metric, a check, a log line a day. Names, never values.
+ * Tells where answers of the CDN differ from the specification: in a metric, in a check, and once a day for each member in
+ * the log. Names, never values.
  */
 export function createDriftWatch(options: {
   readonly log: Log;
@@ -18,23 +20,26 @@ export function createDriftWatch(options: {
   readonly count: (operation: string, kind: DriftKind, members: number) => void;
 }) {
   const { log, now, count } = options;
-  const found = new Map<string, Record<DriftKind, Set<string>>>();
-  const loggedOn = new Map<string, string>();
+  const found = new Map<string, Names>();
+  let logged = new Map<string, Names>();
+  let loggedOn = '';
 
   return {
     report(drift: Drift): void {
       const { operation } = drift;
-      const names = found.get(operation) ?? { wrong: new Set(), missing: new Set(), unknown: new Set() };
-      found.set(operation, names);
-      for (const kind of kinds) {
-        for (const name of drift[kind]) if (names[kind].size < mostNames) names[kind].add(name);
-        count(operation, kind, names[kind].size);
-      }
       const day = now().toISOString().slice(0, 10);
-      if (loggedOn.get(operation) === day) return;
-      loggedOn.set(operation, day);
-      const { wrong, missing, unknown } = drift;
-      log.warn({ operation, wrong, missing, unknown }, 'an answer of the CDN differs from the specification');
+      if (day !== loggedOn) [logged, loggedOn] = [new Map(), day];
+      const [known, told] = [namesOf(found, operation), namesOf(logged, operation)];
+      const news = { wrong: [], missing: [], unknown: [] } as Record<DriftKind, string[]>;
+      for (const kind of kinds) {
+        for (const name of drift[kind]) {
+          addName(known[kind], name);
+          if (addName(told[kind], name)) news[kind].push(name);
+        }
+        count(operation, kind, known[kind].size);
+      }
+      if (kinds.some((kind) => news[kind].length > 0))
+        log.warn({ operation, ...news }, 'an answer of the CDN differs from the specification');
     },
 
     examine(): Finding {
@@ -53,6 +58,17 @@ export function createDriftWatch(options: {
       return { check, state: 'limited', says, fix };
     },
   };
+}
+
+function namesOf(all: Map<string, Names>, operation: string): Names {
+  const names = all.get(operation) ?? { wrong: new Set(), missing: new Set(), unknown: new Set() };
+  all.set(operation, names);
+  return names;
+}
+
+/** True if the name is new, and stored. */
+function addName(names: Set<string>, name: string): boolean {
+  return !names.has(name) && names.size < mostNames && names.add(name).has(name);
 }
 
 function listNames(names: ReadonlySet<string>): string {

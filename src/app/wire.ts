@@ -92,6 +92,7 @@ export async function wire(
   release: () => Promise<void>,
 ): Promise<ChatApp> {
   const { config, log, now } = base;
+  const { panel } = config;
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
   const { publicUrl } = config.web;
   const { db, withLock } = database;
@@ -286,6 +287,7 @@ export async function wire(
       ? undefined
       : createConnectPage({
           ...parts,
+          panel,
           publicUrl,
           async tell(person, message) {
             const token = await access.token(person);
@@ -302,7 +304,7 @@ export async function wire(
     claim: createDeliveryClaims({ db, keyStore, now }),
     claimOnce: createClaims(db, now),
     release: createReleases(db),
-    panel: config.panel,
+    panel,
   };
   const ends = {
     store: createEndStore(db, enqueue, now),

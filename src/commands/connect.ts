@@ -18,7 +18,7 @@ export const refusePastedKey: Command = {
   summary: 'Refuses a key that was typed after a command',
   examples: [],
   needs: 'none',
-  run: () => views.renderKeyPasted('looks-like-key'),
+  run: (_, { panel }) => views.renderKeyPasted('looks-like-key', panel.keys),
 };
 
 /** A key as people paste it, in the form and on the page; its messages are theirs to read. */
@@ -47,7 +47,9 @@ export const connect: Feature = {
       needs: 'none',
       modal: (words, setup) => (words.text === '' ? renderForm(setup) : undefined),
       run: (words, context) =>
-        words.text === '' ? offerPage(context) : views.renderKeyPasted('words-after-connect'),
+        words.text === ''
+          ? offerPage(context)
+          : views.renderKeyPasted('words-after-connect', context.panel.keys),
     },
     {
       name: 'whoami',
@@ -103,15 +105,15 @@ export const connect: Feature = {
 };
 
 /** The form, unless this bot has a page: a key entered there never passes Slack. */
-function renderForm({ keyPage }: Setup): ModalView | undefined {
-  return keyPage ? undefined : views.renderConnectForm();
+function renderForm({ keyPage, panel }: Setup): ModalView | undefined {
+  return keyPage ? undefined : views.renderConnectForm(panel.keys);
 }
 
 async function offerPage(context: Context): Promise<Message> {
-  const { keyPage } = context;
+  const { keyPage, panel } = context;
   if (!keyPage) throw new Error('no page to offer: the form opens instead');
   await assertMember(context);
-  return views.renderPageOffer(await keyPage.offer());
+  return views.renderPageOffer({ ...(await keyPage.offer()), keysAt: panel.keys });
 }
 
 /** A slash command does not name the organisation of its person; their profile does. @throws UserError, RolesUnknown */
@@ -130,7 +132,12 @@ async function forget(context: Context): Promise<Message> {
   await accounts.drop({ person, tenant: tenantId(person) });
   // Nothing can run without the key, so approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
-  return views.renderDisconnected(had, cancelled.length, had ? pausing : []);
+  return views.renderDisconnected({
+    had,
+    cancelled: cancelled.length,
+    pausing: had ? pausing : [],
+    keysAt: context.panel.keys,
+  });
 }
 
 /** The person's digests and alerts, which pause without their key. */
@@ -143,7 +150,10 @@ async function checkAndLink(key: Secret, context: Context) {
   await assertMember(context);
   const checked = await checkKey(key, context);
   if (!checked.works)
-    return { modal: views.renderConnectForm(checked.why), message: views.renderNotConnected(checked.why) };
+    return {
+      modal: views.renderConnectForm(context.panel.keys, checked.why),
+      message: views.renderNotConnected(checked.why),
+    };
   const { fingerprint } = await linkKey(key, context, 'form');
   return views.renderConnected({ fingerprint, zones: checked.zones });
 }

@@ -122,7 +122,7 @@ export type Fields = Readonly<Record<string, string | readonly string[] | undefi
 export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 
 /** The setup of this bot, which may decide a modal beside the words or the value. */
-export type Setup = Pick<Services, 'keyPage'>;
+export type Setup = Pick<Context, 'keyPage' | 'panel'>;
 
 /** The work of a command with its words, or of an action with its value. */
 export interface Entry<Input> {

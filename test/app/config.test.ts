@@ -152,14 +152,23 @@ test('each secret can be in a file, whose fault is told once', async () => {
 });
 
 test('pages of the panel have defaults, another address with an id in it, or none', () => {
-  const defaults = readConfig(enough).panel;
-  for (const page of Object.values(defaults)) expect(page).toMatch(/^https:.*\{id\}/u);
-  const own = { PANEL_URL_ZONE: 'https://panel.example/zones/{id}', PANEL_URL_APP: 'none' };
+  const { keys, ...ofThings } = readConfig(enough).panel;
+  for (const page of Object.values(ofThings)) expect(page).toMatch(/^https:.*\{id\}/u);
+  expect(keys).toMatch(/^https:/u);
+  const own = {
+    PANEL_URL_ZONE: 'https://panel.example/zones/{id}',
+    PANEL_URL_APP: 'none',
+    PANEL_URL_KEYS: 'https://panel.example/keys',
+  };
   expect(readConfig({ ...enough, ...own }).panel).toEqual({
-    ...defaults,
+    ...ofThings,
     zone: 'https://panel.example/zones/{id}',
     app: undefined,
+    keys: 'https://panel.example/keys',
   });
   for (const wrong of ['https://panel.example/', 'javascript:{id}', 'http://panel.example/{id}'])
     expect(readProblems({ ...enough, PANEL_URL_ZONE: wrong })).toContain('PANEL_URL_ZONE must');
+  expect(readProblems({ ...enough, PANEL_URL_KEYS: 'http://panel.example/' })).toContain(
+    'PANEL_URL_KEYS must',
+  );
 });

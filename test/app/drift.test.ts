@@ -23,7 +23,7 @@ const drift = (more: Partial<Drift>): Drift => ({
   ...more,
 });
 
-test('drift is a line of the log a day and operation', () => {
+test('each member is logged once a day for its operation, one that is found later too', () => {
   const { watch, lines, nextDay } = setUp();
   for (let nth = 0; nth < 3; nth += 1) watch.report(drift({ unknown: ['NewLevel'] }));
   watch.report(drift({ operation: 'List API Keys', wrong: ['Roles'] }));
@@ -31,9 +31,16 @@ test('drift is a line of the log a day and operation', () => {
     ['List Pull Zones', ['NewLevel']],
     ['List API Keys', []],
   ]);
+  // Missing from a later answer of the same day: only the news is told.
+  watch.report(drift({ unknown: ['NewLevel'], missing: ['Name'] }));
+  watch.report(drift({ unknown: ['NewLevel'], missing: ['Name'], wrong: ['Name'] }));
+  expect(lines().slice(2)).toMatchObject([
+    { operation: 'List Pull Zones', missing: ['Name'], unknown: [], wrong: [] },
+    { operation: 'List Pull Zones', missing: [], unknown: [], wrong: ['Name'] },
+  ]);
   nextDay();
   watch.report(drift({ unknown: ['NewLevel'] }));
-  expect(lines()).toHaveLength(3);
+  expect(lines()).toHaveLength(5);
 });
 
 test('the doctor takes new members for harmless, and those that cannot be read not', () => {
@@ -52,9 +59,10 @@ test('the doctor takes new members for harmless, and those that cannot be read n
   });
 });
 
-test('the metric counts members, and names that the service makes up are bounded', async () => {
-  const { watch, metrics } = setUp();
+test('the metric counts members, and names that the service makes up are bounded there and in the log', async () => {
+  const { watch, metrics, lines } = setUp();
   for (let nth = 0; nth < 300; nth += 1) watch.report(drift({ unknown: [`New${nth}`] }));
+  expect(lines()).toHaveLength(100);
   const text = await metrics.render({
     inFlight: () => 0,
     slackConnections: () => undefined,

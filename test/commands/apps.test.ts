@@ -4,7 +4,7 @@ import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
 import { isChart, isTable } from '../../src/views/blocks/native.ts';
-import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
 const nothing = expect.stringMatching(/ = note$/);
@@ -151,7 +151,7 @@ test('refreshing shows the numbers and the chart of now', async () => {
 test('without an id a form opens, with a menu of the apps the zones name and a field for any id', async () => {
   await using harness = await createCommandHarness({ zones: 60 });
   const { command, words } = findCommand(parseWords('app'));
-  const view = command.modal?.(words, { keyPage: undefined });
+  const view = command.modal?.(words, setup);
   expect(view && findViewProblems(view)).toEqual([]);
   expect(view?.blocks.map((block) => block.block_id)).toEqual(['app', 'appId']);
 

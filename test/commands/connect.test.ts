@@ -4,7 +4,7 @@ import type { Person } from '../../src/auth/identity.ts';
 import { findAction, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import type { Message } from '../../src/views/blocks/blocks.ts';
-import { alice, bob, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { alice, bob, buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
 
@@ -15,7 +15,7 @@ function shownIn(result: object) {
 
 test('connect opens the form at once, typed or pressed', () => {
   const typed = findCommand(parseWords('connect'));
-  const form = typed.command.modal?.(typed.words, { keyPage: undefined });
+  const form = typed.command.modal?.(typed.words, setup);
   expect(form).toMatchObject({ type: 'modal', callback_id: 'connect:submit' });
   expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
   expect(readStable(form)).toMatchSnapshot();
@@ -24,7 +24,14 @@ test('connect opens the form at once, typed or pressed', () => {
     block_id: 'accessKey',
     element: { action_id: 'accessKey', type: 'plain_text_input' },
   });
-  expect(findAction('connect:open')?.modal?.('open', { keyPage: undefined })).toEqual(form);
+  expect(findAction('connect:open')?.modal?.('open', setup)).toEqual(form);
+});
+
+test('where no page for keys is configured, the form names the panel alone', () => {
+  const panel = { ...setup.panel, keys: undefined };
+  const form = findAction('connect:open')?.modal?.('open', { ...setup, panel });
+  expect(readStable(form)).not.toContain('https:');
+  expect(readStable(form)).toMatchSnapshot();
 });
 
 test.each([
@@ -141,7 +148,7 @@ test('disconnect says which digests and alerts of the person pause, and none of 
     NonNullable<typeof command.run>
   >[1]);
   expect(readStable(answer as Message)).toMatchInlineSnapshot(`
-    "Disconnected: the bot deleted your API key. It stays valid until you delete it at https://dash.bunny.net/account/api-key.
+    "Disconnected: the bot deleted your API key. It stays valid until you delete it at https://panel.example/keys.
     These pause: digest \`D1\` in <#C0OPS0000>, alert \`A1\` in your direct messages.
     Connect another key"
   `);

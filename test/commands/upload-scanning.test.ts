@@ -4,7 +4,7 @@ import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { describeApiError } from '../../src/slack/receive/failures.ts';
 import { isChart, isTable } from '../../src/views/blocks/native.ts';
-import { buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
 const typed = { now: new Date(), metadata: undefined };
@@ -126,7 +126,7 @@ test.each([
 
 test('without an id a form asks for it, and says what an id is', async () => {
   const { command, words } = findCommand(parseWords('scanning'));
-  const view = command.modal?.(words, { keyPage: undefined });
+  const view = command.modal?.(words, setup);
   expect(view && findViewProblems(view)).toEqual([]);
   const form = findForm('upload-scanning:submit');
   expect(form?.read({ shieldZoneId: 'shop' }, typed)).toMatchSnapshot('no number');

@@ -11,7 +11,7 @@ import type { KeyStore, LinkedKey } from '../../src/auth/keys/key-store.ts';
 import { createAuthorizer } from '../../src/auth/policy/authorizer.ts';
 import type { Policies } from '../../src/auth/policy/policies.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
-import type { Answer, Context, Fields, Services } from '../../src/commands/define.ts';
+import type { Answer, Context, Fields, Services, Setup } from '../../src/commands/define.ts';
 import { features, findAction, findCommand, findForm, findPicker } from '../../src/commands/registry.ts';
 import type { ReportService } from '../../src/commands/reports/life.ts';
 import { parseWords } from '../../src/commands/words.ts';
@@ -98,7 +98,7 @@ export async function createCommandHarness({
         },
         cdnWith: (candidate) => client.withKey(candidate, signal),
         keyStore,
-        keyPage: undefined,
+        keyPage: setup.keyPage,
         clientTokens: noTokens,
         zoneCache: zoneCache,
         names: noNames,
@@ -123,12 +123,7 @@ export async function createCommandHarness({
         message: undefined,
         modal: undefined,
         now: () => new Date(now),
-        panel: {
-          zone: 'https://panel.example/zone/{id}',
-          app: 'https://panel.example/app/{id}',
-          script: undefined,
-          storage: undefined,
-        },
+        panel: setup.panel,
         explain: (error) =>
           explainFailure(error, { kind: 'command', feature: 'test' }, createLogger('silent')),
         signal,
@@ -137,6 +132,18 @@ export async function createCommandHarness({
     [Symbol.asyncDispose]: () => cdn.close(),
   };
 }
+
+/** A bot without a page for keys. */
+export const setup: Setup = {
+  keyPage: undefined,
+  panel: {
+    zone: 'https://panel.example/zone/{id}',
+    app: 'https://panel.example/app/{id}',
+    script: undefined,
+    storage: undefined,
+    keys: 'https://panel.example/keys',
+  },
+};
 
 /** A ledger without rows: for commands that only read, and for people who disconnect without a request. */
 const emptyLedger: Services['ledger'] = {

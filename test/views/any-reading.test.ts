@@ -13,7 +13,13 @@ import {
 } from '../support/slack-limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
-const panel = { zone: undefined, app: 'https://panel.example/{id}', script: undefined, storage: undefined };
+const panel = {
+  zone: undefined,
+  app: 'https://panel.example/{id}',
+  script: undefined,
+  storage: undefined,
+  keys: undefined,
+};
 
 // Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and far too much.
 const text = fc.oneof(

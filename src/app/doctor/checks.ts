@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createCdn } from '../../api/cdn.ts';
 import type { Finding } from '../../views/doctor.ts';
 import { checkAddresses, checkHosts, checkKey } from './network.ts';
-import { checkAppToken, checkClock, checkConnections, checkWorkspace } from './slack.ts';
+import { checkAppToken, checkClock, checkConnections, checkManifest, checkWorkspace } from './slack.ts';
 import { checkDatabase, checkKeyring, checkRoom } from './stores.ts';
 import type { Subject } from './subject.ts';
 
@@ -27,6 +27,7 @@ const checks: readonly Check[] = [
   { askers: ['terminal', 'command'], run: checkAppToken },
   { askers: ['start'], run: async ({ running }) => (await running?.verifyToken(), []) },
   { askers: ['terminal', 'command'], run: checkWorkspaces },
+  { askers: ['terminal', 'command'], isOperators: true, run: checkManifest },
   { askers: ['terminal', 'command'], isOperators: true, run: checkAddresses },
   { askers: ['terminal', 'command'], run: checkHosts },
   { askers: ['terminal', 'command'], run: checkAnswers },
@@ -53,7 +54,7 @@ async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Fin
     return [{ check: 'cdn answers', state: 'skipped', says }];
   }
   const cdn = createCdn({ ...config.cdn, fetch, onDrift: drift.report });
-  const found = key ? [await checkKey(cdn, key)] : [];
+  const found = key ? [await checkKey(cdn, key, config.panel.keys)] : [];
   return [...found, drift.examine()];
 }
 

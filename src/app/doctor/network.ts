@@ -101,9 +101,11 @@ export function describeUnreached(
     : { says: `${new URL(url).host} does not answer.`, fix: 'Check the address and the bot’s network.' };
 }
 
-const copyKey = 'Copy the key from the control panel again; resetting it there disables the old one.';
-
-export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Secret): Promise<Finding> {
+export async function checkKey(
+  cdn: { withKey(key: Secret): CdnClient },
+  key: Secret,
+  keysAt: string | undefined,
+): Promise<Finding> {
   const check = 'cdn key';
   try {
     const { total, zones } = await cdn.withKey(key).pullZones.firstPage();
@@ -111,6 +113,7 @@ export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Se
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // Only a refused key is about the key.
+    const copyKey = `Copy the key from ${keysAt ?? 'the control panel'} again; resetting it there disables the old one.`;
     const { message, hint } = error.network ?? {
       message: error.message,
       hint: error.code === 'key_refused' ? copyKey : 'Try again in a minute.',

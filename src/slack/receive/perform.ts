@@ -306,8 +306,8 @@ async function authorize(
   };
 }
 
-function readSetup({ keyPage }: SlackDeps, { person }: Sender, body: object): Setup {
-  return { keyPage: keyPage?.(person, readShownName(body, person)) };
+function readSetup({ keyPage, panel }: SlackDeps, { person }: Sender, body: object): Setup {
+  return { keyPage: keyPage?.(person, readShownName(body, person)), panel };
 }
 
 /** Audits a denied attempt, once a minute for each person and command, so that it cannot flood the audit log. */

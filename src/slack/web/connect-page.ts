@@ -26,7 +26,16 @@ import type { SlackDeps } from '../receive/perform.ts';
 import { createRateLimit, findVisitor, markVerified, oncePerMinute } from './limits.ts';
 import * as pages from './page.ts';
 
-type Needed = 'audit' | 'cdn' | 'clientTokens' | 'inFlight' | 'keyStore' | 'log' | 'now' | 'zoneCache';
+type Needed =
+  | 'audit'
+  | 'cdn'
+  | 'clientTokens'
+  | 'inFlight'
+  | 'keyStore'
+  | 'log'
+  | 'now'
+  | 'panel'
+  | 'zoneCache';
 
 interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
   readonly publicUrl: string;
@@ -71,6 +80,7 @@ interface Visit {
  */
 export function createConnectPage(options: ConnectPageOptions) {
   const { links, log, now } = options;
+  const keysAt = options.panel.keys;
   const base = options.publicUrl.replace(/\/+$/, '');
   const { origin } = new URL(base);
   const headers = pages.pageHeaders(base);
@@ -115,7 +125,10 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (state !== 'open')
       return { status: 410, body: views.renderLinkEnded(state, formToken, `${form}/renew`) };
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
-    return { status, body: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, problem }) };
+    return {
+      status,
+      body: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, keysAt, problem }),
+    };
   };
 
   /** Reads the link again: shows its end if it has ended, else `otherwise`. */
@@ -183,7 +196,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (here.link.state === 'open') return pages.stillWorks(here.form);
     const renewed = await links.renew(here.token);
     if (!renewed) return pages.alreadyRenewed;
-    return (await tell(renewed.person, renderPageOffer(offerOf(renewed.token))))
+    return (await tell(renewed.person, renderPageOffer({ ...offerOf(renewed.token), keysAt })))
       ? { status: 200, body: views.renderLinkRenewed() }
       : pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };

@@ -29,8 +29,8 @@ export function connectButton(label = 'Connect your key', more: Look = { style: 
   return button(label, 'connect:open', 'open', more);
 }
 
-/** Addresses of the CDN's own panel with `{id}` in them; undefined where it has no page for the thing. */
-export type PanelPages = Readonly<Record<'zone' | 'app' | 'script' | 'storage', string | undefined>>;
+/** Pages of the CDN's own panel: of a thing, with `{id}` in the address, and of a person's keys. Undefined: no link. */
+export type PanelPages = Readonly<Record<'zone' | 'app' | 'script' | 'storage' | 'keys', string | undefined>>;
 
 /** Opens the panel's page in the browser. Nothing if there is none. */
 export function panelButton(

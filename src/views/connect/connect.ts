@@ -24,8 +24,9 @@ export interface Connected extends Pick<LinkedKey, 'fingerprint'> {
   readonly zones: string;
 }
 
-/** The page of the CDN's panel where people find their key. */
-export const keyPageUrl = 'https://dash.bunny.net/account/api-key';
+/** Where people find their key: `keysAt` is a page of the CDN's panel. */
+const fromPanel = (keysAt: string | undefined): string => `from ${keysAt ?? 'the control panel'}`;
+const inPanel = (keysAt: string | undefined): string => (keysAt ? `at ${keysAt}` : 'in the control panel');
 
 /** For people with a key: rarely needed, so not in the foreground. */
 export function keyButtons(): [replace: Button, forget: Button] {
@@ -33,11 +34,11 @@ export function keyButtons(): [replace: Button, forget: Button] {
 }
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
-export function renderConnectForm(problem?: KeyProblem): ModalView {
+export function renderConnectForm(keysAt: string | undefined, problem?: KeyProblem): ModalView {
   return modal({ callbackId: 'connect:submit', title: 'Connect a bunny.net key', submit: 'Connect' }, [
     problem && section(`:warning: *${problem.message}*\n${problem.hint ?? ''}`),
     section(
-      `Copy your bunny.net API key from ${keyPageUrl}. It passes through Slack to this ` +
+      `Copy your bunny.net API key ${fromPanel(keysAt)}. It passes through Slack to this ` +
         'bot, which checks it with one request and stores it encrypted, for you only. It replaces the key you connected before.',
     ),
     textInput('accessKey', 'API key', {
@@ -50,20 +51,25 @@ export function renderConnectForm(problem?: KeyProblem): ModalView {
 }
 
 /** The one-time link to the page. Its address is only in the button, since notifications show the text. */
-export function renderPageOffer({ url, minutes }: { url: string; minutes: number }): Message {
+export function renderPageOffer(offer: {
+  readonly url: string;
+  readonly minutes: number;
+  readonly keysAt: string | undefined;
+}): Message {
+  const { url, minutes, keysAt } = offer;
   const look = { text: plain('Open the page'), style: 'primary' } as const;
   const open: Button = { type: 'button', ...look, action_id: 'connect:link', url };
-  const offer = message('Connect your bunny.net API key on a web page.', [
+  const shown = message('Connect your bunny.net API key on a web page.', [
     section(
       `*Connect your bunny.net API key on a web page.* It goes straight to the bot, not through Slack, and is stored ` +
-        `encrypted, for you only. Copy it from ${keyPageUrl}.`,
+        `encrypted, for you only. Copy it ${fromPanel(keysAt)}.`,
     ),
     actions(open),
     context(
       `The link works once, for ${pluralize(minutes, 'minute')}. Don’t share it: a key entered there acts in your name.`,
     ),
   ]);
-  return { ...offer, carries: ['link-token'] };
+  return { ...shown, carries: ['link-token'] };
 }
 
 /** Sent when a key was connected on the page, so that a key connected by another person is noticed. */
@@ -120,13 +126,15 @@ export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined
 }
 
 /** `cancelled`: how many requests that waited were cancelled with it. `pausing`: digests and alerts that run with the key. */
-export function renderDisconnected(
-  had: boolean,
-  cancelled: number,
-  pausing: readonly { readonly kind: string; readonly id: string; readonly channel: string }[],
-): Message {
+export function renderDisconnected(done: {
+  readonly had: boolean;
+  readonly cancelled: number;
+  readonly pausing: readonly { readonly kind: string; readonly id: string; readonly channel: string }[];
+  readonly keysAt: string | undefined;
+}): Message {
+  const { had, cancelled, pausing, keysAt } = done;
   const forgotten = had
-    ? `Disconnected: the bot deleted your API key. It stays valid until you delete it at ${keyPageUrl}.`
+    ? `Disconnected: the bot deleted your API key. It stays valid until you delete it ${inPanel(keysAt)}.`
     : 'You have no API key connected.';
   const requests = cancelled > 0 ? ` ${pluralize(cancelled, 'waiting request')} cancelled.` : '';
   const reports = pausing.map(({ kind, id, channel }) => {
@@ -139,13 +147,16 @@ export function renderDisconnected(
 }
 
 /** Contains nothing of the typed text: it may be the key. */
-export function renderKeyPasted(why: 'looks-like-key' | 'words-after-connect'): Message {
+export function renderKeyPasted(
+  why: 'looks-like-key' | 'words-after-connect',
+  keysAt: string | undefined,
+): Message {
   const what =
     why === 'looks-like-key'
       ? 'That looks like an API key, so I didn’t run it.'
       : '`/cdn connect` takes no words, so I didn’t run it.';
   const advice =
-    `Slack keeps what you type, so treat that key as exposed: create a new one at ${keyPageUrl} and delete the ` +
+    `Slack keeps what you type, so treat that key as exposed: create a new one ${inPanel(keysAt)} and delete the ` +
     'old one. If it is in a message, delete the message too. The bot did not store it.';
   return message(`${what} ${advice}`, [
     section(`:warning: *${what}*`),

@@ -1,14 +1,19 @@
 import { pluralize } from '../blocks/format.ts';
-import { type Connected, type KeyProblem, keyPageUrl } from './connect.ts';
+import type { Connected, KeyProblem } from './connect.ts';
 
 export function renderKeyForm(page: {
   readonly shownFor: string;
   readonly formToken: string;
   readonly minutesLeft: number;
   readonly postTo: string;
+  /** The page of the CDN's panel where people find their key. */
+  readonly keysAt: string | undefined;
   readonly problem?: KeyProblem | undefined;
 }): string {
-  const { problem } = page;
+  const { problem, keysAt } = page;
+  const panel = keysAt
+    ? html`<a href="${keysAt}" target="_blank" rel="noreferrer">${keysAt.replace(/^https?:\/\//u, '')}</a>`
+    : 'the control panel';
   return renderDocument(
     'Connect your bunny.net API key',
     html`<h1>Connect your bunny.net API key</h1>
@@ -20,7 +25,7 @@ ${problem ? renderNote('bad', problem) : ''}
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="accessKey">API key</label>
 <input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? { markup: ' aria-invalid="true"' } : ''}>
-<p class="hint" id="hint">Copy it from <a href="${keyPageUrl}" target="_blank" rel="noreferrer">dash.bunny.net/account/api-key</a>. It replaces the key you connected before.</p>
+<p class="hint" id="hint">Copy it from ${panel}. It replaces the key you connected before.</p>
 <button type="submit">Connect</button>
 </form>
 <p class="soft">This page works once, for ${pluralize(Math.max(1, page.minutesLeft), 'more minute')}.</p>`,

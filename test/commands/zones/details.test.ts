@@ -4,7 +4,14 @@ import { findCommand, findForm } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import { zoneParts } from '../../../src/views/zones/parts.ts';
-import { alice, buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
+import {
+  alice,
+  buttons,
+  createCommandHarness,
+  readRows,
+  readText,
+  setup,
+} from '../../support/command-harness.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
 
 test.each(['id', 'name', 'NAME', 'hostname', 'address'])('a zone is found by its %s', async (by) => {
@@ -198,7 +205,7 @@ test('a number that is the id of one zone and the name of another asks which', a
 test('zone without a word opens a form whose menu searches ids, names and hostnames', async () => {
   await using harness = await createCommandHarness({ zones: 300 });
   const typed = findCommand(parseWords('zone'));
-  const form = typed.command.modal?.(typed.words, { keyPage: undefined });
+  const form = typed.command.modal?.(typed.words, setup);
   expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
   expect(form).toMatchObject({ callback_id: 'zones:submit', blocks: [{ block_id: 'zone' }] });
   const person = harness.person();

@@ -13,6 +13,7 @@ import {
   createCommandHarness,
   readRows,
   readText,
+  setup,
 } from '../../support/command-harness.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
 import { readStable } from '../../support/words.ts';
@@ -188,7 +189,7 @@ test('the form narrows by the same, is filled with what is shown, and refuses li
   expect(buttons(answer).has('Search in a form')).toBe(false);
   const list = (await person.run('zones script:70001')).at(-1);
   const [id, value] = buttons(list).get('Search in a form') ?? ['', ''];
-  const form = findAction(id)?.modal?.(value, { keyPage: undefined });
+  const form = findAction(id)?.modal?.(value, setup);
   expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
   expect(JSON.stringify(form)).toContain('"initial_option":{"text":{"type":"plain_text","text":"70001"');
   const [found] = (await person.submit('zones:search', {

@@ -17,11 +17,12 @@ const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
 const eve = 'U0EVE0000';
 const ops = 'C0OPS0000';
+const keysAt = 'https://panel.example/keys';
 
 describe('with an address of its own, the bot', () => {
   let bot: Bot;
   beforeAll(async () => {
-    bot = await startBot({ zones: 25, env: await createPublicUrl() });
+    bot = await startBot({ zones: 25, env: { ...(await createPublicUrl()), PANEL_URL_KEYS: keysAt } });
   });
   afterAll(() => bot.stop());
 
@@ -36,7 +37,9 @@ describe('with an address of its own, the bot', () => {
     expect(offer?.text).not.toContain('/connect/');
     expect(person.modal()).toBeUndefined();
     expect(bot.slack.as(bob, ops).messages().some(findConnectLink)).toBe(false);
-    expect((await fetchPage(url)).text).toContain(says.keyFor('alice', 'acme'));
+    const { text } = await fetchPage(url);
+    expect(text).toContain(says.keyFor('alice', 'acme'));
+    expect(text).toContain(`<a href="${keysAt}"`);
   });
 
   test('has the key from the page, says so in a direct message, and forgets it when that was not them', async () => {

@@ -15,6 +15,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
+import { setup } from '../../support/command-harness.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
@@ -72,6 +73,7 @@ export async function createPageHarness(
       sleep: async () => {},
     }),
     zoneCache: createZoneCache({ now }),
+    panel: setup.panel,
     audit,
     assertInstalled: async () => undefined,
     async tell(person, message) {

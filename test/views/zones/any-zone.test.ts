@@ -126,7 +126,13 @@ const query: fc.Arbitrary<ZoneQuery> = fc.record({
   ),
 });
 
-const panel = { zone: 'https://panel.example/{id}', app: undefined, script: undefined, storage: undefined };
+const panel = {
+  zone: 'https://panel.example/{id}',
+  app: undefined,
+  script: undefined,
+  storage: undefined,
+  keys: undefined,
+};
 
 /** What Slack would not take of a message, drawn and in words. */
 function findProblems(message: Message): string[] {

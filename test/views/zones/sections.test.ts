@@ -90,7 +90,13 @@ test('the file has every published member but the secrets, under its name', () =
   expect(JSON.stringify(wire)).not.toContain('CANARY');
 });
 
-const panel = { zone: 'https://panel.example/{id}', app: undefined, script: undefined, storage: undefined };
+const panel = {
+  zone: 'https://panel.example/{id}',
+  app: undefined,
+  script: undefined,
+  storage: undefined,
+  keys: undefined,
+};
 
 const readWeak = (raw: object) =>
   /:shield: .*/.exec(
