@@ -51,37 +51,54 @@ export function createDeliverJob<Ports extends DeliverPorts>(
 ): Job<{ id: string }, Ports> {
   // The context that reaches a kind's functions is the job's own, with all its ports.
   const byName = new Map(kinds.map((kind) => [kind.kind, kind as unknown as Kind]));
+  const open = async (stored: unknown, context: JobContext<Ports>): Promise<Delivery | undefined> => {
+    const { id } = stored as { id: string };
+    const row = await context.db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
+    if (!row || row.next_at === null) return undefined;
+    const kind = byName.get(row.kind);
+    if (!kind) throw new Error(`the outbox has no message kind ${row.kind}`);
+    const installation = { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id };
+    const places = JSON.parse(row.places) as string[];
+    return {
+      row,
+      kind,
+      about: JSON.parse(row.about) as never,
+      refusal: row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal),
+      context,
+      slack: context.ports.slack(installation, context.signal),
+      places,
+      place: row.posted_in ?? places[row.place] ?? '',
+      thread: undefined,
+    };
+  };
   return {
     ...deliverMessage,
     async run(stored, context) {
-      const { id } = stored as { id: string };
-      const { db, ports, now, signal } = context;
-      const row = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
-      if (!row || row.next_at === null) return;
-      const kind = byName.get(row.kind);
-      if (!kind) throw new Error(`the outbox has no message kind ${row.kind}`);
+      const delivery = await open(stored, context);
+      if (!delivery) return;
+      const { db, ports, now } = context;
+      const { row } = delivery;
       // Woken early: by an edit, or by a clock that is ahead of this one.
-      if (row.next_at.getTime() - now().getTime() > 1_000)
+      if (row.next_at && row.next_at.getTime() - now().getTime() > 1_000)
         return enqueueDelivery(ports.enqueue, row, { at: row.next_at });
-      const installation = { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id };
-      const places = JSON.parse(row.places) as string[];
-      const delivery: Delivery = {
-        row,
-        kind,
-        about: JSON.parse(row.about) as never,
-        refusal: row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal),
-        context,
-        slack: ports.slack(installation, signal),
-        places,
-        place: row.posted_in ?? places[row.place] ?? '',
-        thread: undefined,
-      };
       if (row.state === 'sent') return showEdit(delivery);
       if (row.parent === null) return send(delivery);
       const parent = await findParent(row, db);
       if (parent === 'waiting') return;
       if (parent === 'gone') return end(delivery, { state: 'dead', reason: 'parent' });
       return send({ ...delivery, place: parent.channel, thread: parent.ts });
+    },
+    async putAside(stored, context) {
+      const delivery = await open(stored, context);
+      const code = 'put_aside';
+      if (delivery?.row.state === 'sent') return storeEdit(delivery, code);
+      if (delivery?.row.state === 'sending') return end(delivery, { state: 'unknown', code });
+      if (
+        !delivery ||
+        (await retryOrReplace(delivery, { kind: 'refused', code }, 'chat.postMessage', released))
+      )
+        return;
+      await end(delivery, { state: 'dead', reason: 'refused', code });
     },
   };
 }

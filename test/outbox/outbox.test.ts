@@ -144,6 +144,30 @@ describe('a message', () => {
     expect(await cancel('two')).toBe(false);
   });
 
+  test('that killed two processes is put aside: nothing is posted, and what follows from its end is told', async () => {
+    const putAside = createDeliverJob(kinds).putAside;
+    await put('one');
+    await putAside?.({ id: 'one' }, context);
+    expect(ended).toMatchObject([{ id: 'one', state: 'dead', reason: 'refused', code: 'put_aside' }]);
+    // Its kind has something else to say.
+    await put('two', { kind: careful });
+    await putAside?.({ id: 'two' }, context);
+    await run(5);
+    expect(read()).toEqual([['not: put_aside', undefined]]);
+    // Slack may have it.
+    await put('three');
+    const sending = harness.db.updateTable('outbox').set({ state: 'sending', claim: 'x' });
+    await sending.where('id', '=', 'three').execute();
+    await putAside?.({ id: 'three' }, context);
+    expect(ended.at(-1)).toMatchObject({ id: 'three', state: 'unknown' });
+    await put('four');
+    await run();
+    await edit('four', 'changed');
+    await putAside?.({ id: 'four' }, context);
+    expect(failedEdits).toEqual(['put_aside']);
+    expect(read().map(([text]) => text)).not.toContain('changed');
+  });
+
   test('waits for its moment, and is not sent after it expired', async () => {
     await put('later', { notBefore: new Date(at + 30_000) });
     await put('late', { notBefore: new Date(at + 60_000), expiresAt: new Date(at + 50_000) });

@@ -114,7 +114,7 @@ function correctWindow({ from, to }: ExportRequest, now: Date): readonly Offer[]
   return [24, 6].map((hours) => ({ from: new Date(last.getTime() - hours * hourMs), to: last }));
 }
 
-function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {
+export function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {
   if (reason.kind === 'overdue')
     return new UserError('This export was stopped after two hours.', 'Choose a shorter window, or filter.');
   if (reason.kind !== 'too-large')

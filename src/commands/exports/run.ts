@@ -21,7 +21,7 @@ import {
   renderProgress,
   renderUnderWay,
 } from '../../views/exports/exports.ts';
-import { assertOwnAudience, classifyFailure, describePostFailure } from './failures.ts';
+import { assertOwnAudience, classifyFailure, describePostFailure, explainStop } from './failures.ts';
 import {
   type AboutExport,
   type ExportContext,
@@ -109,9 +109,6 @@ const unconfirmed = {
 
 const data = z.object({ id: z.string() });
 
-// An export that was running when processes died may be why they did.
-const mostDeaths = 2;
-
 const attemptSeconds = 2 * 60 * 60;
 // Leaves time to store and show the end.
 const overdueMs = (attemptSeconds - 5 * 60) * 1000;
@@ -134,8 +131,6 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
         state: 'running',
         run,
         attempt: sql<number>`attempt + 1`,
-        // A `running` one was left by a process that died.
-        deaths: sql<number>`deaths + case when state = 'running' then 1 else 0 end`,
       },
     );
     // The attempt before this one may have died while Slack was asked to show the files.
@@ -143,6 +138,15 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
     const at = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
     if (!at) throw new Error('an export runs without a message');
     await attempt({ row, at, context, move: { id, run, from: ['running', 'sharing'] } });
+  },
+  async putAside({ id }, context: ExportContext) {
+    const row = await findExport(context.db, id);
+    if (!row) return;
+    const { request } = toExportSummary(row);
+    const failure = context.ports.explain(explainStop({ kind: 'abandoned' }, request), 'event-logs');
+    const offers = [{ from: request.from, to: request.to, change: true as const }];
+    await finish(context, { id, from: ['waiting', 'running'] }, { kind: 'failed', failure, offers });
+    await finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
   },
 });
 
@@ -172,7 +176,6 @@ async function attempt(about: Attempt): Promise<void> {
   const reporter = startProgressReporter(about, thread);
   let isSharing = false;
   try {
-    if (row.deaths >= mostDeaths) throw new ExportStopped({ kind: 'abandoned' });
     await authorize(about);
     const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
     const files = await send(about, gathered, reporter, () => {

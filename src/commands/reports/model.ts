@@ -51,7 +51,8 @@ export type PauseReason =
   | 'channel-gone'
   | 'bot-removed'
   | 'uninstalled'
-  | 'failing';
+  | 'failing'
+  | 'crashing';
 
 /** Whether others with the right can take it over: wherever no person paused it. */
 export function canBeTakenOver({ paused }: Pick<Scheduled, 'paused'>): boolean {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Person } from '../../auth/identity.ts';
 import type { JobRef } from '../../store/queue/define-job.ts';
-import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Enqueue, EnqueueOptions } from '../../store/queue/queue.ts';
 import type { Trx } from '../../store/schema.ts';
 
 /** `isFresh`: a person asked for it, and wants what is there now. */
@@ -49,7 +49,12 @@ export function startOf({ tenant, owner }: Whose, due: Date): Date {
  * Enqueues the job of a person, or moves it to when the first of their reports is due. `now`: at that moment, and nothing
  * that was read before counts.
  */
-export async function enqueueNext(enqueue: Enqueue, person: Whose, trx: Trx, now?: Date): Promise<void> {
+export async function enqueueNext(
+  enqueue: Enqueue,
+  person: Whose,
+  trx: Trx,
+  { now, ...options }: Pick<EnqueueOptions, 'unlessUnderWay'> & { readonly now?: Date } = {},
+): Promise<void> {
   const { tenant, owner } = person;
   const row = await trx
     .selectFrom('reports')
@@ -63,7 +68,8 @@ export async function enqueueNext(enqueue: Enqueue, person: Whose, trx: Trx, now
     .executeTakeFirst();
   const at = now ?? (row?.next_due && startOf(person, row.next_due));
   const data = { tenant, owner: owner.userId, isFresh: now !== undefined };
-  if (at) await enqueue(reportsDue, data, { in: trx, at, key: `${tenant}:${owner.userId}`, tenant });
+  const key = `${tenant}:${owner.userId}`;
+  if (at) await enqueue(reportsDue, data, { ...options, in: trx, at, key, tenant });
 }
 
 export async function enqueueRun(

@@ -10,10 +10,18 @@ import type { Observation } from './alerts/conditions/condition.ts';
 import { findCondition } from './alerts/conditions/list.ts';
 import { isWithin } from './alerts/hours.ts';
 import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
-import { runDigest } from './digests/run-digest.ts';
+import { putRunAside, runDigest } from './digests/run-digest.ts';
 import { insertRuns } from './digests/runs.ts';
 import { classifyCdnFailure, findRefusal } from './failures.ts';
-import { type Alert, type Digest, isAlert, isDigest, type PauseReason, type ReportContext } from './model.ts';
+import {
+  type Alert,
+  type Digest,
+  isAlert,
+  isDigest,
+  type PauseReason,
+  type Report,
+  type ReportContext,
+} from './model.ts';
 import { announceReinstalled, pauseReports } from './pauses.ts';
 import { digestRun, dueData, enqueueNext, enqueueRun, reportsDue, runData, startOf } from './queue.ts';
 import { findNextRun } from './schedule.ts';
@@ -31,13 +39,25 @@ const aheadMs = 65 * minuteMs;
 /** Longer than the attempts of a run with their pauses. */
 const strandedMs = 30 * minuteMs;
 
-export const reportsDueJob = defineJob({ ...reportsDue, data: dueData, run: runDue });
+export const reportsDueJob = defineJob({
+  ...reportsDue,
+  data: dueData,
+  run: runDue,
+  /** Any of the alerts that are due may be why. */
+  async putAside({ tenant, owner }, context: ReportContext) {
+    for (const alert of (await findDue({ tenant, owner }, context)).filter(isAlert))
+      await pause(alert, 'crashing', context);
+    await planNext({ tenant, owner }, context);
+  },
+});
 
 export const digestRunJob = defineJob({
   ...digestRun,
   data: runData,
   run: ({ digestId, due }, context: ReportContext) =>
     runDigest({ report_id: digestId, due: new Date(due) }, context),
+  putAside: ({ digestId, due }, context: ReportContext) =>
+    putRunAside({ report_id: digestId, due: new Date(due) }, context),
 });
 
 /**
@@ -59,7 +79,8 @@ export const reconcileReportsJob = defineJob({
       .execute();
     for (const row of soon) {
       if (signal.aborted) return;
-      await db.transaction().execute((trx) => enqueueNext(ports.enqueue, readReport(row), trx));
+      const options = { unlessUnderWay: true } as const;
+      await db.transaction().execute((trx) => enqueueNext(ports.enqueue, readReport(row), trx, options));
       await yieldToEventLoop();
     }
     // Due for so long that their job must be lost.
@@ -89,12 +110,8 @@ async function runDue(
   { tenant, owner, isFresh }: z.output<typeof dueData>,
   context: ReportContext,
 ): Promise<void> {
-  const { db, ports, now, signal } = context;
-  const rows = await selectDue(db, new Date(now().getTime() + clockSkewMs))
-    .where((is) => is.and({ tenant, owner }))
-    .orderBy('next_due')
-    .execute();
-  const due = rows.map(readReport);
+  const { ports, signal } = context;
+  const due = await findDue({ tenant, owner }, context);
   for (const digest of due.filter(isDigest)) await claimRun(digest, context);
   const until = AbortSignal.any([signal, AbortSignal.timeout(checkMs)]);
   let account: Promise<AccountReads> | undefined;
@@ -105,6 +122,21 @@ async function runDue(
   // The bot stops, or the database fails: the job runs again.
   if (failed) throw (failed as PromiseRejectedResult).reason;
   // Even with nothing due: a process may have died between its checks and this.
+  await planNext({ tenant, owner }, context);
+}
+
+async function findDue(
+  person: { readonly tenant: string; readonly owner: string },
+  { db, now }: ReportContext,
+): Promise<Report[]> {
+  const due = selectDue(db, new Date(now().getTime() + clockSkewMs)).where((is) => is.and({ ...person }));
+  return (await due.orderBy('next_due').execute()).map(readReport);
+}
+
+async function planNext(
+  { tenant, owner }: { readonly tenant: string; readonly owner: string },
+  { db, ports }: ReportContext,
+): Promise<void> {
   const person = { tenant, owner: { userId: owner } };
   await db.transaction().execute((trx) => enqueueNext(ports.enqueue, person, trx));
 }

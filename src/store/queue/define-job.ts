@@ -40,16 +40,20 @@ export interface JobRef<in Data> extends JobSettings {
 /** Work that runs later or long, on any process. It may run twice: after a crash, or while a lost attempt still ends. */
 export interface Job<in Data, in Ports = never> extends JobRef<Data> {
   readonly run: (stored: unknown, context: JobContext<Ports>) => Promise<void>;
+  /** Instead of `run` where two processes have died while they ran it: ends what it was for, and tells who waits for that. */
+  readonly putAside?: ((stored: unknown, context: JobContext<Ports>) => Promise<void>) | undefined;
 }
 
 /** Ties a job's data to its `run` by a schema. Data never holds a secret; it is readable in the database. */
 export function defineJob<Schema extends z.ZodType<object>, Ports>({
   data,
   run,
+  putAside,
   ...rest
 }: Omit<JobRef<never>, 'encode'> & {
   data: Schema;
   run: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
+  putAside?: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
 }): Job<z.input<Schema>, Ports> {
   return {
     ...rest,
@@ -58,5 +62,6 @@ export function defineJob<Schema extends z.ZodType<object>, Ports>({
       return given as object;
     },
     run: async (stored, context) => run(data.parse(stored), context),
+    ...(putAside && { putAside: async (stored, context) => putAside(data.parse(stored), context) }),
   };
 }

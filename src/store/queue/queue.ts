@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { fromKysely, PgBoss } from 'pg-boss';
 import { z } from 'zod';
+import { createCache } from '../../lib/cache.ts';
 import { tenantScope } from '../../lib/fair-queue.ts';
 import { withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -34,6 +35,8 @@ export interface EnqueueOptions {
   readonly key?: string | undefined;
   /** The tenant that it is for, and whose share it takes. Of the command or job that enqueues it unless given. */
   readonly tenant?: string | undefined;
+  /** Not where a job with this key runs, or is tried again. */
+  readonly unlessUnderWay?: true | undefined;
 }
 
 interface StartOptions<Ports> {
@@ -45,7 +48,12 @@ interface StartOptions<Ports> {
   readonly onConnected?: () => Promise<void>;
 }
 
-const carried = z.object({ reference: z.string().optional() }).catch({});
+const carried = z
+  .object({ reference: z.string().optional(), deaths: z.number().default(0) })
+  .catch({ deaths: 0 });
+
+// A job that was running when two processes died may be why they did.
+const mostDeaths = 2;
 
 // Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
@@ -63,13 +71,27 @@ export function createQueue(options: {
   let endPolling: (() => void) | undefined;
   let started: PgBoss | undefined;
   let beginning: Promise<void> | undefined;
+  const begunHere = createCache<true>({ now, maxEntries: 1_000 });
 
-  const run = async <Ports>(
-    job: Job<never, Ports>,
-    ports: Ports,
-    { id, data, retryCount, signal: lost, groupId }: StoredJob,
-  ): Promise<void> => {
-    const work = () => withSecrets(() => job.run(data, context));
+  /** How many processes died while they ran this job. One that lives and lost its claim is none of them. */
+  const countDeaths = async ({ id, name, data, output }: StoredJob): Promise<number> => {
+    const { deaths } = carried.parse(data);
+    const isCounted = begunHere.get(id) !== undefined || !isDeath(output);
+    begunHere.set(id, true);
+    if (isCounted) return deaths;
+    await sql`update pgboss.job set data = data || jsonb_build_object('deaths', ${deaths + 1}::int)
+      where name = ${name} and id = ${id}::uuid`.execute(database.db);
+    return deaths + 1;
+  };
+
+  const run = async <Ports>(job: Job<never, Ports>, ports: Ports, stored: StoredJob): Promise<void> => {
+    const { id, data, retryCount, signal: lost, groupId } = stored;
+    const work = () =>
+      withSecrets(async () => {
+        if ((await countDeaths(stored)) < mostDeaths) return job.run(data, context);
+        log.error({ job: job.name, id }, 'job put aside: two processes died while they ran it');
+        await job.putAside?.(data, context);
+      });
     const started = performance.now();
     const signal = AbortSignal.any([lost, ending.signal]);
     const attempt = retryCount + 1;
@@ -146,9 +168,16 @@ export function createQueue(options: {
       clearTimeout(timer);
       started = undefined;
     },
-    async enqueue(job, data, { in: trx, at, key, tenant = tenantScope.getStore() } = {}) {
+    async enqueue(job, data, { in: trx, at, key, tenant = tenantScope.getStore(), unlessUnderWay } = {}) {
       if (!started) throw new Error('The job queue is not started');
       const boss = started;
+      if (unlessUnderWay && key !== undefined) {
+        const { rows } = await sql`select from pgboss.job
+          where name = ${job.name} and singleton_key = ${key} and state in ('active', 'retry')`.execute(
+          trx ?? database.db,
+        );
+        if (rows.length > 0) return '';
+      }
       const encoded = job.encode(data);
       const isScheduled = job.onePerKey === 'waiting';
       // A job that waits for its key belongs to nobody who asked: it runs on a schedule, for years.
@@ -206,7 +235,15 @@ async function execute(pool: Pool, text: string, values: unknown[]): Promise<{ r
 async function giveBackActiveJobs(boss: PgBoss, db: Db): Promise<void> {
   const { rows } = await sql<{ name: string; id: string }>`
     select name, id from pgboss.job where state = 'active'`.execute(db);
-  for (const { name, id } of rows) await boss.fail(name, id, { message: 'the process ended' });
+  for (const { name, id } of rows) await boss.fail(name, id, { message: processEnded });
+}
+
+const processEnded = 'the process ended';
+
+/** Whether an attempt failed because its process was gone; the second is the word of pg-boss. */
+function isDeath(output: unknown): boolean {
+  const stored = JSON.stringify(output) ?? '';
+  return stored.includes(processEnded) || stored.includes('job heartbeat timeout');
 }
 
 /** pg-boss moves the job that waits for a key by its id alone, which none of its indexes begins with. */

@@ -94,8 +94,6 @@ export const engineTables = defineTables(
       /** How it ended, as JSON; forgotten with what was asked for. */
       ending: 'text',
       files_deleted_at: 'timestamptz',
-      /** How often a process died while it made the export. */
-      deaths: 'integer not null default 0',
     },
     /** One run of a step in somebody's workflow, from its delivery on. Rows are deleted after a while. */
     step_runs: {

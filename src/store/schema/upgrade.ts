@@ -37,6 +37,7 @@ export const upgrade = {
       drop table watch_incidents, watches, moved;
     end if;
     alter table operations add column if not exists via text;
+    alter table exports drop column if exists deaths;
     alter table sealed_versions drop column if exists key_id, drop column if exists mac;
     drop table if exists access_rounds, audit_checkpoints, audit_signing_keys, error_counts, installation_users,
       keyring_keys, keyring_members, native_support`,

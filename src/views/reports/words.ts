@@ -26,6 +26,7 @@ const pauseReasons: Readonly<Record<PauseReason, string>> = {
   'bot-removed': 'the bot was removed from its channel',
   uninstalled: 'the bot was removed from the workspace',
   failing: 'it failed three times in a row',
+  crashing: 'the bot stopped twice while it worked on it',
 };
 
 /** A channel, or a person's conversation with the bot, in mrkdwn. */

@@ -50,6 +50,9 @@ describe('the job of a process that is killed', () => {
       const killed = performance.now();
       await kill(first.child);
       expect((await second.says('begun 2')) - killed).toBeLessThan(20_000);
+      const third = await startWorker(dataDir, databaseUrl?.reveal());
+      await kill(second.child);
+      await third.says('put aside 3');
     },
     120_000,
   );
@@ -63,5 +66,8 @@ describe('the job of a process that is killed', () => {
     const second = await startWorker(dataDir, undefined);
     const ready = performance.now();
     expect((await second.says('begun 2')) - ready).toBeLessThan(5_000);
+    await kill(second.child);
+    const third = await startWorker(dataDir, undefined);
+    await third.says('put aside 3');
   }, 120_000);
 });

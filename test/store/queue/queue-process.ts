@@ -21,6 +21,7 @@ const job = defineJob({
     process.stdout.write(`begun ${attempt}\n`);
     await sleep(600_000, undefined, { signal });
   },
+  putAside: async (_data, { attempt }) => void process.stdout.write(`put aside ${attempt}\n`),
 });
 const queue = createQueue({ database, log, now: () => new Date() });
 await queue.start({ jobs: [job], ports: {} });

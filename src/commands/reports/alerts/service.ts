@@ -79,7 +79,7 @@ export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptio
           .where('id', '=', alert.id)
           .where('next_due', 'is not', null)
           .executeTakeFirst();
-        if (numUpdatedRows === 1n) await enqueueNext(enqueue, alert, trx, now());
+        if (numUpdatedRows === 1n) await enqueueNext(enqueue, alert, trx, { now: now() });
       }),
   };
 }

@@ -1,16 +1,19 @@
 import { createErrorBudget, type ErrorBudget } from '../../../api/http/request.ts';
+import { UserError } from '../../../errors.ts';
 import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { defineMessage, type Outbox, type Refusal } from '../../../outbox/outbox.ts';
 import { SlackFailure } from '../../../outbox/slack-port.ts';
 import type { Db, Trx } from '../../../store/schema.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
+import { capitalize } from '../../../views/blocks/text.ts';
 import {
   renderPost,
   renderRunFailed,
   renderSkipped,
   renderUnknown,
 } from '../../../views/reports/digests/notices.ts';
+import { describePause } from '../../../views/reports/words.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import { classifyCdnFailure, findRefusal, toPlaceReason } from '../failures.ts';
 import type { Collected, Digest, DigestSubject, PauseReason, ReportContext, ReportPorts } from '../model.ts';
@@ -79,6 +82,20 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
     if (context.signal.aborted) throw error;
     await handleFailure(attempt, error, before + Math.max(1, budget.spent()));
   }
+}
+
+/** Its process died twice while it was collected: the next run may end the same. */
+export async function putRunAside(key: RunKey, context: ReportContext): Promise<void> {
+  const run = await beginAttempt(context.db, key);
+  const digest = run && (await findDigest(context.db, run.report_id));
+  if (!digest) return;
+  const attempt = { ...context, digest, run };
+  if (run.by_hand === null) return pauseRun(attempt, 'crashing');
+  const error = new UserError(
+    `${capitalize(describePause('crashing'))}.`,
+    'Tell whoever runs this bot the reference below.',
+  );
+  await postInstead(attempt, { arrives: 'failed', failure: context.ports.explain(error, 'digest') });
 }
 
 async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {

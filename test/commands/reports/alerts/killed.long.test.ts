@@ -92,6 +92,50 @@ test.each([
   300_000,
 );
 
+test.each([
+  { name: embedded.name, engine: embedded, skip: embedded.skip },
+  { name: postgres.name, engine: postgres, skip: postgres.skip },
+])(
+  'an alert that was checked in two deaths is put aside and told, on $name',
+  async ({ engine, skip }) => {
+    if (skip) return;
+    const { slack, cdn, alice, ...world } = await prepare(engine);
+    const hold = () => {
+      const reached = Promise.withResolvers<void>();
+      cdn.faults.add({
+        match: { path: /^\/pullzone/ },
+        hold: { afterBytes: 0, until: new Promise(() => undefined), reached: reached.resolve },
+      });
+      return reached.promise;
+    };
+    const restart = async (): Promise<BotProcess> => {
+      const bot = await world.start();
+      await slack.socket.waitFor(1);
+      return bot;
+    };
+    const bot = await restart();
+    await world.connect();
+    const id = await world.createAlert();
+    const first = hold();
+    await alice.slash(`alert check ${id}`);
+    await first;
+    await bot.kill('SIGKILL');
+    const second = hold();
+    const again = await restart();
+    await second;
+    await again.kill('SIGKILL');
+    cdn.faults.clear();
+    const asked = cdn.requests.length;
+    const last = await restart();
+    await alice.waitForMessage(({ reads }) => reads.includes('stopped twice'), 60_000);
+    expect(cdn.requests.slice(asked)).toEqual([]);
+    await last.kill('SIGTERM');
+    expect(slack.problems).toEqual([]);
+    await world.close();
+  },
+  300_000,
+);
+
 test.skipIf(postgres.skip)(
   'two replicas with twenty alerts, one of them killed: each incident is told once',
   async () => {
