@@ -56,7 +56,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
       keep: dataDir,
       hints,
       commands,
-      ...readManifest(),
+      ...readManifest({ assistant }),
     }),
   );
   const config = readConfig({

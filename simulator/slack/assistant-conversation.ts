@@ -1,8 +1,9 @@
-import { type Assistant, createAssistant } from './assistant.ts';
+import { type Assistant, createAssistant, isReadingTool } from './assistant.ts';
+import type { ToolServer } from './manifest.ts';
 import type { StoredMessage } from './messages.ts';
 import type { Who } from './payloads.ts';
 import type { Simulation } from './simulation.ts';
-import { isObject, type Json, memberKey } from './world.ts';
+import { type Json, memberKey } from './world.ts';
 
 /** The conversation with Slack's assistant, as a channel of the page in which each person sees their own messages. */
 export const assistantChannel = 'C0SLACKBOT';
@@ -21,7 +22,7 @@ const button = (text: string, actionId: string, value: object): Json => ({
  */
 export function createAssistantConversation(
   sim: Simulation,
-  options: { signingSecret: string; origin: string },
+  options: { signingSecret: string; server: ToolServer | undefined },
 ) {
   const assistants = new Map<string, Assistant>();
   const { acme } = sim.world.workspaces;
@@ -42,8 +43,7 @@ export function createAssistantConversation(
     const known =
       assistants.get(key) ??
       createAssistant(sim, {
-        address: `${options.origin}/mcp`,
-        signingSecret: options.signingSecret,
+        ...options,
         person: { user_id: person.id, team_id: person.teamId },
       });
     assistants.set(key, known);
@@ -82,8 +82,7 @@ export function createAssistantConversation(
   const ask = async (who: Who, tool: string, args: object, replaces?: StoredMessage): Promise<void> => {
     const listed = (await assistantOf(who).tools()).find(({ name }) => name === tool);
     if (!listed) return offerTools(who);
-    const hints = isObject(listed['annotations']) ? listed['annotations'] : {};
-    if (hints['readOnlyHint'] === true) return run(who, tool, args, replaces);
+    if (isReadingTool(listed)) return run(who, tool, args, replaces);
     answer(
       who,
       section(

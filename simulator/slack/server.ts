@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Actor, createActor } from './actor.ts';
-import { type Assistant, type AssistantEra, createAssistant } from './assistant.ts';
+import { type Assistant, createAssistant } from './assistant.ts';
 import { createAssistantConversation } from './assistant-conversation.ts';
 import { createTimestamps } from './clock.ts';
 import { createDeliverer, type Exchange } from './delivery.ts';
@@ -15,6 +15,7 @@ import { createStaticFiles } from './http.ts';
 import { createInstalls } from './installs.ts';
 import { createInteractions } from './interactions.ts';
 import { keepMessages } from './keep.ts';
+import type { ToolServer } from './manifest.ts';
 import { createMessages } from './messages.ts';
 import { createModals } from './modals.ts';
 import { createAuthorizePage } from './oauth.ts';
@@ -45,12 +46,15 @@ export interface SlackSimulator {
   deliverTo(eventsUrl: string): void;
   /** A person by user id; see `Actor`. */
   as(userId: string, channelId?: string, teamId?: string): Actor;
-  /** Slack's assistant in its conversation with a person, with the app's tools at `/mcp` of this origin. */
+  /** Slack's assistant in its conversation with a person, with the tools of the app, which is at this origin. */
   assistant(
     userId: string,
-    options: { origin: string; teamId?: string; enterpriseId?: string; era?: AssistantEra },
+    options: { origin: string; teamId?: string } & Pick<
+      Parameters<typeof createAssistant>[1],
+      'era' | 'longestMs' | 'consent'
+    >,
   ): Assistant;
-  /** From now on the page has a conversation with Slack's assistant, which calls the tools at `/mcp` of this origin. */
+  /** From now on the page has a conversation with Slack's assistant, which calls the tools of the app at this origin. */
   serveTools(origin: string): void;
   readonly calls: Call[];
   /** Resolves with a call of a method, whether it came already or will. */
@@ -104,6 +108,8 @@ export async function startSlack(
     scopes?: readonly string[];
     /** The events that the manifest subscribes to: no other is sent. All without it. */
     events?: readonly string[];
+    /** The manifest's entry for Slack's assistant; without it nobody is offered tools. */
+    server?: ToolServer;
   } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
@@ -224,6 +230,14 @@ export async function startSlack(
   });
   address = `http://${options.host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
 
+  /** The manifest's entry, whose host is to be filled in, where the app was installed with its scope. */
+  const serverAt = (origin: string, teamId: string): ToolServer | undefined => {
+    const isGranted =
+      options.scopes?.includes('mcp:connect') && !installs.forTeam(teamId)?.lacks.has('mcp:connect');
+    if (!options.server || !isGranted) return undefined;
+    return { ...options.server, url: new URL(new URL(options.server.url).pathname, origin).href };
+  };
+
   return {
     url: address,
     world,
@@ -238,19 +252,15 @@ export async function startSlack(
       deliverer.useHttp(true);
     },
     as: (userId, channelId, teamId) => createActor(sim, parts, { userId, channelId, teamId }),
-    assistant: (userId, { origin, teamId = world.workspaces.acme.id, enterpriseId, era }) =>
-      createAssistant(sim, {
-        address: new URL('/mcp', origin).href,
-        signingSecret,
-        person: {
-          user_id: userId,
-          team_id: teamId,
-          ...(enterpriseId ? { enterprise_id: enterpriseId } : {}),
-        },
-        ...(era ? { era } : {}),
-      }),
+    assistant(userId, { origin, teamId = world.workspaces.acme.id, ...more }) {
+      const enterpriseId = world.team(teamId)?.enterpriseId;
+      const organisation = enterpriseId === undefined ? {} : { enterprise_id: enterpriseId };
+      const person = { user_id: userId, team_id: teamId, ...organisation };
+      return createAssistant(sim, { ...more, server: serverAt(origin, teamId), signingSecret, person });
+    },
     serveTools(origin) {
-      conversation = createAssistantConversation(sim, { signingSecret, origin });
+      const server = serverAt(origin, world.workspaces.acme.id);
+      conversation = createAssistantConversation(sim, { signingSecret, server });
     },
     calls,
     called: (method, timeoutMs = 5000) => waitForCall(sim, method, timeoutMs),

@@ -45,8 +45,9 @@ export interface BotOptions {
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket' } = options;
+  const assistant = transport === 'http' && options.env?.['PUBLIC_URL'] !== undefined;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({ ...readManifest(), ...(options.host ? { host: options.host } : {}) }),
+    startSlack({ ...readManifest({ assistant }), ...(options.host ? { host: options.host } : {}) }),
     startCdn({
       zones: options.zones ?? 25,
       zoneMembers: options.zoneMembers ?? 'all',

@@ -26,7 +26,7 @@ export const slackSays = {
 export async function startStubApp(
   slack: SlackSimulator,
   reply: (received: Received) => Reply | Promise<Reply> = () => ({}),
-): Promise<{ received: Received[]; close(): Promise<void> }> {
+): Promise<{ received: Received[]; origin: string; close(): Promise<void> }> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     void (async () => {
@@ -49,9 +49,11 @@ export async function startStubApp(
     })();
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  slack.deliverTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}/slack/events`);
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  slack.deliverTo(`${origin}/slack/events`);
   return {
     received,
+    origin,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -24,25 +24,21 @@ test('each person of two organisations gets their own, by the installation there
   const { acme, beta, corp } = bot.slack.workspaces;
   const [one, two] = corp.workspaces.map(({ id }) => id);
   const people = [
-    { user: alice, team: acme.id, enterprise: undefined },
+    { user: alice, team: acme.id },
     // An installation of the whole organisation: the call names the workspace, and the organisation beside it.
-    { user: frank, team: one ?? '', enterprise: corp.id },
+    { user: frank, team: one ?? '' },
   ];
-  for (const { user, team, enterprise } of people) {
+  for (const { user, team } of people) {
     await connect(bot, user, channelIn(team), bot.cdn.key, team);
     const admin = bot.slack.as(user, channelIn(team), team);
     await saveSettings(admin, { assistant: 'reading' });
-    const own = bot.slack.assistant(user, {
-      origin,
-      teamId: team,
-      ...(enterprise ? { enterpriseId: enterprise } : {}),
-    });
+    const own = bot.slack.assistant(user, { origin, teamId: team });
     expect(await own.call('list_zones')).toMatchObject({ isError: false });
     await own.close();
   }
   // The same organisation without a key, and a workspace that has no installation.
   const others = [
-    bot.slack.assistant(grace, { origin, teamId: two ?? '', enterpriseId: corp.id }),
+    bot.slack.assistant(grace, { origin, teamId: two ?? '' }),
     bot.slack.assistant(alice, { origin, teamId: beta.id }),
   ];
   const told = await Promise.all(others.map((one) => one.call('list_zones')));
