@@ -1,5 +1,6 @@
 import type { Drift } from '../api/http/request.ts';
 import type { Log } from '../telemetry/log.ts';
+import { listSome } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
 
 /** Upper bound of the names stored for one operation and kind: the service chooses them. */
@@ -46,7 +47,7 @@ export function createDriftWatch(options: {
       const check = 'cdn answers';
       const differing = [...found].flatMap(([operation, names]) =>
         kinds.flatMap((kind) =>
-          names[kind].size === 0 ? [] : [`${operation}: ${words[kind]}: ${listNames(names[kind])}`],
+          names[kind].size === 0 ? [] : [`${operation}: ${words[kind]}: ${listSome([...names[kind]], 10)}`],
         ),
       );
       if (differing.length === 0) return { check, state: 'ok', says: 'as specified so far' };
@@ -69,9 +70,4 @@ function namesOf(all: Map<string, Names>, operation: string): Names {
 /** True if the name is new, and stored. */
 function addName(names: Set<string>, name: string): boolean {
   return !names.has(name) && names.size < mostNames && names.add(name).has(name);
-}
-
-function listNames(names: ReadonlySet<string>): string {
-  const [shown, more] = [[...names].slice(0, 10).join(', '), names.size - 10];
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }

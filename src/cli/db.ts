@@ -7,7 +7,7 @@ import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
-import { formatInteger, pluralize } from '../views/blocks/format.ts';
+import { countOf, formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
 import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
 
@@ -58,7 +58,7 @@ async function importFrom(file: string, config: StoreConfig, { log, print }: Ter
 
 function describe({ tables, rows, schema, made, engine, bot }: Moved): string {
   const source = engine === 'embedded' ? 'an embedded database' : 'PostgreSQL';
-  return `${formatInteger(rows)} rows of ${tables} tables (${source}, ${schema}, version ${bot}, as of ${made})`;
+  return `${formatCount(rows, 'row')} of ${formatCount(tables, 'table')} (${source}, ${schema}, version ${bot}, as of ${made})`;
 }
 
 async function checkAudit({ db }: Database, print: Terminal['print']): Promise<boolean> {
@@ -90,9 +90,7 @@ async function checkSealed(
   const { rows, unopened } = await findUnopened(db, createSealer(read.keyring), sealedTables);
   if (unopened.length === 0) print(`The keyring opens every sealed row: ${formatInteger(rows)}.`);
   else {
-    print(
-      `The keyring does NOT open ${formatInteger(unopened.length)} of ${formatInteger(rows)} sealed rows.`,
-    );
+    print(`The keyring does NOT open ${countOf(unopened.length, rows, 'sealed row')}.`);
     print(
       'Put the keyring there that the other database had; npm run keys -- status shows which keys they need.',
     );

@@ -6,7 +6,7 @@ import { UserError } from '../errors.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
-import { formatInteger, pluralize } from '../views/blocks/format.ts';
+import { formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
 import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
 
@@ -78,7 +78,7 @@ function describe(counts: ReadonlyMap<string, number>): string {
   const rows = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const keys = counts.get('linked_keys') ?? 0;
   const records = counts.get('audit_records') ?? 0;
-  return `${pluralize(rows, 'row')} in ${pluralize(counts.size, 'table')}: ${pluralize(keys, 'linked key')}, ${pluralize(records, 'audit record')}`;
+  return `${pluralize(rows, 'row')} in ${formatCount(counts.size, 'table')}: ${pluralize(keys, 'linked key')}, ${pluralize(records, 'audit record')}`;
 }
 
 async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, number>> {

@@ -7,6 +7,7 @@ import { UserError } from '../errors.ts';
 import { cleanName, looksLikeId, mixesAlphabets } from '../lib/names.ts';
 import { hasSecret } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
+import { formatCount } from '../views/blocks/format.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/names.ts';
 import { type Command, type Context, defineForm, type Feature, type Picker } from './define.ts';
@@ -72,7 +73,7 @@ const fields = z
       })
       .transform(cleanName)
       .refine((name) => name.length <= views.maxNameLength, {
-        error: `A name has at most ${views.maxNameLength} characters.`,
+        error: `A name has at most ${formatCount(views.maxNameLength, 'character')}.`,
       })
       .refine((name) => !looksLikeId(name), { error: looksLikeIdError })
       .refine((name) => !mixesAlphabets(name), {

@@ -2,7 +2,7 @@ import type { ApiKey } from '../api/api-keys.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import type { Attachment, Message } from './blocks/blocks.ts';
 import { button } from './blocks/buttons.ts';
-import { formatInteger, formatMoment, pluralize } from './blocks/format.ts';
+import { agree, andMore, formatInteger, formatMoment, pluralize } from './blocks/format.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
 interface ApiKeyList {
@@ -36,7 +36,7 @@ export function renderApiKeys({ keys: all, skipped, asOf, refresh }: ApiKeyList)
     actions: [button('Refresh', 'api-keys:refresh', refresh)],
     notes: [
       skipped > 0 &&
-        `:warning: ${pluralize(skipped, 'key')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`,
+        `:warning: ${pluralize(skipped, 'key')} could not be read and ${agree(skipped, 'is', 'are')} left out`,
       'the CDN reports no owner, date or last use',
       `as of ${formatMoment(asOf)}`,
     ],
@@ -55,7 +55,7 @@ function describeRoles(roles: ApiKey['roles']): string {
   if (roles.length === 0) return 'no roles';
   const more = roles.length - mostRoles;
   const shown = roles.slice(0, mostRoles).map((role) => escapeMrkdwn(role.trim(), 40) || '(empty)');
-  return join([shown.join(', '), more > 0 && `and ${formatInteger(more)} more`], ' ');
+  return join([shown.join(', '), andMore(more)], ' ');
 }
 
 function createFile(keys: readonly ApiKey[]): Attachment {

@@ -5,7 +5,7 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatInteger, formatMoment, formatNumber, formatShortMoments, pluralize } from './blocks/format.ts';
+import { formatCount, formatMoment, formatNumber, formatShortMoments, pluralize } from './blocks/format.ts';
 import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { renderTable } from './blocks/table.ts';
@@ -56,7 +56,7 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
       points.length > 1 &&
         (hasValues
           ? button('Chart', 'apps:refresh:chart', id)
-          : button(`All ${formatInteger(points.length)} values`, 'apps:values', id)),
+          : button(`All ${formatCount(points.length, 'value')}`, 'apps:values', id)),
       commandButton(name === undefined ? 'Give it a name' : 'Rename', `name app ${id}`, 1),
       commandButton('Another app', 'app'),
       panelButton(panel, 'app', id),

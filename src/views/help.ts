@@ -3,7 +3,7 @@ import type { Decision, Right } from '../auth/policy/policy.ts';
 import { version } from '../lib/version.ts';
 import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { commandButton, connectButton, selectOf } from './blocks/buttons.ts';
-import { pluralize } from './blocks/format.ts';
+import { countOf, pluralize } from './blocks/format.ts';
 import {
   capitalize,
   escapeMarkup,
@@ -111,8 +111,7 @@ export function renderTask(asked: string, found: readonly JudgedCommand[]): Mess
 /** Every command: those that the reader may run, and under each reason those that they may not. */
 export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   const refused = all.filter(({ decision }) => !decision.allowed);
-  const counted = `*${all.length - refused.length} of ${all.length} commands*`;
-  const text = `You can run ${refused.length === 0 ? `all ${all.length} commands` : counted}.`;
+  const text = `You can run *${countOf(all.length - refused.length, all.length, 'command')}*.`;
   const byReason = Map.groupBy(refused, ({ decision }) => describeRight(decision));
   return message(unbold(text), [
     section([text, listNames(all.filter(({ decision }) => decision.allowed))]),

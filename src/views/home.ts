@@ -3,7 +3,7 @@ import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
-import { formatMoment, pluralize } from './blocks/format.ts';
+import { agree, formatMoment, pluralize } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { replaceNativeBlocks } from './blocks/native.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
@@ -28,7 +28,7 @@ export function renderState(counts: {
   const facts = [
     incidents > 0 && `:red_circle: *${pluralize(incidents, 'incident')} open*`,
     attention > 0 &&
-      `:warning: *${pluralize(attention, 'zone')}* ${attention === 1 ? 'needs' : 'need'} attention`,
+      `:warning: *${pluralize(attention, 'zone')}* ${agree(attention, 'needs', 'need')} attention`,
     underWay > 0 && `${pluralize(underWay, 'export')} under way`,
   ];
   const look =

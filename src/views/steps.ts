@@ -1,6 +1,6 @@
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import type { Failure } from './blocks/failure.ts';
-import { formatInteger, pluralize } from './blocks/format.ts';
+import { agree, countOf, formatInteger, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
 import { describeOutcome, nameInPlainText, type ShownOperation } from './operations/describe.ts';
 import { createClock, describePeriod } from './origin-errors/period.ts';
@@ -32,12 +32,9 @@ export function describeAttention(
 ) {
   const unread =
     skipped > 0 &&
-    `${pluralize(skipped, 'zone')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`;
-  const needs = zones.length === 1 ? 'needs' : 'need';
-  const found =
-    zones.length === 0
-      ? `None of ${pluralize(all, 'zone')} needs attention.`
-      : `${formatInteger(zones.length)} of ${pluralize(all, 'zone')} ${needs} attention.`;
+    `${pluralize(skipped, 'zone')} could not be read and ${agree(skipped, 'is', 'are')} left out.`;
+  const needs = agree(zones.length || 1, 'needs', 'need');
+  const found = `${countOf(zones.length, all, 'zone').replace(/^0/u, 'None')} ${needs} attention.`;
   const lines = zones.map((zone) => `${plainText(zone.name, 80)} (${zone.id}): ${describeNeeds(zone)}`);
   return {
     count: zones.length,

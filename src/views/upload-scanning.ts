@@ -5,7 +5,7 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
 import { button, commandButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatInteger, formatMoment, formatShortDay, pluralize } from './blocks/format.ts';
+import { formatCount, formatInteger, formatMoment, formatShortDay, pluralize } from './blocks/format.ts';
 import { modal, searchSelect } from './blocks/inputs.ts';
 import { formatCell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
@@ -79,13 +79,11 @@ export function renderScanningForm(): ModalView {
 function describeTotals(metrics: UploadScanningMetrics): string {
   const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
   return [
-    blocked === undefined
-      ? 'blocked requests not reported'
-      : `${formatInteger(blocked)} ${blocked === 1 ? 'request' : 'requests'} blocked`,
+    blocked === undefined ? 'blocked requests not reported' : `${formatCount(blocked, 'request')} blocked`,
     logged === undefined ? 'logged requests not reported' : `${formatInteger(logged)} logged`,
     scanned === undefined
       ? 'scanned files not reported'
-      : `${formatInteger(scanned)} ${scanned === 1 ? 'file' : 'files'} scanned in 28 days`,
+      : `${formatCount(scanned, 'file')} scanned in 28 days`,
   ].join(', ');
 }
 
@@ -101,7 +99,7 @@ function describeWorstDay(days: readonly ScanDay[]): string {
 /** Days that say nothing of blocked requests are missing in the sums. */
 function describeUnreported(days: readonly ScanDay[]): string | undefined {
   const unreported = days.filter(({ blockedRequests }) => blockedRequests === undefined).length;
-  return unreported > 0 ? `blocked requests of ${pluralize(unreported, 'day')} not reported` : undefined;
+  return unreported > 0 ? `blocked requests of ${formatCount(unreported, 'day')} not reported` : undefined;
 }
 
 /** A key that is no day is shown as reported: guessing could swap day and month. */

@@ -2,7 +2,7 @@ import { type Installations, NotInstalledError } from '../../auth/installations.
 import { SealError } from '../../auth/keys/sealing.ts';
 import { Secret } from '../../secrets/secret.ts';
 import type { Database } from '../../store/database.ts';
-import { formatInteger } from '../../views/blocks/format.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import { findChannels } from './stores.ts';
@@ -51,7 +51,7 @@ async function findInstalled(options: Options): Promise<Workspaces> {
     count === 0
       ? 'the app is not installed in any workspace yet'
       : left > 0
-        ? `${formatInteger(left)} more workspaces are not looked at: name one with --team`
+        ? `${formatCount(left, 'more workspace is', 'more workspaces are')} not checked: name one with --team`
         : undefined;
   const { found, workspaces } = collect(await Promise.all(newest.map(({ tenant }) => open(tenant))));
   return {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import type { ExportRequest } from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
@@ -233,8 +234,9 @@ export function readFilter(field: string, op: string, typed: string): EventLogFi
       .replaceAll(/ *,?[ \n]*\n */gu, ', '),
   );
   if (typeof value === 'string') return value;
-  if (value.length > mostValues) return `at most ${mostValues} values`;
-  if (value.some((one) => one.length > longestValue)) return `a value has at most ${longestValue} characters`;
+  if (value.length > mostValues) return `at most ${formatCount(mostValues, 'value')}`;
+  if (value.some((one) => one.length > longestValue))
+    return `a value has at most ${formatCount(longestValue, 'character')}`;
   if (op === 'cidr') {
     if (field !== 'ip') return `cidr works with ip only, not with ${field}`;
     const wrong = value.find((one) => !isNetwork(one));

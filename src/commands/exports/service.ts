@@ -6,6 +6,7 @@ import type { Posted } from '../../outbox/slack-port.ts';
 import { takeLock } from '../../store/database.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import type { ExportRequest, ExportSummary } from '../../views/exports/exports.ts';
 import { countOverdueFiles } from './retention.ts';
 import { putExportMessage } from './run.ts';
@@ -178,7 +179,7 @@ function assertRoom(open: readonly ExportRow[], request: string, channel: string
   }
   if (open.length < mostUnderWay) return;
   throw new UserError(
-    `You have ${mostUnderWay} exports under way, and that is the most at once.`,
+    `You have ${formatCount(mostUnderWay, 'export')} under way, the most at once.`,
     'Wait for one, or cancel one: `/cdn export list`.',
   );
 }

@@ -1,5 +1,6 @@
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
@@ -61,7 +62,7 @@ export async function deny(
 ): Promise<Answer> {
   const said = reason === undefined ? undefined : toStorable(reason).trim();
   if (said === '' || (said?.length ?? 0) > longestReason)
-    throw new Error(`a denial has a reason of 1 to ${longestReason} characters`);
+    throw new Error(`a denial has a reason of at most ${formatCount(longestReason, 'character')}`);
   return withDecisionLock(ledger, id, approver, context, async (locked) => {
     const obstacle = await findObstacle(locked, 'deny', context);
     if (obstacle) return obstacle;

@@ -5,7 +5,7 @@ import { assertKnown, computeQuorum, findApproverCandidates } from '../../auth/p
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
-import { pluralize } from '../../views/blocks/format.ts';
+import { formatCount, pluralize } from '../../views/blocks/format.ts';
 import type { ApprovalNeeds } from '../../views/operations/describe.ts';
 import type { Context } from '../define.ts';
 import { longestReason } from './decide.ts';
@@ -17,7 +17,7 @@ import { findOperation } from './queries.ts';
 /** A required reason, as the ledger keeps it. */
 export function reasonField(missing: string) {
   const error = { error: missing };
-  const tooLong = { error: `At most ${longestReason} characters.` };
+  const tooLong = { error: `At most ${formatCount(longestReason, 'character')}.` };
   return z.string(error).trim().min(1, error).max(longestReason, tooLong);
 }
 
@@ -33,7 +33,7 @@ export async function findApprovalNeeds(
     const there =
       able.length === 0
         ? 'nobody else is an approver'
-        : `only ${pluralize(able.length, 'other person', 'other people')} can give one`;
+        : `only ${formatCount(able.length, 'other person', 'other people')} can give one`;
     throw new UserError(
       `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,
       'An admin names approvers in `/cdn settings`. Requesters never approve their own requests.',

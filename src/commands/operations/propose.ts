@@ -4,6 +4,7 @@ import { UserError } from '../../errors.ts';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { takeLock } from '../../store/database.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
 import { countApprovals, findKind, type OperationRow } from './kinds/kind.ts';
@@ -88,12 +89,12 @@ export function proposeByAssistant(
     if (same) return same;
     if (waiting.length >= mostByAssistant.waiting)
       throw new UserError(
-        `${mostByAssistant.waiting} requests of this person by assistants wait already.`,
+        `${formatCount(mostByAssistant.waiting, 'request')} of this person by assistants wait already.`,
         'Decide or cancel one of them: `/cdn approvals`.',
       );
     if (asked.length >= mostByAssistant.aDay)
       throw new UserError(
-        `Assistants asked for ${mostByAssistant.aDay} changes in this person’s name within a day.`,
+        `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
         'The person can ask for more themselves.',
       );
     return storeProposal(tx, proposal);

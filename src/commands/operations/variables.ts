@@ -7,7 +7,7 @@ import { UserError } from '../../errors.ts';
 import { Secret } from '../../secrets/secret.ts';
 import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { addFailure } from '../../views/blocks/failure.ts';
-import { formatInteger } from '../../views/blocks/format.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { renderProposed, renderUndoOffer } from '../../views/operations/answers.ts';
 import {
   describeOutcome,
@@ -95,7 +95,7 @@ const required = z
 const valueField = (max: number) =>
   z
     .string()
-    .max(max, `At most ${formatInteger(max)} characters here.`)
+    .max(max, `At most ${formatCount(max, 'character')} here.`)
     .optional();
 
 const curlyQuotes =

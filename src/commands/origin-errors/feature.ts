@@ -5,7 +5,7 @@ import { dayMs, hourMs } from '../../lib/time.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { pluralize } from '../../views/blocks/format.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import {
   pictureNames,
@@ -253,11 +253,11 @@ export function toPeriod(typed: TypedPeriod, { now, instead }: PeriodClock, zone
   // The day on which clocks are put back is longer.
   if (isTooLong || to - from > maxDays * dayMs + hourMs)
     throw new UserError(
-      `Origin errors can be read for ${maxDays} days at once, not for ${pluralize(Math.ceil((to - from) / dayMs), 'day')}.`,
-      `Type \`last ${maxDays} days\`, or one day.`,
+      `Origin errors can be read for ${formatCount(maxDays, 'day')} at once, not for ${formatCount(Math.ceil((to - from) / dayMs), 'day')}.`,
+      `Type \`last ${formatCount(maxDays, 'day')}\`, or one day.`,
       zone === ''
         ? undefined
-        : [`last ${maxDays} days`, 'yesterday'].flatMap((one) => instead?.(one, zone) ?? []),
+        : [`last ${formatCount(maxDays, 'day')}`, 'yesterday'].flatMap((one) => instead?.(one, zone) ?? []),
     );
   if (utcDays) return wholeDays(utcDays);
   if (last !== undefined) return rollBack(last, now);
@@ -294,7 +294,7 @@ export function readFilters(words: Pick<Words, 'list' | 'pairs'>): Filters {
   }
   if (writeFilters(found).length <= maxFilters) return found;
   throw new UserError(
-    `These filters are longer than the ${maxFilters} characters that a button of the answer can hold.`,
+    `These filters are too long: a button of the answer holds ${formatCount(maxFilters, 'character')}.`,
     'Type fewer, or the beginning of a path: `path:/img/*`.',
   );
 }

@@ -5,6 +5,7 @@ import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { type FormResult, type Message, message, section } from '../../views/blocks/blocks.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
 import { type FormNotes, renderNotYet, reportSkeleton } from '../../views/reports/form.ts';
@@ -230,7 +231,7 @@ function createVerbs(kind: ReportKind) {
     const restored = report?.deletedAt ? await reports.restore(report, person) : report;
     if (restored) return views.renderRestored(restored, now());
     throw new UserError(
-      `The ${kind} ${formatCode(id, 20)} is gone. Deletions can be undone for ${undoMinutes} minutes.`,
+      `The ${kind} ${formatCode(id, 20)} is gone. Deletions can be undone for ${formatCount(undoMinutes, 'minute')}.`,
       `Create a new one: \`/cdn ${kind} new\``,
     );
   }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { say } from '../../views/blocks/blocks.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderProposed, renderStepRequest, type StepRequest } from '../../views/operations/answers.ts';
 import { describeUnconfirmed } from '../../views/steps.ts';
@@ -58,7 +59,7 @@ export const deletionStep = defineStep({
     const asked = { ...ids.data, run, reason: `${origin}${reason}` };
     if (asked.reason.length > longestReason)
       throw new UserError(
-        `The reason is too long: at most ${longestReason - origin.length} characters.`,
+        `The reason is too long: at most ${formatCount(longestReason - origin.length, 'character')}.`,
         'Whoever builds the workflow can shorten it.',
       );
     const preview = await loadPreview(asked, context);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../errors.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
+import { countOf, formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
 import { type Overview, renderOverview } from '../../views/origin-errors/overview.ts';
@@ -128,7 +129,9 @@ async function answerOne(typed: string, question: Question, view: View, context:
     warnings: [
       ...unread.map(({ day }) => `The log of ${day} could not be read: there may be more errors.`),
       ...incomplete.map((day) => `The CDN has more errors of ${day} than it gave.`),
-      ...(undated > 0 ? [`${undated} more errors have no readable time.`] : []),
+      ...(undated > 0
+        ? [`${formatCount(undated, 'more error has', 'more errors have')} no readable time.`]
+        : []),
     ],
     shown: shown.length,
     total: kinds.length,
@@ -177,8 +180,8 @@ async function answerAll(question: Question, view: View, context: Context): Prom
     summary: message.text,
     asOf: found.takenAt,
     warnings: [
-      ...(notChecked > 0 ? [`${notChecked} of ${found.of} zones were not checked.`] : []),
-      ...(found.unread.length > 0 ? [`${found.unread.length} zones could not be read.`] : []),
+      ...(notChecked > 0 ? [`Not checked: ${countOf(notChecked, found.of, 'zone')}.`] : []),
+      ...(found.unread.length > 0 ? [`${formatCount(found.unread.length, 'zone')} could not be read.`] : []),
     ],
     shown: shown.length,
     total: failing.length,

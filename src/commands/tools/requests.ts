@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
+import { formatCount, formatInteger } from '../../views/blocks/format.ts';
 import {
   describeOutcome,
   describeState,
@@ -58,7 +59,7 @@ export const listMyRequests = defineTool({
       summary:
         requests.length === 0
           ? 'Nothing was asked for yet.'
-          : `${requests.length} requests, ${waiting} of them wait to be decided.`,
+          : `${formatCount(requests.length, 'request')}, ${formatInteger(waiting)} waiting for a decision.`,
       asOf: now(),
       shown: requests.length,
       total: requests.length,

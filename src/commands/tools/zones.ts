@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
+import { formatCount, pluralize } from '../../views/blocks/format.ts';
 import { renderNoZones, renderZoneList } from '../../views/zones/list.ts';
 import { listEverything, listParts } from '../../views/zones/parts.ts';
 import { type ZoneQuery, zoneFilters, zoneSorts } from '../../views/zones/query.ts';
@@ -99,7 +100,12 @@ const listZones = defineTool({
     return {
       summary: message.text,
       asOf: takenAt,
-      warnings: skipped > 0 ? [`${skipped} zones could not be read and are left out.`] : [],
+      warnings:
+        skipped > 0
+          ? [
+              `${formatCount(skipped, 'zone could not be read and is', 'zones could not be read and are')} left out.`,
+            ]
+          : [],
       shown: shown.length,
       total: zones.length,
       data: { zones: shown.map(toData) },
@@ -170,7 +176,7 @@ const getScript = defineTool({
       summary:
         total === 0
           ? `No zone that this key sees runs script ${id}.`
-          : `${runsOn.length} zones run script ${id}, ${middlewareOf.length} use it as middleware.`,
+          : `${pluralize(runsOn.length, 'zone runs', 'zones run')} the script ${id}, ${pluralize(middlewareOf.length, 'zone uses', 'zones use')} it as middleware.`,
       asOf: takenAt,
       shown: (edge?.length ?? 0) + (middleware?.length ?? 0),
       total,

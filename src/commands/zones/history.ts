@@ -15,6 +15,7 @@ import { UserError } from '../../errors.ts';
 import { canonicalJson, type Json, parseJson } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Db, Trx } from '../../store/schema.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 
 export interface StoredChange extends SettingChange {
   /** Rises with every change of a person: readers keep it as a cursor. */
@@ -239,7 +240,7 @@ async function readList(
   });
   if (!ids && seen.size > mostZones)
     throw new UserError(
-      `Your key sees more than ${mostZones.toLocaleString('en-US')} zones: settings are compared for chosen ones.`,
+      `Your key sees more than ${formatCount(mostZones, 'zone')}: name those whose settings to compare.`,
       'Choose zones: `/cdn changes shop` looks at one.',
     );
   const isComplete = isWhole && skipped === 0 && search === undefined;

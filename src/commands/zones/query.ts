@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { attentionReasons, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import {
   type Carried,
@@ -67,7 +68,7 @@ function readCarried(name: Carried, typed: string): string {
 function checkLength(typed: string): string {
   if (typed.length <= maxSearchLength) return typed;
   throw new UserError(
-    `This search has ${typed.length} characters, more than any zone's name.`,
+    `This search has ${formatCount(typed.length, 'character')}, more than any zone’s name.`,
     'Type a part of a name or hostname.',
   );
 }

@@ -10,6 +10,7 @@ import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
 import { say } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { formatCount, formatDuration } from '../../views/blocks/format.ts';
 import { escapeMarkup } from '../../views/blocks/text.ts';
 import {
   defuse,
@@ -141,7 +142,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
     const wait = calls.take(key) ?? requests.look(key);
     if (wait !== undefined)
       return fail(
-        `Too many calls: at most ${callsAMinute} a minute, and ${requestsAnHour} requests to the CDN an hour. Call again in ${wait} s.`,
+        `Too many calls: at most ${callsAMinute} a minute, and ${formatCount(requestsAnHour, 'request')} to the CDN an hour. Call again in ${formatDuration(wait * 1000)}.`,
       );
     const closed = refuseBySwitch(await policies.current(tenantId(person)), tool);
     if (closed) return fail(closed);

@@ -5,6 +5,7 @@ import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
 import { context, limits, type Message } from '../../views/blocks/blocks.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { truncate } from '../../views/blocks/text.ts';
 import { shownInConversation } from '../../views/conversation.ts';
 import { findSharedWords } from '../../views/share.ts';
@@ -243,7 +244,7 @@ export function withFiles(
     async send(message, as) {
       const { files = [] } = message;
       if (files.length === 0) return responder.send(message, as);
-      const coming = files.length === 1 ? 'The file comes' : `${files.length} files come`;
+      const coming = files.length === 1 ? 'The file comes' : `${formatCount(files.length, 'file')} come`;
       const announced = addNote(message, `:arrow_down: ${coming} to you as a direct message from this app.`);
       let isDone = true;
       try {

@@ -38,10 +38,36 @@ export function formatSpan(from: Date, to: Date): string {
   return `${day} ${begin} to ${lastDay === day ? '' : `${lastDay} `}${end} UTC`;
 }
 
-/** `3 zones`, `1 zone`, `no zones`. */
-export function pluralize(number: number, one: string, many = `${one}s`): string {
-  if (number === 0) return `no ${many}`;
-  return `${formatInteger(number)} ${number === 1 ? one : many}`;
+/** Begins a sentence: `3 zones`, `1 zone`, `no zones`, `zones not reported`. Behind "of" or "than": `formatCount`. */
+export function pluralize(count: number | undefined, one: string, many = `${one}s`): string {
+  if (count === undefined) return `${many} not reported`;
+  return count === 0 ? `no ${many}` : formatCount(count, one, many);
+}
+
+/** A count behind another word: `more than 0 zones`, `of 1 zone`, `in 1,000 zones`. */
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${formatInteger(count)} ${agree(count, one, many)}`;
+}
+
+/** `3 of 240 zones`, `0 of 240 zones`, `1 of 1 zone`. */
+export function countOf(some: number, all: number, one: string, many?: string): string {
+  return `${formatInteger(some)} of ${formatCount(all, one, many)}`;
+}
+
+/** The form of a verb or noun that agrees with a count: `agree(2, 'is', 'are')`. */
+export function agree<Word>(count: number, one: Word, many: Word): Word {
+  return count === 1 ? one : many;
+}
+
+/** `and 3 more`, `and 1 more zone`; empty where nothing more is. */
+export function andMore(count: number, one = '', many = one && `${one}s`): string {
+  return count > 0 ? `and ${formatInteger(count)} more ${agree(count, one, many)}`.trimEnd() : '';
+}
+
+/** `de, at and 12 more` */
+export function listSome(names: readonly string[], most: number, one?: string, many?: string): string {
+  const more = andMore(names.length - most, one, many);
+  return `${names.slice(0, most).join(', ')}${more && ` ${more}`}`;
 }
 
 const units = [
@@ -53,14 +79,26 @@ const units = [
 /** `45 seconds`, `10 minutes`, `1 hour 30 minutes`, `2 days`: the largest unit, and the next one if there is a rest. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
-  if (seconds < 100 && seconds % 60 !== 0) return pluralize(seconds, 'second');
+  if (seconds < 100 && seconds % 60 !== 0) return formatCount(seconds, 'second');
   const minutes = Math.ceil(seconds / 60);
   const largest = units.findIndex(([, size]) => minutes >= size);
   const parts = units.slice(largest, largest + 2).map(([unit, size], nth) => {
     const count = Math.floor((nth === 0 ? minutes : minutes % (units[largest]?.[1] ?? 1)) / size);
-    return count > 0 ? pluralize(count, unit) : '';
+    return count > 0 ? formatCount(count, unit) : '';
   });
   return parts.filter(Boolean).join(' ');
+}
+
+/** Behind "the last", "each" or "every": `hour`, `90 minutes`, `24 hours`, `7 days`. */
+export function formatPeriod(minutes: number): string {
+  const [unit, size] =
+    minutes % 1440 === 0 && minutes > 1440
+      ? (['day', 1440] as const)
+      : minutes % 60 === 0
+        ? (['hour', 60] as const)
+        : (['minute', 1] as const);
+  if (unit === 'minute' && minutes > 100) return formatDuration(minutes * 60_000);
+  return minutes === size ? unit : formatCount(minutes / size, unit);
 }
 
 /** A number without a unit, to two decimals. */

@@ -1,7 +1,7 @@
 import type { Option } from '@slack/types';
 import { limits } from './blocks.ts';
 import type { Failure } from './failure.ts';
-import { formatInteger } from './format.ts';
+import { andMore, formatInteger } from './format.ts';
 import { option } from './inputs.ts';
 import { plainText, stripMarkup, wrapText } from './text.ts';
 
@@ -30,7 +30,7 @@ export function menu(hits: readonly Option[], notes: MenuNotes): Option[] {
   // One line says how many options did not fit.
   const left = hits.length + more > room ? hits.length + more - (room - 1) : 0;
   const shown = left > 0 ? hits.slice(0, room - 1) : hits;
-  const missing = left > 0 ? [`… and ${formatInteger(left)} more: keep typing`] : [];
+  const missing = left > 0 ? [`… ${andMore(left)}: keep typing`] : [];
   return [...shown, ...createNotes([...missing, ...failed]), ...own];
 }
 

@@ -1,6 +1,6 @@
 import type { DataTableBlock, KnownBlock, SectionBlock } from '@slack/types';
 import { type ChartBlock, compact, type MessageBlock, section } from './blocks.ts';
-import { formatInteger, formatMoment, formatNumber } from './format.ts';
+import { andMore, formatMoment, formatNumber } from './format.ts';
 import { escapeMarkup, escapeMrkdwn, join, type Maybe, truncateLines } from './text.ts';
 
 /** Blocks that some surfaces and workspaces refuse. */
@@ -69,7 +69,7 @@ function writeTable({ rows: [, ...rows] }: DataTableBlock): SectionBlock {
     const [name = '', ...facts] = cells.map(writeCell);
     return join([name && `*${name}*`, ...facts], ' · ');
   });
-  return section(truncateLines([...lines, left > 0 && `and ${formatInteger(left)} more`], 2900) || '–');
+  return section(truncateLines([...lines, andMore(left)], 2900) || '–');
 }
 
 function writeCell(cell: DataTableBlock['rows'][number][number]): string {

@@ -1,4 +1,4 @@
-import { formatInteger } from './format.ts';
+import { andMore } from './format.ts';
 
 /** What a condition may leave out: `late && …`. */
 export type Maybe<Part> = Part | false | '' | 0 | undefined;
@@ -91,8 +91,8 @@ export function truncateLines(all: readonly Maybe<string>[], length: number, joi
     const line = truncateMarkup(whole, Math.min(1000, length));
     const longer = index === 0 ? line : `${text}${joint}${line}`;
     const left = lines.length - index;
-    const reserve = left > 1 ? `${joint}and ${formatInteger(left)} more`.length : 0;
-    if (longer.length + reserve > length) return `${text}${text ? joint : ''}and ${formatInteger(left)} more`;
+    const reserve = left > 1 ? `${joint}${andMore(left)}`.length : 0;
+    if (longer.length + reserve > length) return `${text}${text ? joint : ''}${andMore(left)}`;
     text = longer;
   }
   return text;

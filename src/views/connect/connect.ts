@@ -12,7 +12,7 @@ import {
   section,
 } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
+import { formatCount, formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
 import { formatCode, truncateLines } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
@@ -66,7 +66,7 @@ export function renderPageOffer(offer: {
     ),
     actions(open),
     context(
-      `The link works once, for ${pluralize(minutes, 'minute')}. Don’t share it: a key entered there acts in your name.`,
+      `The link works once, for ${formatCount(minutes, 'minute')}. Don’t share it: a key entered there acts in your name.`,
     ),
   ]);
   return { ...shown, carries: ['link-token'] };

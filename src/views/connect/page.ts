@@ -1,4 +1,4 @@
-import { pluralize } from '../blocks/format.ts';
+import { formatCount } from '../blocks/format.ts';
 import type { Connected, KeyProblem } from './connect.ts';
 
 export function renderKeyForm(page: {
@@ -28,7 +28,7 @@ ${problem ? renderNote('bad', problem) : ''}
 <p class="hint" id="hint">Copy it from ${panel}. It replaces the key you connected before.</p>
 <button type="submit">Connect</button>
 </form>
-<p class="soft">This page works once, for ${pluralize(Math.max(1, page.minutesLeft), 'more minute')}.</p>`,
+<p class="soft">This page works once, for ${formatCount(Math.max(1, page.minutesLeft), 'more minute')}.</p>`,
   );
 }
 

@@ -13,9 +13,12 @@ import { button, commandButton } from '../blocks/buttons.ts';
 import { renderChart } from '../blocks/chart.ts';
 import { type Failure, renderFailure } from '../blocks/failure.ts';
 import {
+  agree,
   formatBytes,
+  formatCount,
   formatDuration,
   formatInteger,
+  formatPeriod,
   formatShortMoments,
   formatSpan,
   formatUtc,
@@ -241,7 +244,7 @@ export function renderDone(
     context([
       `For <@${one.userId}>`,
       (query !== '' || filters.length > 0) && describeFilters(query, filters),
-      files === 1 ? `the file is ${where}` : `the ${files} files are ${where}`,
+      files === 1 ? `the file is ${where}` : `the ${formatCount(files, 'file')} are ${where}`,
     ]),
   ]);
 }
@@ -426,9 +429,9 @@ function describeFigures({ broken, untimed, top }: EventFigures, rows: number): 
   return [
     untimed > 0 &&
       untimed < rows &&
-      `${pluralize(untimed, 'event')} ${untimed === 1 ? 'has' : 'have'} no readable time and ${untimed === 1 ? 'is' : 'are'} not in the chart.`,
+      `${pluralize(untimed, 'event has', 'events have')} no readable time and ${agree(untimed, 'is', 'are')} not in the chart.`,
     broken > 0 &&
-      `:warning: ${pluralize(broken, 'row')} ${broken === 1 ? 'does' : 'do'} not have as many cells as the header.`,
+      `:warning: ${pluralize(broken, 'row does', 'rows do')} not have as many cells as the header.`,
     ...Object.entries(subjectWords).flatMap(([subject, word]) =>
       describeTop(subject as EventSubject, word, top[subject as EventSubject]),
     ),
@@ -471,13 +474,8 @@ export function renderEventChart({ bars, worstHour }: EventBars, rows: number): 
   return renderChart({
     kind: 'bar',
     title,
-    unit: `Events each ${nameBucket(bars.minutes)}, UTC`,
+    unit: `Events each ${formatPeriod(bars.minutes)}, UTC`,
     labels,
     series,
   });
-}
-
-function nameBucket(minutes: number): string {
-  if (minutes < 60) return minutes === 30 ? 'half hour' : `${minutes} minutes`;
-  return minutes === 60 ? 'hour' : formatDuration(minutes * minuteMs);
 }

@@ -1,7 +1,7 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton, selectOf } from '../blocks/buttons.ts';
-import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { andMore, countOf, formatCount, formatMoment, pluralize } from '../blocks/format.ts';
 import {
   capitalize,
   escapeMrkdwn,
@@ -96,15 +96,12 @@ export function renderAffected(operation: ShownOperation): Message {
   const { what, consequences } = operation.words;
   const { zones = [], zonesTotal = 0 } = consequences.zones ?? {};
   const lines = zones.map(({ name, hostnames, hostnamesTotal }) => {
-    const more = hostnamesTotal - hostnames.length;
-    const hosts = join(
-      [...hostnames.map((host) => escapeMrkdwn(host)), more > 0 && `and ${formatInteger(more)} more`],
-      ', ',
-    );
+    const more = andMore(hostnamesTotal - hostnames.length);
+    const hosts = join([...hostnames.map((host) => escapeMrkdwn(host)), more], ', ');
     return `*${escapeMrkdwn(name) || 'unnamed'}*: ${hosts || 'no hostname'}`;
   });
   const text = `*${countDependents(operation)}:* ${what}`;
-  const others = zonesTotal > zones.length ? `The first ${formatInteger(zones.length)} zones · ` : '';
+  const others = zonesTotal > zones.length ? `The first ${formatCount(zones.length, 'zone')} · ` : '';
   return message(unbold(text), [
     section(text),
     lines.length > 0 && section(truncateLines(lines, 2800)),
@@ -114,7 +111,7 @@ export function renderAffected(operation: ShownOperation): Message {
 
 function countDependents({ words }: ShownOperation): string {
   const total = words.consequences.zones?.zonesTotal ?? 0;
-  return `${capitalize(pluralize(total, 'zone'))} ${total === 1 ? 'depends' : 'depend'} on it`;
+  return `${capitalize(pluralize(total, 'zone depends', 'zones depend'))} on it`;
 }
 
 function affectedButton({ id, words }: ShownOperation): Maybe<Button> {
@@ -191,10 +188,9 @@ function renderProgress(operation: ShownOperation, approvers: readonly string[] 
   if (waitsForRequester(operation)) return `*${renderState(operation)}* · until ${formatMoment(expiresAt)}`;
   if (state === 'proposed') {
     const able = approvers.filter((approver) => !given.includes(approver));
-    const noun = approvalsNeeded === 1 ? 'approval' : 'approvals';
     return join(
       [
-        `:hourglass_flowing_sand: *${describeCount(operation)} ${noun}*${given.length > 0 ? ` by ${mention(given)}` : ''}`,
+        `:hourglass_flowing_sand: *${countOf(given.length, approvalsNeeded, 'approval')}*${given.length > 0 ? ` by ${mention(given)}` : ''}`,
         `until ${formatMoment(expiresAt)}`,
         able.length > 0 && `${mention(able)} can approve`,
       ],
@@ -253,7 +249,7 @@ export function renderApprovalList(
 }
 
 function countWaiting(waiting: readonly unknown[]): string {
-  return `${capitalize(pluralize(waiting.length, 'request'))} ${waiting.length === 1 ? 'waits' : 'wait'} for your approval`;
+  return `${capitalize(pluralize(waiting.length, 'request waits', 'requests wait'))} for your approval`;
 }
 
 function renderChoice(operation: ShownOperation): Button[] {
@@ -266,7 +262,7 @@ function renderChoice(operation: ShownOperation): Button[] {
 
 /** For the Home tab: what waits for the person, and how many of their own requests are open. */
 export function renderHomeSection(waiting: readonly ShownOperation[], open: number): KnownBlock[] {
-  const yours = open > 0 && `${pluralize(open, 'request')} of yours ${open === 1 ? 'is' : 'are'} open`;
+  const yours = open > 0 && `${pluralize(open, 'request of yours is', 'requests of yours are')} open`;
   return [
     section(
       join([waiting.length > 0 && `*${countWaiting(waiting)}*`, yours], ' · '),
@@ -287,6 +283,6 @@ function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): K
       actions(...decisionButtons(operation, isListed)),
     ];
   });
-  const more = waiting.length - mostListed;
-  return more > 0 ? [...blocks, context(`and ${more} more: see the approval channel`)] : blocks;
+  const more = andMore(waiting.length - mostListed);
+  return more ? [...blocks, context(`${more}: see the approval channel`)] : blocks;
 }

@@ -4,7 +4,7 @@ import { minuteMs } from '../../lib/time.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { describeFields } from '../blocks/failure.ts';
-import { formatBytes, formatDuration, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
+import { agree, andMore, formatBytes, formatDuration, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
 
@@ -93,9 +93,8 @@ function describeZones(
 ): string {
   if (zonesTotal === 0) return `No zone that the requester sees ${one} ${what}.`;
   const names = zones.slice(0, mostNamed).map(({ name }) => `*${escapeMrkdwn(name, 60) || 'unnamed'}*`);
-  const more = zonesTotal - names.length;
-  const others = more > 0 ? ` and ${formatInteger(more)} more` : '';
-  return `*${pluralize(zonesTotal, 'zone')}* ${zonesTotal === 1 ? one : many} ${what}: ${names.join(', ')}${others}`;
+  const named = join([names.join(', '), andMore(zonesTotal - names.length)], ' ');
+  return `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)} ${what}: ${named}`;
 }
 
 /** A sign and a few words: never the colour alone. */

@@ -2,7 +2,7 @@ import type { KnownBlock, ModalView } from '@slack/types';
 import type { VolumeShown } from '../../api/zones/summary.ts';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { formatInteger } from '../blocks/format.ts';
+import { formatCount } from '../blocks/format.ts';
 import { input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, truncate } from '../blocks/text.ts';
 import {
@@ -152,7 +152,7 @@ export function renderVariableForm(
       ...valueInput,
     }),
     textInput('moreValue', 'The rest of a long value', {
-      hint: `Put right behind the first ${formatInteger(valueLengths.first)} characters.`,
+      hint: `Added directly after the first ${formatCount(valueLengths.first, 'character')}.`,
       maxLength: valueLengths.rest,
       ...valueInput,
     }),

@@ -5,7 +5,16 @@ import type { Message, MessageBlock } from '../blocks/blocks.ts';
 import { actions, section } from '../blocks/blocks.ts';
 import { commandButton, selectOf } from '../blocks/buttons.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
-import { formatInteger, formatShortDay, pluralize } from '../blocks/format.ts';
+import {
+  agree,
+  countOf,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatPeriod,
+  formatShortDay,
+  pluralize,
+} from '../blocks/format.ts';
 import { modal, textInput } from '../blocks/inputs.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import {
@@ -19,7 +28,7 @@ import {
 } from '../blocks/text.ts';
 import { shareFileButton } from '../share.ts';
 import { showButton } from '../zones/rows.ts';
-import { type Clock, chooseParts, createClock, describeMinutes, describePeriod } from './period.ts';
+import { type Clock, chooseParts, createClock, describePeriod } from './period.ts';
 import {
   describeFilters,
   fileButton,
@@ -119,13 +128,9 @@ function describeCause(report: Report, clock: Clock): string {
   const code = errorCode === '' ? formatKind(main) : `${formatCode(errorCode, 60)} ${statusCode}`;
   const what = words === '' ? code : `${words} (${code})`;
   const share =
-    count === total
-      ? total === 1
-        ? ''
-        : `all ${formatInteger(total)}`
-      : `${formatInteger(count)} of ${formatInteger(total)} errors`;
+    count === total ? (total === 1 ? '' : `all ${formatInteger(total)}`) : countOf(count, total, 'error');
   const since =
-    first === undefined ? '' : `${total === 1 ? 'at' : 'since'} ${clock.moment(first, findLastDay(report))}`;
+    first === undefined ? '' : `${agree(total, 'at', 'since')} ${clock.moment(first, findLastDay(report))}`;
   return join([what, join([share, since], ', ')], ': ');
 }
 
@@ -134,8 +139,8 @@ function describeChange(report: Report, clock: Clock): string {
   const { change, counts } = report;
   const start = findStart(counts);
   if (!change || start === undefined) return '';
-  const minutes = Math.round((start - change.at) / minuteMs);
-  const ago = minutes < 1 ? 'just' : describeMinutes(minutes).replace(/^(?=hour$|minute$)/u, 'a ');
+  const ms = start - change.at;
+  const ago = ms < minuteMs ? 'just' : formatDuration(Math.round(ms / minuteMs) * minuteMs);
   return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error (${clock.moment(change.at, findLastDay(report))})`;
 }
 
@@ -155,7 +160,7 @@ function describeWorstHour(report: Report, clock: Clock): string {
     ],
     ' ',
   );
-  return `worst ${describeMinutes(minutes)} ${part}: ${formatInteger(highest)}`;
+  return `worst ${formatPeriod(minutes)} ${part}: ${formatInteger(highest)}`;
 }
 
 /** `day before 240`, `hour before at least 12` */
@@ -171,12 +176,12 @@ function renderWarnings(report: Report): Maybe<string>[] {
   const odd = [
     skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read`,
     repeated > 0 &&
-      `${pluralize(repeated, 'entry', 'entries')} came twice and ${repeated === 1 ? 'is' : 'are'} counted once`,
+      `${pluralize(repeated, 'entry', 'entries')} came twice and ${agree(repeated, 'is', 'are')} counted once`,
   ];
   return [
     counts.total === 0 && describeValues(report),
     undated > 0 &&
-      `:warning: ${pluralize(undated, 'error')} without a time that can be read: nobody knows whether ${undated === 1 ? 'it is' : 'they are'} of this time.`,
+      `:warning: ${pluralize(undated, 'error')} without a readable time, so ${agree(undated, 'it', 'they')} may be of another time.`,
     describeNew(report),
     before &&
       before.total === undefined &&
@@ -347,16 +352,9 @@ function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Cloc
     if (end > now) return `${label}–now`;
     return size === 2 && length === hourMs && !withDays ? `${label}–${clock.hour(end)}` : label;
   });
-  const unit =
-    length < hourMs
-      ? `each ${(size * length) / minuteMs} minutes`
-      : size === 1
-        ? 'an hour'
-        : size === 24
-          ? 'a day'
-          : `each ${size} hours`;
+  const unit = `Errors each ${size === 24 ? 'day' : formatPeriod((size * length) / minuteMs)}`;
   const series = [{ name: 'Errors', values: sums }];
-  return renderChart({ kind: 'bar', title, unit: `Errors ${unit}`, labels, series });
+  return renderChart({ kind: 'bar', title, unit, labels, series });
 }
 
 const title = 'Origin errors';
@@ -369,7 +367,7 @@ export function renderLinkLoading(host?: string): ModalView {
 
 export function renderLinkChoice(hosts: readonly string[]): ModalView {
   return modal({ title }, [
-    section(`This message links to ${pluralize(hosts.length, 'host')}. Which one’s origin errors?`),
+    section(`This message links to ${formatCount(hosts.length, 'host')}. Which one’s origin errors?`),
     actions(...hosts.map((host, index) => commandButton(plainText(host, 75), `errors ${host}`, index))),
   ]);
 }

@@ -2,7 +2,7 @@ import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, say } from '../blocks/blocks.ts';
 import { selectOf } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
-import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, countOf, formatCount, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { type SharedFile, shareFileButton } from '../share.ts';
@@ -111,7 +111,7 @@ export function renderReading(overview: Overview, view: OverviewView): Message {
   const done = zones.length + unread.length;
   if (done === 0) {
     const when = describePeriod(overview.period, view.today, createClock(view.timeZone));
-    return say(`Reading the origin errors ${when} of ${pluralize(asked, 'zone')}…`);
+    return say(`Reading the origin errors ${when} of ${formatCount(asked, 'zone')}…`);
   }
   const [sentence = ''] = describeOverview(overview, view);
   return say(`${unbold(sentence)} so far, ${formatInteger(asked - done)} still to read…`);
@@ -135,7 +135,7 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
   const where = most && failing.length > 1 && `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
   const doubts = [
     undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
-    asked < of && `*${formatInteger(of - asked)} of ${pluralize(of, 'zone')} not checked*`,
+    asked < of && `*${countOf(of - asked, of, 'zone')} not checked*`,
   ];
   const recents = zones.flatMap(({ recent }) => recent ?? []);
   if (recents.length === 0) {
@@ -147,9 +147,9 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
   // Entries without a time may be of the last hour.
   const fail =
     now.length === 0 && undated > 0
-      ? `*Which of ${pluralize(zones.length, 'zone')} fail now is unknown*`
-      : `*${countZones(now.length, zones.length)} ${now.length < 2 ? 'fails' : 'fail'} now*`;
-  const inZones = total > 0 ? ` in ${pluralize(failing.length, 'zone')}` : '';
+      ? `*Which of ${formatCount(zones.length, 'zone')} fail now is unknown*`
+      : `*${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
+  const inZones = total > 0 ? ` in ${formatCount(failing.length, 'zone')}` : '';
   return [
     join([fail + filtered, last, ...doubts], ' · '),
     join([errors && `${capitalize(errors)} ${when}${inZones}`, where], ' · '),
@@ -158,7 +158,7 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
 
 /** `3 of 25 zones`, `None of 25 zones` */
 function countZones(some: number, of: number): string {
-  return `${some === 0 ? 'None' : formatInteger(some)} of ${pluralize(of, 'zone')}`;
+  return countOf(some, of, 'zone').replace(/^0/u, 'None');
 }
 
 function sum(numbers: readonly number[]): number {
@@ -196,9 +196,8 @@ function renderWarnings({ zones, unread }: Overview): Maybe<string>[] {
         600,
         ', ',
       );
-      const [which, are] =
-        failed.length === 1 ? [names, 'is'] : [`${pluralize(failed.length, 'zone')} (${names})`, 'are'];
-      return `:warning: ${which} could not be read and ${are} left out: ${message}${describeReference(failed[0]?.why)}`;
+      const which = failed.length === 1 ? names : `${pluralize(failed.length, 'zone')} (${names})`;
+      return `:warning: ${which} could not be read and ${agree(failed.length, 'is', 'are')} left out: ${message}${describeReference(failed[0]?.why)}`;
     }),
     part.length > 0 && warnOfMore(truncateLines(part, 600, ', ')),
   ];

@@ -1,6 +1,6 @@
 import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
-import { formatShortDay } from '../blocks/format.ts';
+import { formatCount, formatPeriod, formatShortDay } from '../blocks/format.ts';
 
 /** The time that is asked about, from one whole minute to another, in epoch ms. */
 export interface Period {
@@ -49,7 +49,7 @@ export function findBefore(period: Period, now: Date): (Period & { readonly name
   // A day on which clocks are put back is longer.
   if (length > dayMs + hourMs) return undefined;
   if (isOpen || end < to) return { from: from - dayMs, to: end - dayMs, name: 'same time the day before' };
-  const name = length < dayMs - hourMs || last ? describeMinutes(length / minuteMs) : 'day';
+  const name = length < dayMs - hourMs || last ? formatPeriod(length / minuteMs) : 'day';
   return { from: from - length, to: from, name: `${name} before`, isWholeDays };
 }
 
@@ -94,7 +94,7 @@ export function createClock(zone = 'UTC') {
 export function describePeriod(period: Period, today: string, clock: Clock): string {
   const { from, to, last, isOpen, isWholeDays } = period;
   if (isWholeDays) return describeDays(daysOf(period), today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
-  if (last !== undefined) return `in the last ${describeMinutes(last)}`;
+  if (last !== undefined) return `in the last ${formatPeriod(last)}`;
   const [begin, end] = [clock.time(from), clock.time(to)];
   if (begin === '00:00' && (isOpen || end === '00:00')) return describeLocalDays(period, today, clock);
   const [day, lastDay] = [from, to].map((at) => writeDay(at, today, clock));
@@ -115,7 +115,8 @@ function describeLocalDays({ from, to, isOpen }: Period, today: string, clock: C
 /** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
 function describeDays({ first, count }: DayRange, today: string): string {
   const last = shiftDay(first, count - 1);
-  if (count > 1) return last === today ? `in the last ${count} days` : `from ${first} to ${last}`;
+  if (count > 1)
+    return last === today ? `in the last ${formatCount(count, 'day')}` : `from ${first} to ${last}`;
   return nameDay(first, today) ?? `on ${first}`;
 }
 
@@ -128,14 +129,6 @@ function nameDay(day: string, today: string): string | undefined {
 function writeDay(at: number, today: string, clock: Clock): string {
   const year = clock.date(at).slice(0, 4);
   return year === today.slice(0, 4) ? clock.day(at) : `${clock.day(at)} ${year}`;
-}
-
-/** `hour`, `24 hours`, `90 minutes`, `2.5 hours`, `3 days` */
-export function describeMinutes(minutes: number): string {
-  if (minutes === 60) return 'hour';
-  if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / (24 * 60)} days`;
-  if (minutes >= 120) return `${Number((minutes / 60).toFixed(minutes < 600 ? 1 : 0))} hours`;
-  return minutes === 1 ? 'minute' : `${minutes} minutes`;
 }
 
 /** The period as it can be typed: the same for every reader, at any later time. */

@@ -2,7 +2,7 @@ import type { Group, OriginErrorCounts } from '../../api/origin-errors/counts.ts
 import type { FilterKind } from '../../api/origin-errors/filters.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, formatMoment, pluralize } from '../blocks/format.ts';
 import { capitalize, escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 import type { SharedFile } from '../share.ts';
 import { createClock, daysOf, describePeriod, writeForFile } from './period.ts';
@@ -111,7 +111,7 @@ export function renderFile(shown: {
   const notes = [
     incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
     skipped > 0 &&
-      `${pluralize(skipped, 'entry', 'entries')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out.`,
+      `${pluralize(skipped, 'entry', 'entries')} could not be read and ${agree(skipped, 'is', 'are')} left out.`,
     `As of ${formatMoment(asOf)}, ${describeOrder(unsorted, daysOf(period).count)}. Times are UTC; query values are left out.`,
   ];
   const zoneName = plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_');

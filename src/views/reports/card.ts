@@ -9,7 +9,7 @@ import {
 } from '../../commands/reports/model.ts';
 import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton, overflow } from '../blocks/buttons.ts';
-import { pluralize } from '../blocks/format.ts';
+import { formatCount, pluralize } from '../blocks/format.ts';
 import { formResult } from '../blocks/inputs.ts';
 import { capitalize, formatCode, type Maybe } from '../blocks/text.ts';
 import { describeNextRuns, describeSchedule, formatRunTime } from './digests/schedule.ts';
@@ -158,7 +158,11 @@ export function renderTakenOverOnly(report: Report): Message {
 
 export function renderDeleted(report: Report, minutes: number): Message {
   const undo = actions(verbButton('Undo', report));
-  return say(`${nameReport(report)} is deleted.`, undo, context(`You can undo this for ${minutes} minutes.`));
+  return say(
+    `${nameReport(report)} is deleted.`,
+    undo,
+    context(`You can undo this for ${formatCount(minutes, 'minute')}.`),
+  );
 }
 
 export function renderRestored(report: Report, now: Date): Message {
@@ -192,8 +196,7 @@ export function renderReinstalled(
 
 export function renderResumedAll(reports: readonly Report[]): Message {
   const { kind } = reports[0] as Report;
-  const verb = reports.length === 1 ? 'runs' : 'run';
-  const text = `${pluralize(reports.length, kind)} of yours ${verb} again.`;
+  const text = `${pluralize(reports.length, `${kind} of yours runs`, `${kind}s of yours run`)} again.`;
   return message(text, [section(`*${text}*`), ...renderRows(reports), actions(allButton(kind))]);
 }
 

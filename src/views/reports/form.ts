@@ -11,7 +11,7 @@ import type { AlertSubject, DigestOrder } from '../../commands/reports/model.ts'
 import { minuteMs } from '../../lib/time.ts';
 import { actions, context, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { formatDuration, formatInteger } from '../blocks/format.ts';
+import { andMore, formatDuration, formatInteger, formatPeriod } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
@@ -147,7 +147,7 @@ export function renderDigestForm(values: Values, notes: FormNotes, next: string)
 export const repeatChoices: readonly number[] = [1, 2, 3, 4, 6, 8, 12];
 
 const repeats = repeatChoices.map((hours) =>
-  option(hours === 1 ? 'Every hour until midnight' : `Every ${hours} hours until midnight`, String(hours)),
+  option(`Every ${formatPeriod(hours * 60)} until midnight`, String(hours)),
 );
 
 function dayOptions(): PlainTextOption[] {
@@ -304,6 +304,6 @@ export function renderTried({ parts, evidence }: Observation<unknown>, subject: 
   return renderOnTop('Try it now', 'alerts:tried', [
     section([found, ...listParts(parts)]),
     lines.length > 0 && section(lines),
-    context([capitalize(describeSubject(subject)), more > 0 && `and ${formatInteger(more)} more`]),
+    context([capitalize(describeSubject(subject)), andMore(more)]),
   ]);
 }

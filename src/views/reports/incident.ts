@@ -13,7 +13,15 @@ import {
 } from '../blocks/blocks.ts';
 import { button, commandButton, overflow, selectOf } from '../blocks/buttons.ts';
 import { renderChart } from '../blocks/chart.ts';
-import { formatDuration, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import {
+  andMore,
+  countOf,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatMoment,
+  pluralize,
+} from '../blocks/format.ts';
 import { renderTable } from '../blocks/table.ts';
 import {
   capitalize,
@@ -198,7 +206,7 @@ function namesOf(parts: readonly Part[], count = parts.length): string {
 function listNames(names: readonly string[], most = 3, count = names.length): string {
   const shown = names.slice(0, most).map((name) => escapeMrkdwn(name, 60));
   const more = count - shown.length;
-  return `${shown.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more` : ''}`;
+  return `${join([shown.join(', '), andMore(more)], ' ')}`;
 }
 
 export function listParts(parts: readonly Part[], most = mostLines, count = parts.length): string[] {
@@ -206,7 +214,7 @@ export function listParts(parts: readonly Part[], most = mostLines, count = part
     .slice(0, most)
     .map(({ name, text }) => `• *${escapeMrkdwn(name, 60)}*: ${escapeMrkdwn(text, 200)}`);
   const more = count - lines.length;
-  return more > 0 ? [...lines, `and ${formatInteger(more)} more`] : lines;
+  return more > 0 ? [...lines, andMore(more)] : lines;
 }
 
 /** For an incident whose alert was deleted or now checks something else: nobody knows when it is over. */
@@ -404,7 +412,7 @@ function describeDecision(
   const what =
     firing === 1 && first
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
-      : `${formatInteger(firing)} of ${isCut ? 'the nearest ' : ''}${formatInteger(judged)} over the threshold`;
+      : `${countOf(firing, judged, isCut ? 'nearest value' : 'value')} over the threshold`;
   if (isEvent && firing === 0) return ':white_check_mark: *Nothing happened* since the check before.';
   if (firing > 0 && open) return `:rotating_light: *Firing since ${at(open.openedAt)}*: ${what}.`;
   if (firing > 0) {
@@ -412,7 +420,7 @@ function describeDecision(
     return `:warning: *${what}*: ${pluralize(checks, 'check')} so far, it fires after ${damping.open[0]}.`;
   }
   if (open)
-    return `:large_yellow_circle: *Not firing at the last check*: resolves after ${pluralize(damping.close, 'clean check')}.`;
+    return `:large_yellow_circle: *Not firing at the last check*: resolves after ${formatCount(damping.close, 'clean check')}.`;
   const most = isCut ? 'the nearest to the threshold are below' : `${pluralize(judged, 'value')} checked`;
   return `:white_check_mark: *OK*: ${most}.`;
 }
@@ -424,8 +432,8 @@ function describeDamping({ damping: { open, close }, isEvent }: Condition<string
   const fires =
     firing === 1
       ? 'at once'
-      : `after ${firing} ${firing === of ? 'checks in a row' : `of ${of} checks`} over the threshold`;
-  return `fires ${fires}, resolves after ${pluralize(close, 'clean check')}`;
+      : `after ${firing === of ? `${formatCount(of, 'check')} in a row` : countOf(firing, of, 'check')} over the threshold`;
+  return `fires ${fires}, resolves after ${formatCount(close, 'clean check')}`;
 }
 
 /** `Mon 23 Nov 10:05: resolved after 23 min: shop · 1,204 errors` */

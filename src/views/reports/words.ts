@@ -1,7 +1,7 @@
 import { type BudgetState, requestsPerHour } from '../../commands/reports/accounts/budget.ts';
 import { findCondition } from '../../commands/reports/alerts/conditions/list.ts';
 import type { AlertSubject, PauseReason, Report } from '../../commands/reports/model.ts';
-import { formatInteger, formatUtc } from '../blocks/format.ts';
+import { andMore, countOf, formatInteger, formatPeriod, formatUtc } from '../blocks/format.ts';
 import { escapeMrkdwn, join } from '../blocks/text.ts';
 
 /** Why a digest or alert is paused, in mrkdwn. */
@@ -46,7 +46,7 @@ export function formatReaders(channel: string, owner: string): string {
 
 /** `12 of 1,200 background requests used until 11:00 UTC` */
 export function describeBudget({ used, limit, resetsAt }: BudgetState): string {
-  const requests = `${formatInteger(used)} of ${formatInteger(limit)} background requests used`;
+  const requests = `${countOf(used, limit, 'background request')} used`;
   return `${requests} until ${formatUtc(resetsAt).slice(11)}`;
 }
 
@@ -69,8 +69,7 @@ export function nameTargets(
     const name = called[id] ?? (id.includes('.') ? id : `${one.replace(/ or .*/u, '')} ${id}`);
     return escapeMrkdwn(name, 60);
   });
-  const more = ids.length - names.length;
-  return `${names.join(', ')}${more > 0 ? ` and ${formatInteger(more)} more ${more === 1 ? one : many}` : ''}`;
+  return join([names.join(', '), andMore(ids.length - names.length, one, many)], ' ');
 }
 
 const dayNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
@@ -97,9 +96,7 @@ export function describeCondition(subject: AlertSubject): string {
 }
 
 export function describeEvery(minutes: number): string {
-  if (minutes === 24 * 60) return 'every day';
-  if (minutes % 60 !== 0) return `every ${minutes} minutes`;
-  return minutes === 60 ? 'every hour' : `every ${minutes / 60} hours`;
+  return minutes === 24 * 60 ? 'every day' : `every ${formatPeriod(minutes)}`;
 }
 
 export function describeHours({ hours, timeZone }: Pick<AlertSubject, 'hours' | 'timeZone'>): string {

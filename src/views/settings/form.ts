@@ -4,7 +4,7 @@ import { assistantModes, channelCap, type Policy } from '../../auth/policy/polic
 import { actions, context, plain, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
+import { andMore, formatCount, formatMoment, pluralize } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
@@ -91,7 +91,7 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
     channels: `Limited: ${listChannels(Object.keys(caps), 'none')} · Answers go to ${listChannels(postChannels, 'any channel')}`,
     keeping: [
       `Exports go to ${listChannels(exportChannels, 'any channel')}`,
-      exportKeepDays > 0 ? `files deleted after ${pluralize(exportKeepDays, 'day')}` : 'files stay',
+      exportKeepDays > 0 ? `files deleted after ${formatCount(exportKeepDays, 'day')}` : 'files stay',
     ].join(' · '),
     assistant: `Slack’s assistant: ${assistantLabels[policy.assistant ?? 'off']}`,
   };
@@ -215,7 +215,7 @@ export function renderGroupOptions(
   if (found.length === 0)
     return [option(groups.length === 0 ? 'There are no user groups here' : 'No group is named so', 'note')];
   if (found.length <= 100) return found.map(groupOption);
-  const more = option(`… and ${found.length - 99} more: keep typing`, 'note');
+  const more = option(`… ${andMore(found.length - 99)}: keep typing`, 'note');
   return [...found.slice(0, 99).map(groupOption), more];
 }
 

@@ -5,7 +5,7 @@ import type { Right } from '../../auth/policy/policy.ts';
 import { actions, compact, context, type FormResult, type Message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation } from '../blocks/buttons.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
-import { formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, formatCount, formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult, modal } from '../blocks/inputs.ts';
 import { escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
 import { decisionButtons } from '../operations/approvals.ts';
@@ -181,7 +181,7 @@ function renderConsequences(found: Consequences): KnownBlock[] {
 function warnOfQuorum({ class: right, needed, approvers }: Quorum): string {
   const what = right === 'destroy' ? 'Deletions' : 'Changes';
   const there =
-    approvers === 0 ? 'nobody is an approver' : `there is only ${pluralize(approvers, 'approver')}`;
+    approvers === 0 ? 'nobody is an approver' : `there is only ${formatCount(approvers, 'approver')}`;
   return `:warning: *${what} need ${pluralize(needed, 'approval')}, but ${there}.* A request can then only expire.`;
 }
 
@@ -257,10 +257,9 @@ function describeCap(cap: Right): string {
 
 function describeEffect({ who, gains, loses }: Effect): string {
   const people = who.map((id) => `<@${id}>`);
-  const s = who.length === 1 ? 's' : '';
   const parts = [
-    gains.length > 0 && `gain${s} *${gains.join(', ')}*`,
-    loses.length > 0 && `lose${s} *${loses.join(', ')}*`,
+    gains.length > 0 && `${agree(who.length, 'gains', 'gain')} *${gains.join(', ')}*`,
+    loses.length > 0 && `${agree(who.length, 'loses', 'lose')} *${loses.join(', ')}*`,
   ];
   return `${truncateLines(people, 600, ', ')} ${join(parts, ', ')}`;
 }

@@ -1,6 +1,7 @@
 import type { KnownBlock } from '@slack/types';
 import type { Message, MessageBlock } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
+import { formatCount } from '../blocks/format.ts';
 import { isChart, isTable } from '../blocks/native.ts';
 import { stripMarkup } from '../blocks/text.ts';
 
@@ -59,7 +60,7 @@ export function writeFacts(facts: object): string {
       Array.isArray(value) ? value.slice(0, most) : value,
     );
     if (shorter.length <= longestAnswer)
-      return `${fixedSentence} Lists are cut to ${most} members.\n${shorter}`;
+      return `${fixedSentence} Lists are cut to ${formatCount(most, 'member')}.\n${shorter}`;
   }
   return fixedSentence;
 }

@@ -1,6 +1,6 @@
 import { actions, context, type Message, message, section } from '../blocks/blocks.ts';
 import { button, confirmation } from '../blocks/buttons.ts';
-import { formatShortDay, pluralize } from '../blocks/format.ts';
+import { formatCount, formatShortDay, pluralize } from '../blocks/format.ts';
 import { escapeMrkdwn, join, plainText } from '../blocks/text.ts';
 import { html, renderDocument } from '../connect/page.ts';
 
@@ -42,7 +42,7 @@ export function renderTokens(shown: {
         ),
       ),
       actions(make),
-      context(`The page works once, for ${pluralize(minutes, 'minute')}. All tokens end with your key.`),
+      context(`The page works once, for ${formatCount(minutes, 'minute')}. All tokens end with your key.`),
     ]),
     carries: ['link-token'],
   };

@@ -2,7 +2,15 @@ import type { SettingChange } from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import type { Message } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
-import { formatMoment, formatNumber, formatSpan, formatUtc, pluralize } from '../blocks/format.ts';
+import {
+  countOf,
+  formatCount,
+  formatMoment,
+  formatPeriod,
+  formatSpan,
+  formatUtc,
+  pluralize,
+} from '../blocks/format.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
@@ -46,7 +54,7 @@ export function renderChanges(shown: ShownChanges): Message {
   const { from, until } = shown;
   const words = describePeriod(period, from, until);
   const when = /^\d/u.test(period) && !until ? `in ${words}` : words;
-  const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : pluralize(look.zones, 'zone');
+  const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
   const share = ['changes', zone?.id, period.replace('_', ' ')].filter(Boolean).join(' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
   // What was before the baseline is not known.
@@ -64,7 +72,7 @@ export function renderChanges(shown: ShownChanges): Message {
     text: unbold(line),
     lines: [
       line,
-      someFirst && `Baseline taken of ${pluralize(look.first, 'more zone')}`,
+      someFirst && `Baseline taken of ${formatCount(look.first, 'more zone')}`,
       isShort && !isFirst && total > 0 && `Recorded since ${formatMoment(look.since)}`,
       isPartly && !isFirst && !zone && `Of some zones recorded since ${formatMoment(look.allSince)}`,
     ],
@@ -111,22 +119,19 @@ function labelPeriod(words: string): string {
   return words.replace('the last', 'Last');
 }
 
-const units: Readonly<Record<string, string>> = { m: 'minute', h: 'hour', d: 'day' };
+const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440 };
 
 /** `the last 7 days`, `since 20 Nov 10:00 UTC`, `20 Nov 10:00 to 11:00 UTC` */
 function describePeriod(period: string, from: Date, until?: Date): string {
   const [, count, unit = ''] = /^(\d+)([mhd])$/u.exec(period) ?? [];
-  if (count)
-    return `the last ${count === '1' ? '' : `${formatNumber(Number(count))} `}${units[unit]}${count === '1' ? '' : 's'}`;
+  if (count) return `the last ${formatPeriod(Number(count) * (minutesOf[unit] ?? 1))}`;
   return until ? formatSpan(from, until) : `since ${formatUtc(from)}`;
 }
 
 /** `3 of 240 zones`; of more changes than are shown, the zones of all are not known. */
 function countZones({ changes, total, look }: ShownChanges): string {
   const changed = new Set(changes.map(({ zoneId }) => zoneId)).size;
-  return changes.length < total
-    ? pluralize(look.zones, 'zone')
-    : `${formatNumber(changed)} of ${pluralize(look.zones, 'zone')}`;
+  return changes.length < total ? formatCount(look.zones, 'zone') : countOf(changed, look.zones, 'zone');
 }
 
 /** The zone with the most changes is looked at next. */

@@ -9,7 +9,7 @@ import {
 import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, picked } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
@@ -41,7 +41,7 @@ export function renderComparison({
   const line =
     differing.length === 0
       ? `${first} and ${second} have *the same settings*`
-      : `*${pluralize(differing.length, 'setting')}* ${differing.length === 1 ? 'differs' : 'differ'} between ${first} and ${second}, ${formatInteger(same)} are the same`;
+      : `*${pluralize(differing.length, 'setting')}* ${agree(differing.length, 'differs', 'differ')} between ${first} and ${second}, ${formatInteger(same)} are the same`;
   const ids = zones.map(({ id }) => id).join(' ');
   // Settings that neither zone has are left out of the whole table.
   const alike = rows.filter(({ isSame, values: [value] }) => isSame && value !== 'none');

@@ -3,7 +3,9 @@ import { renderAnswer } from '../blocks/answer.ts';
 import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';
 import {
+  agree,
   formatBytes,
+  formatCount,
   formatInteger,
   formatMoment,
   formatMoney,
@@ -46,9 +48,10 @@ export function renderZoneList(list: ZoneList): Message {
   const used = usedUnreported < totals.zones ? `${formatBytes(bytes)} this month` : 'bandwidth not reported';
   const charges =
     chargesUnreported < totals.zones ? `${formatRoundMoney(money)} so far` : 'charges not reported';
-  const needs = totals.attention === 1 ? 'needs' : 'need';
   const attention =
-    totals.attention === 0 ? 'none needs attention' : `${formatInteger(totals.attention)} ${needs} attention`;
+    totals.attention === 0
+      ? 'none needs attention'
+      : formatCount(totals.attention, 'needs attention', 'need attention');
   const value = encodeZoneQuery(query);
   return renderAnswer({
     text: `${count}${filter}: ${attention}, ${used}, ${charges}.`,
@@ -82,7 +85,7 @@ export function renderZoneList(list: ZoneList): Message {
       `as of ${formatMoment(takenAt)}`,
       describeUnreported(totals),
       skipped > 0 &&
-        `:warning: ${pluralize(skipped, 'zone')} could not be read and ${skipped === 1 ? 'is' : 'are'} left out`,
+        `:warning: ${pluralize(skipped, 'zone')} could not be read and ${agree(skipped, 'is', 'are')} left out`,
     ],
   });
 }
@@ -95,7 +98,7 @@ function describeUnreported({ zones, ...missing }: Totals): string {
     ['state', missing.stateUnreported],
   ] as const;
   const words = parts.flatMap(([what, count]) =>
-    count > 0 && (count < zones || what === 'state') ? [`${what} of ${pluralize(count, 'zone')}`] : [],
+    count > 0 && (count < zones || what === 'state') ? [`${what} of ${formatCount(count, 'zone')}`] : [],
   );
   return words.length === 0 ? '' : `not reported: ${words.join(', ')}`;
 }

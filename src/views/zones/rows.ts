@@ -2,7 +2,7 @@ import type { Button, ExternalSelect, ModalView, Option } from '@slack/types';
 import { type Attention, attentionReasons, isAtLimit, type ZoneSummary } from '../../api/zones/summary.ts';
 import { actions, type Message, message, plain, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
-import { formatBytes, formatInteger, formatPercent, pluralize } from '../blocks/format.ts';
+import { andMore, formatBytes, formatPercent, listSome, pluralize } from '../blocks/format.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, plainText } from '../blocks/text.ts';
 
@@ -27,13 +27,12 @@ export function describeNeeds(zone: ZoneSummary): string {
 
 /** `is *disabled* and at its limit`, `is active`: follows the zone's name. */
 export function describeCondition(zone: ZoneSummary): string {
-  const [hostname = '', ...others] = zone.hostnamesWithoutCertificate;
-  const more = others.length > 0 ? ` and ${formatInteger(others.length)} more` : '';
+  const without = zone.hostnamesWithoutCertificate.map((hostname) => formatCode(hostname, 60));
   const words: Record<Attention, string> = {
     suspended: '*suspended*',
     disabled: '*disabled*',
     'near-limit': isAtLimit(zone) ? 'at its limit' : `at ${describeShare(zone)} of its limit`,
-    'no-certificate': `without a certificate for ${formatCode(hostname, 60)}${more}`,
+    'no-certificate': `without a certificate for ${listSome(without, 1)}`,
   };
   const reasons = attentionReasons(zone).map((reason) => words[reason]);
   if (reasons.length > 0)
@@ -123,7 +122,7 @@ export function renderUnclearZone(
     ]);
   }
   const { words, zones } = found;
-  const text = `${pluralize(zones.length, 'zone')} match ${formatCode(words, 60)}. Which one?`;
+  const text = `${pluralize(zones.length, 'zone matches', 'zones match')} ${formatCode(words, 60)}. Which one?`;
   const more = zones.length - maxChoices;
   const all = commandButton('See all', `zones ${quoteWord(words.slice(0, 100))}`);
   return message(text, [
@@ -135,6 +134,6 @@ export function renderUnclearZone(
         command === 'zone' ? showButton(`${id} ${behind}`.trim()) : commandButton('Choose', writeCommand(id)),
       );
     }),
-    more > 0 && section(`and ${formatInteger(more)} more`, all),
+    more > 0 && section(andMore(more), all),
   ]);
 }

@@ -8,7 +8,7 @@ import {
   type Section,
   zoneMembers,
 } from '../../api/zones/members.ts';
-import { formatBytes, formatInteger, formatMoney, pluralize } from '../blocks/format.ts';
+import { formatBytes, formatInteger, formatMoney, listSome, pluralize } from '../blocks/format.ts';
 import { capitalize, join, truncate } from '../blocks/text.ts';
 
 const rows: ReadonlyMap<string, MemberRow> = new Map(zoneMembers.map((row: MemberRow) => [row[0], row]));
@@ -103,9 +103,10 @@ function readName(value: unknown): string {
 /** `de, at, ch and 12 more`; `none` if the list is empty. */
 export function joinList(values: readonly string[], most = 10): string {
   if (values.length === 0) return 'none';
-  const shown = values.slice(0, most).map((value) => truncate(value, 60) || '(empty)');
-  const more = values.length - shown.length;
-  return more > 0 ? `${shown.join(', ')} and ${formatInteger(more)} more` : shown.join(', ');
+  return listSome(
+    values.map((value) => truncate(value, 60) || '(empty)'),
+    most,
+  );
 }
 
 /** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */

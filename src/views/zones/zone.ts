@@ -3,7 +3,7 @@ import { isAtLimit, legacyTls, rankAttention, type ZoneSummary } from '../../api
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';
-import { formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
+import { andMore, formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';
@@ -118,11 +118,10 @@ function describePlace({ members, summary }: Zone): string {
   const { Hostnames: hostnames = [] } = members;
   const own = hostnames.filter((host) => !(host.IsSystemHostname || host.IsManagedHostname));
   const first = (own[0] ?? hostnames[0])?.Value;
-  const more = hostnames.length - 1;
   const { originUrl, storageZoneId, appId, edgeScriptId, middlewareScriptId, id } = summary;
   return join(
     [
-      first ? `${formatCode(first, 80)}${more > 0 ? ` and ${more} more` : ''}` : describeNoHostname(members),
+      first ? join([formatCode(first, 80), andMore(hostnames.length - 1)], ' ') : describeNoHostname(members),
       storageZoneId && `storage zone ${escapeMrkdwn(storageZoneId, 20)}`,
       appId && `app ${escapeMrkdwn(appId, 40)}`,
       !appId && originUrl && `from ${formatCode(originUrl, 80)}`,

@@ -68,7 +68,8 @@ describe.each([engines.embedded])('settings over time on $name', ({ createLocati
 
     test('the zone and the period are read together, or refused with the words that do', async () => {
       expect(await ask('changes shop forever')).toMatchSnapshot('no zone of that name');
-      expect(await ask('changes shop yesterday')).toMatchSnapshot('before the baseline');
+      const early = await ask('changes shop yesterday');
+      expect(early.replaceAll(/\b\d{1,2} [A-Z][a-z]{2}\b/gu, '<day>')).toMatchSnapshot('before the baseline');
       expect(await ask('changes since 2026-11-20 10:00')).toMatch(/^\d+ settings changed .* since/u);
       expect(await ask('changes 200d')).toMatchSnapshot('too long');
       expect(await ask('changes nowhere')).toMatchSnapshot('no zone');

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { formatDuration, pluralize } from '../../../src/views/blocks/format.ts';
+import {
+  andMore,
+  countOf,
+  formatCount,
+  formatDuration,
+  formatPeriod,
+  listSome,
+  pluralize,
+} from '../../../src/views/blocks/format.ts';
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
@@ -37,11 +45,56 @@ test('every duration up to a hundred days has at most two units, none of them ze
 });
 
 test.each([
-  [0, 'no zones'],
-  [1, '1 zone'],
-  [2, '2 zones'],
-  [1_000, '1,000 zones'],
-  [12_345, '12,345 zones'],
-])('%i zones are counted as %s', (count, text) => {
-  expect(pluralize(count, 'zone')).toBe(text);
+  [1, 'minute'],
+  [59, '59 minutes'],
+  [60, 'hour'],
+  [90, '90 minutes'],
+  [120, '2 hours'],
+  [150, '2 hours 30 minutes'],
+  [601, '10 hours 1 minute'],
+  [1440, '24 hours'],
+  [2880, '2 days'],
+  [10_080, '7 days'],
+])('%d minutes are the last %s', (minutes, words) => {
+  expect(formatPeriod(minutes)).toBe(words);
+});
+
+test.each([
+  [undefined, 'zones not reported', undefined],
+  [0, 'no zones', '0 zones'],
+  [1, '1 zone', '1 zone'],
+  [2, '2 zones', '2 zones'],
+  [999, '999 zones', '999 zones'],
+  [1_000, '1,000 zones', '1,000 zones'],
+  [12_345, '12,345 zones', '12,345 zones'],
+])('%s begins a sentence as "%s", and is "%s" behind another word', (count, subject, counted) => {
+  expect(pluralize(count, 'zone')).toBe(subject);
+  if (count !== undefined) expect(formatCount(count, 'zone')).toBe(counted);
+});
+
+test.each([
+  [0, 240, '0 of 240 zones'],
+  [1, 1, '1 of 1 zone'],
+  [3, 1_000, '3 of 1,000 zones'],
+  [0, 0, '0 of 0 zones'],
+])('%i of %i zones are counted as %s', (some, all, text) => {
+  expect(countOf(some, all, 'zone')).toBe(text);
+});
+
+test.each([
+  [-1, '', ''],
+  [0, '', ''],
+  [1, 'and 1 more', 'and 1 more zone'],
+  [1_000, 'and 1,000 more', 'and 1,000 more zones'],
+])('%i more than are listed end the list as "%s"', (count, plain, named) => {
+  expect([andMore(count), andMore(count, 'zone')]).toEqual([plain, named]);
+});
+
+test('a list names as many as it may and counts the rest', () => {
+  expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c', 'd']].map((names) => listSome(names, 2))).toEqual([
+    '',
+    'a',
+    'a, b',
+    'a, b and 2 more',
+  ]);
 });

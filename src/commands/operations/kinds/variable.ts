@@ -6,7 +6,7 @@ import { readShown } from '../../../api/zones/summary.ts';
 import { tenantId } from '../../../auth/identity.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
-import { formatInteger } from '../../../views/blocks/format.ts';
+import { formatCount, formatInteger } from '../../../views/blocks/format.ts';
 import { formatCode, join } from '../../../views/blocks/text.ts';
 import { describeScriptConsequences } from '../../../views/operations/describe.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
@@ -111,7 +111,7 @@ const safeBytes = 2_048;
 function describeValue(snapshot: Json): string {
   const bytes = isObject(snapshot) ? Number(snapshot['bytes'] ?? 0) : 0;
   return bytes > safeBytes
-    ? `a new value of ${formatInteger(bytes)} bytes (above ${formatInteger(safeBytes)} the CDN may refuse it)`
+    ? `a new value of ${formatCount(bytes, 'byte')} (above ${formatInteger(safeBytes)} the CDN may refuse it)`
     : 'a new value';
 }
 

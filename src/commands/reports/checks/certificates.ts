@@ -1,7 +1,7 @@
 import type { Certificate } from '../../../api/zones/certificates.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, toUtcDay } from '../../../lib/time.ts';
-import { pluralize } from '../../../views/blocks/format.ts';
+import { formatCount } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import type { Observation } from '../alerts/conditions/condition.ts';
 import {
@@ -34,7 +34,7 @@ export const endingCertificates = defineCondition({
   },
   leastEvery: 24 * 60,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold }) => `a certificate ends within ${pluralize(threshold, 'day')}`,
+  describe: ({ threshold }) => `a certificate ends within ${formatCount(threshold, 'day')}`,
   async read({ account, subject: { targets } }): Promise<CertificateFacts> {
     const { zones } = await account.pullZones.all();
     const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
@@ -64,7 +64,7 @@ export const endingCertificates = defineCondition({
         'The CDN reports no certificate of these zones whose end can be read.',
         'Choose other zones: edit the alert.',
       );
-    const wrongIf = `in ${pluralize(threshold, 'day')} or less`;
+    const wrongIf = `in ${formatCount(threshold, 'day')} or less`;
     const unreadable = certificates.filter(({ endsAt }) => !endsAt);
     const withOne = new Set(certificates.map(({ zoneId }) => zoneId));
     return {
@@ -92,5 +92,5 @@ function describeEnd(endsAt: Date, days: number): string {
   if (days < 0) return `ended on ${day}`;
   return days < 1
     ? `ends in less than a day, on ${day}`
-    : `ends in ${pluralize(Math.floor(days), 'day')}, on ${day}`;
+    : `ends in ${formatCount(Math.floor(days), 'day')}, on ${day}`;
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../../../api/http/errors.ts';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { mapConcurrently } from '../../../lib/concurrency.ts';
-import { formatInteger } from '../../../views/blocks/format.ts';
+import { formatCount } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import { BudgetSpent } from '../accounts/budget.ts';
 import type {
@@ -112,7 +112,7 @@ export function describeUnread(error: unknown): string | undefined {
 export function listMissing(missing: Iterable<string>, skipped: number): Evidence[] {
   return [
     ...[...missing].map((id) => toNote(`zone ${id}`, 'not in the account')),
-    ...(skipped > 0 ? [toNote(`${formatInteger(skipped)} zones`, 'not readable in the CDN’s list')] : []),
+    ...(skipped > 0 ? [toNote(formatCount(skipped, 'zone'), 'not readable in the CDN’s list')] : []),
   ];
 }
 

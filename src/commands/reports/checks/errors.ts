@@ -4,7 +4,16 @@ import { UserError } from '../../../errors.ts';
 import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import { renderChart, sumBuckets } from '../../../views/blocks/chart.ts';
-import { formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
+import {
+  countOf,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatNumber,
+  formatPeriod,
+  listSome,
+  pluralize,
+} from '../../../views/blocks/format.ts';
 import { renderTable } from '../../../views/blocks/table.ts';
 import { formatCode, truncate, truncateLines } from '../../../views/blocks/text.ts';
 import {
@@ -109,9 +118,8 @@ async function readLogs(
     return account.errors(id, since);
   });
   const rest = zones.length - chosen.length;
-  const limit = `not checked: an alert reads ${mostLogs} logs, those with errors lately first`;
-  const unread =
-    rest > 0 ? [toNote(`${formatInteger(rest)} of ${pluralize(zones.length, 'zone')}`, limit)] : [];
+  const limit = `not checked: an alert reads ${formatCount(mostLogs, 'log')}, those with errors lately first`;
+  const unread = rest > 0 ? [toNote(countOf(rest, zones.length, 'zone'), limit)] : [];
   return {
     read: read.map(({ item, value: counts }) => ({ ...item, counts })),
     failures,
@@ -144,12 +152,6 @@ function rank(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 
-/** `10 minutes`, `2 hours` */
-function formatWindow(minutes: number): string {
-  if (minutes % 60 !== 0) return pluralize(minutes, 'minute');
-  return minutes === 60 ? 'an hour' : `${formatInteger(minutes / 60)} hours`;
-}
-
 /**
  * The errors of zones in the minutes before now. `count`: `502 errors in 10 minutes`, with `at least` where not all are known;
  * `text` adds ` (mostly http_timeout)` where one code makes up half of them.
@@ -161,7 +163,7 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unkno
   for (const sum of sums) addCounts(codes, sum.codes);
   const total = sums.reduce((all, sum) => all + sum.total, 0);
   const least = isPartial || sums.some(({ partial }) => partial) ? 'at least ' : '';
-  const count = `${least}${pluralize(total, 'error')} in ${formatWindow(window)}`;
+  const count = `${least}${pluralize(total, 'error')} in ${formatDuration(window * minuteMs)}`;
   const [[code, most] = ['', 0]] = rank(codes);
   const isMostly = code !== '' && most * 2 >= total;
   return { from, total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
@@ -242,7 +244,7 @@ function judgeErrors(
     .map(([id, zones]) => {
       const isPartial = isByHost && unread.some(({ host }) => host === id);
       const { text, total } = sumWindow(zones, input, isPartial);
-      const is = zones.length > 1 ? `${text} of ${pluralize(zones.length, 'zone')}` : text;
+      const is = zones.length > 1 ? `${text} of ${formatCount(zones.length, 'zone')}` : text;
       return { id, zones, is, total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
     })
     .toSorted((a, b) => b.total - a.total);
@@ -279,7 +281,7 @@ function judgeErrors(
   };
 }
 
-const withoutTarget = `Empty = up to ${mostLogs} zones: those with errors lately, then the busiest.`;
+const withoutTarget = `Empty = up to ${formatCount(mostLogs, 'zone')}: those with errors lately, then the busiest.`;
 
 const ofLogs = {
   withoutTarget,
@@ -312,7 +314,7 @@ export const originErrors = defineCondition({
   target: 'zones',
   threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
   describe: ({ threshold, window }) =>
-    `more than ${pluralize(threshold, 'origin error')} in ${formatWindow(window)}`,
+    `more than ${formatCount(threshold, 'origin error')} in ${formatDuration(window * minuteMs)}`,
   judge: (facts: ErrorFacts, input: JudgeInput<RunMemory>) => judgeErrors(facts, input, 'together'),
   unit: 'Errors',
 });
@@ -329,7 +331,7 @@ export const hostErrors = defineCondition({
     hint: `Of all zones with that origin. ${withoutTarget}`,
   }),
   describe: ({ threshold, window }) =>
-    `more than ${pluralize(threshold, 'error')} of an origin host in ${formatWindow(window)}`,
+    `more than ${formatCount(threshold, 'error')} of an origin host in ${formatDuration(window * minuteMs)}`,
   async read({ account, subject }: LookInput<RunMemory>): Promise<ErrorFacts> {
     const wanted = new Set(subject.targets.map((host) => host.trim().toLowerCase()));
     const { zones: all, skipped } = await account.pullZones.all();
@@ -411,10 +413,9 @@ export const newCodes = defineCondition({
 
 function listCodes({ counts }: ReadZone): string {
   const codes = [...counts.noticed.keys()].filter((code) => code !== '' && code !== otherCodes);
-  const names = codes.slice(0, 5).map((code) => truncate(code, 30));
-  if (codes.length === 0) return 'no code';
-  const more = codes.length > 5 ? ` and ${codes.length - 5} more` : '';
-  return `${pluralize(codes.length, 'code')}: ${names.join(', ')}${more}`;
+  const names = codes.map((code) => truncate(code, 30));
+  const counted = pluralize(codes.length, 'code');
+  return codes.length === 0 ? counted : `${counted}: ${listSome(names, 5)}`;
 }
 
 /** Days of which the median is usual; with fewer than the least nothing is. */
@@ -441,7 +442,7 @@ export const risingErrors = defineCondition({
   window: { initial: 30 },
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold, window }) =>
-    `${formatInteger(threshold)} % of the usual origin errors in ${formatWindow(window)}`,
+    `${formatInteger(threshold)} % of the usual origin errors in ${formatDuration(window * minuteMs)}`,
   judge(facts: ErrorFacts, input: JudgeInput): Observation {
     const { read, unread, notes } = explainFacts(facts);
     const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
@@ -484,7 +485,7 @@ function judgeRise(
   const usual = Math.max(leastUsual, middle);
   const share = Math.floor((total / usual) * 100);
   if (past.length < leastDays) {
-    const evidence = toNote(name, `${count}; learning: ${past.length} of ${leastDays} days`);
+    const evidence = toNote(name, `${count}; learning: ${countOf(past.length, leastDays, 'day')}`);
     return { share, evidence, part: undefined };
   }
   // Where the days differ much from each other, so much is needed to differ from all of them.
@@ -583,10 +584,10 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
       findings: listFindings(figures),
       number: [
         `*${isPartial ? 'At least ' : ''}${what}* ${when}`,
-        total > 0 && of !== 1 ? `, in ${formatInteger(failing)} of ${pluralize(read, 'zone')}` : '',
+        total > 0 && of !== 1 ? `, in ${countOf(failing, read, 'zone')}` : '',
         total > 0 && undated > 0 ? ` (and ${formatInteger(undated)} at an unknown time)` : '',
-        read < asked ? ` (${formatInteger(read)} of ${pluralize(asked, 'log')} read)` : '',
-        asked < of ? ` · ${formatInteger(of - asked)} of ${pluralize(of, 'zone')} not checked` : '',
+        read < asked ? ` (${countOf(read, asked, 'log')} read)` : '',
+        asked < of ? ` · ${countOf(of - asked, of, 'zone')} not checked` : '',
       ].join(''),
       compared: describeRate(perDay, formatNumber, 'a day'),
       detail: () => renderDetail(figures, timeZone),
@@ -688,7 +689,7 @@ function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] 
 function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
   const { zones, asked, of, codes, prefixes, undated = 0 } = errors;
   const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
-  const logs = `Checked: ${formatInteger(asked)} of ${pluralize(of, 'zone')}, those with errors lately first. `;
+  const logs = `Checked: ${countOf(asked, of, 'zone')}, those with errors lately first. `;
   return {
     lines: [
       codes.length > 0 && `By error: ${listCounts(codes, 'no code')}`,
@@ -739,7 +740,7 @@ function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: st
   return renderChart({
     kind: 'bar',
     title: pluralize(total, 'origin error'),
-    unit: `Errors ${size === 1 ? 'an hour' : `each ${size} hours`}, ${timeZone}`,
+    unit: `Errors each ${formatPeriod(size * 60)}, ${timeZone}`,
     labels,
     series: [{ name: 'Errors', values: sums }],
   });

@@ -4,6 +4,8 @@ import { dayMs, shiftDay, toUtcDay } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import { renderChart } from '../../../views/blocks/chart.ts';
 import {
+  agree,
+  formatCount,
   formatInteger,
   formatNumber,
   formatPercent,
@@ -45,7 +47,7 @@ export const scanning = defineCondition({
   threshold: moreThan('blocked uploads in a day (UTC)', 10, { least: 0 }),
   leastEvery: 15,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold }) => `more than ${formatInteger(threshold)} blocked uploads in a day`,
+  describe: ({ threshold }) => `more than ${formatCount(threshold, 'blocked upload')} in a day`,
   read: ({ account, subject }): Promise<Scans> =>
     readEach([...new Set(subject.targets)], (id) => account.uploadScanning.metrics(id)),
   judge(scans: Scans, { threshold, now, lookedAt }: JudgeInput): Observation {
@@ -62,7 +64,7 @@ export const scanning = defineCondition({
       .flatMap(({ id, days }) => days.map((one) => ({ id, name: `shield zone ${id}`, ...one })))
       .map((one) => ({
         ...one,
-        text: `${formatInteger(one.blocked)} uploads blocked on ${one.day}`,
+        text: `${formatCount(one.blocked, 'upload')} blocked on ${one.day}`,
         isWrong: one.blocked > threshold,
       }))
       .toSorted((a, b) => b.blocked - a.blocked);
@@ -144,7 +146,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
       .flatMap((one) => one.last ?? [])
       .toSorted()
       .at(-1);
-    const when = last === undefined ? '' : ` ${days > 1 ? 'in' : 'on'} ${describeDays(last, days)}`;
+    const when = last === undefined ? '' : ` ${agree(days, 'on', 'in')} ${describeDays(last, days)}`;
     const share = shareOf(blocked, scanned) === undefined ? '' : formatPercent(blocked ?? 0, scanned ?? 0);
     const numbers = [
       blocked === undefined
@@ -244,11 +246,11 @@ function shareOf(blocked: number | undefined, scanned: number | undefined): numb
 }
 
 function daysBefore(days: number): string {
-  return days > 1 ? `the ${days} days before` : 'the day before';
+  return `the ${agree(days, 'day', formatCount(days, 'day'))} before`;
 }
 
 function describeDays(last: string, days: number): string {
-  return days > 1 ? `${days} days to ${formatShortDay(last)}` : formatShortDay(last);
+  return days > 1 ? `${formatCount(days, 'day')} to ${formatShortDay(last)}` : formatShortDay(last);
 }
 
 function renderScan(
@@ -256,12 +258,11 @@ function renderScan(
   isToldAbove: boolean,
 ): string {
   const when = last === undefined ? 'no day reported' : describeDays(last, days);
-  const [uploads, files] = [blocked, scanned].map((one) =>
-    one === undefined ? 'not reported' : formatInteger(one),
-  );
   const least = isPartial && blocked !== undefined ? 'at least ' : '';
   const isReported = blocked !== undefined || scanned !== undefined;
-  const numbers = isReported ? `*${least}${uploads}* blocked of ${files} files scanned` : 'Nothing reported';
+  const numbers = isReported
+    ? `*${least}${pluralize(blocked, 'upload')} blocked*, ${pluralize(scanned, 'file')} scanned`
+    : 'Nothing reported';
   const compared = isToldAbove ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
   return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}${compared}`;
 }

@@ -1,5 +1,5 @@
 import { UserError } from '../../../errors.ts';
-import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
+import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/setting-changes.ts';
@@ -103,7 +103,7 @@ function listParts(changes: readonly StoredChange[], total: number): Part[] {
   if (more <= 0 || !last) return parts;
   return [
     ...parts,
-    { id: `${last.zoneId}/more/${last.id}`, name: 'Further', text: `${formatInteger(more)} more changes` },
+    { id: `${last.zoneId}/more/${last.id}`, name: 'Further', text: formatCount(more, 'more change') },
   ];
 }
 
@@ -205,11 +205,11 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { 
 };
 
 function describeTotal({ since, zones, total, changes }: SettingsFigures): string {
-  const looked = pluralize(zones, 'zone');
+  const looked = formatCount(zones, 'zone');
   if (since === undefined) return `*Settings* of ${looked}: changes are told from now on`;
   if (total === 0) return `*Settings* of ${looked}, unchanged`;
   const changed = new Set(changes.map(({ zoneId }) => zoneId)).size;
-  const where = changes.length < total ? looked : `${formatInteger(changed)} of ${looked}`;
+  const where = changes.length < total ? looked : countOf(changed, zones, 'zone');
   return `*${pluralize(total, 'setting')} changed* in ${where}`;
 }
 

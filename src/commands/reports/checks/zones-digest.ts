@@ -11,12 +11,14 @@ import { UserError } from '../../../errors.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import {
+  agree,
   formatBytes,
   formatInteger,
   formatMoney,
   formatPercent,
   formatRoundMoney,
   formatShortDay,
+  listSome,
   pluralize,
 } from '../../../views/blocks/format.ts';
 import { formatCell, renderTable } from '../../../views/blocks/table.ts';
@@ -171,8 +173,7 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
       charges === undefined
         ? 'charges not reported'
         : `${least('charges')}${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
-      attention > 0 &&
-        `:warning: ${formatInteger(attention)} ${attention === 1 ? 'needs' : 'need'} attention`,
+      attention > 0 && `:warning: ${formatInteger(attention)} ${agree(attention, 'needs', 'need')} attention`,
       skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
     ];
     const compared = onlyChargesMoved
@@ -366,7 +367,7 @@ function listPartial(zones: readonly ZoneSummary[]) {
 /** A missing certificate is fixed by hostname. */
 function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
   if (state !== 'no-certificate' || without.length === 0) return name;
-  return `${name} (${without[0]}${without.length > 1 ? ` and ${without.length - 1} more` : ''})`;
+  return `${name} (${listSome(without, 1)})`;
 }
 
 interface Counter {

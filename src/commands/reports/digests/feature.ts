@@ -3,7 +3,7 @@ import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
-import { formatInteger } from '../../../views/blocks/format.ts';
+import { andMore, formatInteger } from '../../../views/blocks/format.ts';
 import { option } from '../../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../../views/blocks/menu.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
@@ -178,7 +178,7 @@ const targetPicker: Picker = {
     return [
       ...found.slice(0, room).map(({ id, name }) => views.targetOption(`zone:${id}`, name)),
       ...others,
-      ...createNotes(more > 0 ? [`… and ${more} more zones: keep typing`] : []),
+      ...createNotes(more > 0 ? [`… ${andMore(more, 'zone')}: keep typing`] : []),
     ];
   },
 };

@@ -1,7 +1,7 @@
 import type { Comparison, NamedGroup, Point } from '../../../commands/reports/checks/figures.ts';
 import type { MessageBlock } from '../../blocks/blocks.ts';
 import { type Chart, renderChart } from '../../blocks/chart.ts';
-import { formatInteger, pluralize } from '../../blocks/format.ts';
+import { andMore, formatInteger, pluralize } from '../../blocks/format.ts';
 import { escapeMrkdwn, join } from '../../blocks/text.ts';
 import { formatRunTime } from './schedule.ts';
 
@@ -105,6 +105,5 @@ export function listNames({ count, first }: NamedGroup, most: number): string {
   const listed = first.slice(0, most);
   const longest = most < mostListed && listed.length > 1 ? longestListed : 60;
   const names = listed.map((one) => describeName(one, longest)).join(', ');
-  const more = count - listed.length;
-  return more > 0 ? `${names} and ${formatInteger(more)} more` : names;
+  return join([names, andMore(count - listed.length)], ' ');
 }

@@ -1,5 +1,5 @@
 import { context, type Message, type MessageBlock, message, say, section } from '../../blocks/blocks.ts';
-import { formatInteger } from '../../blocks/format.ts';
+import { andMore, formatCount, formatInteger } from '../../blocks/format.ts';
 import {
   escapeMrkdwn,
   type Maybe,
@@ -156,8 +156,8 @@ function listTop(
   const ownLine = numbers.length === 1 ? compared.slice(0, Math.min(1, room)) : [];
   const left = room - ownLine.length;
   const shown = changes.length > left ? changes.slice(0, Math.max(least, left - 1)) : changes;
-  const more = changes.length - shown.length;
-  const rest = [...(more > 0 ? [`and ${formatInteger(more)} more in the thread`] : []), ...missing];
+  const more = andMore(changes.length - shown.length);
+  const rest = [...(more ? [`${more} in the thread`] : []), ...missing];
   return [
     ...numbers.map(({ number }) => number),
     ...ownLine,
@@ -170,7 +170,7 @@ function listTop(
 function renderUnreadLine(unread: readonly Unread[]): string {
   const [one] = unread;
   const all = unread.reduce((sum, { more }) => sum + 1 + more, 0);
-  const what = all === 1 && one ? one.name : `${formatInteger(all)} parts`;
+  const what = all === 1 && one ? one.name : formatCount(all, 'part');
   const reference = unread.find(({ reference }) => reference)?.reference;
   const logged = reference ? ` (reference ${escapeMrkdwn(reference, 20)})` : '';
   return `:grey_question: Not read: ${what}${logged}, more in the thread`;

@@ -1,4 +1,5 @@
 import { findNextRuns, type Schedule } from '../../../commands/reports/schedule.ts';
+import { formatPeriod } from '../../blocks/format.ts';
 import { join } from '../../blocks/text.ts';
 
 const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
@@ -7,7 +8,7 @@ const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 export function describeSchedule({ time, everyHours, zone, weekdays, monthDays }: Schedule): string {
   const days = join([describeWeekdays(weekdays), describeMonthDays(monthDays)], ' and ');
   if (everyHours === undefined) return `${days} at ${time}, ${zone}`;
-  return `${days} from ${time} on every ${everyHours === 1 ? 'hour' : `${everyHours} hours`}, ${zone}`;
+  return `${days} from ${time} on every ${formatPeriod(everyHours * 60)}, ${zone}`;
 }
 
 function describeWeekdays(days: readonly number[]): string {

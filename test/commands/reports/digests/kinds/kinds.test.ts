@@ -33,7 +33,7 @@ test('upload scanning by the CDN’s own days', async () => {
   expect(told.thread).toMatchInlineSnapshot(`
     [
       "*Upload scanning*
-    *40* blocked of 1,000 files scanned, 9 Nov · shield zone 501 (20 × as much as the same weekday and the day before, *unusual:* mostly 2)
+    *40 uploads blocked*, 1,000 files scanned, 9 Nov · shield zone 501 (20 × as much as the same weekday and the day before, *unusual:* mostly 2)
     _By the CDN’s own days; today is not over and not counted._",
       "*What could not be read*
     • upload scanning of shield zone 502: The CDN said refused. Reference REF23456",
