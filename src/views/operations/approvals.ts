@@ -13,7 +13,6 @@ import {
 } from '../blocks/text.ts';
 import {
   type DecisionLabels,
-  describeCount,
   describeMissing,
   describeOutcome,
   describePlainly,

@@ -206,7 +206,7 @@ function namesOf(parts: readonly Part[], count = parts.length): string {
 function listNames(names: readonly string[], most = 3, count = names.length): string {
   const shown = names.slice(0, most).map((name) => escapeMrkdwn(name, 60));
   const more = count - shown.length;
-  return `${join([shown.join(', '), andMore(more)], ' ')}`;
+  return join([shown.join(', '), andMore(more)], ' ');
 }
 
 export function listParts(parts: readonly Part[], most = mostLines, count = parts.length): string[] {
