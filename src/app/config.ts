@@ -186,7 +186,7 @@ function readValues(env: Env): Env {
 }
 
 /** Secrets that `NAME_FILE` may hold in place of `NAME`. ENCRYPTION_KEYS_FILE is watched by the keyring itself. */
-const secretNames =
+export const secretNames =
   `DATABASE_URL SLACK_APP_TOKEN SLACK_SIGNING_SECRET SLACK_BOT_TOKEN SLACK_CLIENT_SECRET SLACK_STATE_SECRET
   OTEL_EXPORTER_OTLP_HEADERS`.split(/\s+/u);
 

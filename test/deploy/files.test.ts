@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readConfig, secretNames } from '../../src/app/config.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -13,6 +14,7 @@ const readJson = (path: string): unknown => JSON.parse(read(path));
 const variables = new Set([
   ...[...read('src/app/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gmu)].map(([, name]) => name),
   'NODE_ENV',
+  ...secretNames.map((name) => `${name}_FILE`),
   'NODE_EXTRA_CA_CERTS',
   'HTTPS_PROXY',
   'NO_PROXY',
@@ -28,6 +30,7 @@ const [, flags = ''] = /node ((?:--\S+ )+)dist\/bot\/main\.js all$/u.exec(script
 interface Service {
   readonly command?: string[];
   readonly environment: Record<string, string>;
+  readonly volumes?: string[];
   readonly depends_on?: Record<string, { readonly condition: string }>;
   readonly healthcheck?: object;
   readonly build?: { readonly context: string; readonly dockerfile: string };
@@ -55,6 +58,23 @@ test('compose: each process waits for what exists, and gets variables that the b
   // The password of the server and the one in the address are one variable.
   expect(bots['web']?.environment['DATABASE_URL']).toContain('POSTGRES_PASSWORD');
   expect(database?.environment['POSTGRES_PASSWORD']).toContain('POSTGRES_PASSWORD');
+});
+
+test('compose: each secret can be a file, and a private CA is passed on to Node', () => {
+  const { services } = parse(read('deploy/compose.yml'), { merge: true }) as {
+    services: Record<string, Service>;
+  };
+  const { environment = {}, volumes } = services['web'] ?? {};
+  const inFiles = secretNames.filter((name) => name in environment && name !== 'DATABASE_URL');
+  expect(inFiles).toHaveLength(5);
+  for (const name of [...inFiles, 'ENCRYPTION_KEYS'])
+    expect(environment[`${name}_FILE`]).toBe(`\${${name}_FILE:-}`);
+  expect(environment['NODE_EXTRA_CA_CERTS']).toBe('${CA_FILE:+/run/ca.pem}');
+  expect(volumes).toEqual(['${CA_FILE:-/dev/null}:/run/ca.pem:ro', './secrets:/run/secrets:ro']);
+  // What is not set arrives empty, and counts as not set.
+  const empty = Object.fromEntries(Object.keys(environment).map((name) => [name, '']));
+  const words = { SLACK_BOT_TOKEN: 'xoxb-1-a', SLACK_APP_TOKEN: 'xapp-1-a' };
+  expect(readConfig({ ...empty, ...words }).store.databaseUrl).toBeUndefined();
 });
 
 test('Containerfile: it copies what it may and what is there, and starts as npm does', () => {
@@ -117,32 +137,6 @@ test('.env.example: it names variables that the bot reads, and a start with it s
   const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, env: {}, encoding: 'utf8' });
   expect(status).toBe(1);
   expect(stderr).toContain('SLACK_BOT_TOKEN');
-});
-
-interface Workflow {
-  readonly on: unknown;
-  readonly jobs: Record<
-    string,
-    { readonly steps: { readonly uses?: string; readonly with?: Record<string, unknown> }[] }
-  >;
-}
-
-test('release: a tag builds the image for two architectures, with a bill of materials and provenance', () => {
-  const { on, jobs } = parse(read('.github/workflows/release.yml')) as Workflow;
-  expect(on).toEqual({ push: { tags: ['v*'] } });
-  const steps = Object.values(jobs).flatMap((job) => job.steps);
-  // Pinned to a version each.
-  for (const { uses } of steps) expect(uses ?? 'a/script@v1').toMatch(/^[\w-]+\/[\w-]+@v\d+$/u);
-  const build = steps.find(({ uses }) => uses?.startsWith('docker/build-push-action'));
-  expect(build?.with).toMatchObject({
-    platforms: 'linux/amd64,linux/arm64',
-    sbom: true,
-    provenance: 'mode=max',
-  });
-  expect(existsSync(new URL(String(build?.with?.['file']), root))).toBe(true);
-  // What the release says is found in the changelog.
-  const [, newest = ''] = read('CHANGELOG.md').split(/^## (?=\d+\.\d+\.\d+ – )/mu);
-  expect(newest).toContain('### Upgrading');
 });
 
 test('the version of Node is one, wherever it is written', () => {

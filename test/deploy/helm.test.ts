@@ -17,7 +17,7 @@ interface Pod {
 }
 interface Resource {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly labels: Record<string, string> };
   readonly spec: {
     readonly template?: Pod;
     readonly selector?: Record<string, unknown>;
@@ -108,6 +108,16 @@ test('ports that probes, the service and the policy name are ports of the pods t
     'http',
     'operator',
   ]);
+  const from = (scrapeNamespace: string): unknown =>
+    render({ networkPolicy: { scrapeNamespace } }).find(({ kind }) => kind === 'NetworkPolicy')?.spec
+      .ingress?.[1];
+  expect(from('')).toMatchObject({ from: [{ podSelector: {} }] });
+  expect(from('monitoring')).toMatchObject({
+    from: [
+      { podSelector: {} },
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+    ],
+  });
 });
 
 test('pull secrets, the tag and resources that are set are in every pod', () => {
@@ -150,10 +160,29 @@ interface IngressResource {
   };
 }
 
+const matches = (labels: object, wanted: object): boolean =>
+  Object.entries(wanted).every(([name, value]) => (labels as Record<string, unknown>)[name] === value);
+
 test('a monitor scrapes the port of metrics, and a private CA is trusted by Node', () => {
-  const all = render({ serviceMonitor: { enabled: true }, caSecretName: 'company-ca' });
-  const monitor = all.find(({ kind }) => kind === 'PodMonitor');
-  expect(monitor?.spec).toMatchObject({ podMetricsEndpoints: [{ port: 'operator', interval: '30s' }] });
+  const all = render({
+    serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    caSecretName: 'company-ca',
+  });
+  const [service, monitor] = ['bot-operator', 'bot'].map((name, nth) =>
+    all.find(({ kind, metadata }) => kind === ['Service', 'ServiceMonitor'][nth] && metadata.name === name),
+  );
+  expect(monitor?.spec).toMatchObject({
+    endpoints: [{ port: 'operator', path: '/metrics', interval: '30s' }],
+  });
+  expect(monitor?.metadata.labels).toMatchObject({ release: 'prometheus' });
+  // It selects that service alone, and the service the pods that have such a port.
+  const { matchLabels } = (monitor?.spec.selector ?? {}) as { matchLabels: object };
+  const services = all.filter(({ kind }) => kind === 'Service');
+  expect(services.filter(({ metadata }) => matches(metadata.labels, matchLabels))).toEqual([service]);
+  for (const { metadata } of pods(all))
+    expect(matches(metadata.labels, service?.spec.selector ?? { none: true })).toBe(true);
+  expect(service?.spec.ports).toEqual([{ name: 'operator', port: 9464, targetPort: 'operator' }]);
+  expect(renderNotes(folder, { serviceMonitor: { enabled: true } })).toContain('ServiceMonitor bot');
   for (const { spec } of pods(all)) {
     expect(spec).toMatchObject({
       volumes: expect.arrayContaining([{ name: 'ca', secret: { secretName: 'company-ca' } }]),
