@@ -99,6 +99,8 @@ export async function startSlack(
     port?: number;
     /** The name in its addresses, where it is not reached by 127.0.0.1. */
     host?: string;
+    /** Its other hosts as Slack has them, where a server with TLS is in front: of files, answers and WebSockets. */
+    addresses?: Readonly<Record<'files' | 'hooks' | 'sockets', string>>;
     now?: () => number;
     ackTimeoutMs?: number;
     page?: string;
@@ -128,6 +130,7 @@ export async function startSlack(
   };
   let address = '';
   const base = (): string => address;
+  const { addresses } = options;
   const record =
     (method: string) => (call: { install: { id: string }; args: Json; ok: boolean; error?: string }) => {
       const { install, args, ok, error } = call;
@@ -145,7 +148,7 @@ export async function startSlack(
   const installs = createInstalls(world);
   const script = createScript(installs);
   const files = createFiles({
-    base,
+    base: () => addresses?.files ?? address,
     problem,
     script,
     called: record('files.upload'),
@@ -169,7 +172,7 @@ export async function startSlack(
     changed: notifyListeners,
   });
   const responseUrls = createResponseUrls({
-    base,
+    base: () => addresses?.hooks ?? address,
     now,
     messages,
     problem,
@@ -179,6 +182,7 @@ export async function startSlack(
   const sim: Simulation = {
     now,
     base,
+    socketBase: addresses?.sockets,
     redirectUrl: () =>
       http.address === undefined ? undefined : new URL('/slack/oauth_redirect', http.address).href,
     appToken: 'xapp-simulated',

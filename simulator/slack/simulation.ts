@@ -26,6 +26,8 @@ export interface Simulation {
   readonly now: () => number;
   /** The address of the server; known once it listens. */
   readonly base: () => string;
+  /** Of WebSockets, where it is another than that of the Web API. */
+  readonly socketBase: string | undefined;
   /** The OAuth redirect address of the app's settings, for calls that name none. */
   readonly redirectUrl: () => string | undefined;
   readonly appToken: string;

@@ -1,4 +1,5 @@
 import { UserError } from '../errors.ts';
+import { explainNetworkFailure } from '../lib/network-failure.ts';
 import { readCode } from '../outbox/classify-failure.ts';
 import { Secret } from '../secrets/secret.ts';
 import { readSlackError } from '../slack/installations.ts';
@@ -33,15 +34,15 @@ export async function uninstall(
     });
     return true;
   } catch (error) {
-    const code = readSlackError(error) ?? (error instanceof Error ? error.name : 'no answer');
+    const code = readSlackError(error);
     if (readCode(code) === 'app') return false;
-    throw refuse(tenant, code);
+    throw refuse(tenant, code ?? explainNetworkFailure(error, config.slack.apiUrl)?.message ?? String(error));
   }
 }
 
 function refuse(tenant: string, why: string): UserError {
   return new UserError(
-    `The app could not be removed from ${tenant} in Slack (${why}).`,
+    `The app could not be removed from ${tenant} in Slack: ${why}`,
     'Nothing was erased. Remove it there (Manage apps), then erase: the bot notes that it is gone within seconds.',
   );
 }

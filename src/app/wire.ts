@@ -24,7 +24,7 @@ import { createReports } from '../commands/reports/life.ts';
 import { createPauseHook } from '../commands/reports/pauses.ts';
 import { createSettingsHistory } from '../commands/zones/history.ts';
 import { createZoneCache, createZoneLists } from '../commands/zones/zone-cache.ts';
-import { isReadOnly, UserError } from '../errors.ts';
+import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import { createSlackClock } from '../slack/clock.ts';
@@ -327,7 +327,7 @@ export async function wire(
       await database.ping();
       return await keyring.findProblem();
     } catch (error) {
-      return isReadOnly(error) ? 'the database takes no writes' : 'the database does not answer';
+      return error instanceof UserError ? error.message : 'the database does not answer';
     }
   };
   let asking: Promise<string | undefined> | undefined;

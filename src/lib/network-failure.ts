@@ -1,14 +1,16 @@
+import { subscribe } from 'node:diagnostics_channel';
 import { findProxy } from './proxy.ts';
 
 export interface NetworkFailure {
-  readonly kind: 'certificate' | 'name' | 'refused' | 'closed' | 'timeout' | 'proxy';
-  /** The code of Node or OpenSSL, or the proxy's status, for the log. */
+  readonly kind: 'proxy' | 'answer' | 'certificate' | 'name' | 'timeout' | 'refused' | 'closed';
+  /** The code of Node or OpenSSL, or an HTTP status, for the log. */
   readonly code: string;
   readonly message: string;
   readonly hint: string;
 }
 
 const kinds: readonly (readonly [kind: Exclude<NetworkFailure['kind'], 'proxy'>, codes: RegExp])[] = [
+  ['answer', /^HTTP \d/u],
   ['certificate', /CERT|^ERR_(?:TLS|SSL)_|^UNABLE_TO_|^EPROTO$/u],
   ['name', /^(?:ENOTFOUND|EAI_\w+)$/u],
   ['timeout', /^(?:ETIMEDOUT|UND_ERR_\w+_TIMEOUT|TimeoutError)$/u],
@@ -16,24 +18,73 @@ const kinds: readonly (readonly [kind: Exclude<NetworkFailure['kind'], 'proxy'>,
   ['closed', /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/u],
 ];
 
-/** Explains an error of the network; undefined if the error is of another sort. */
-export function explainNetworkFailure(error: unknown, address: string): NetworkFailure | undefined {
-  const proxy = findProxy(address);
+interface Report {
+  readonly request: { readonly origin: string | URL; readonly path: string; readonly upgrade?: unknown };
+  readonly error?: Error;
+  readonly response?: { readonly statusCode: number };
+}
+
+// undici's errors name no host, and a WebSocket hides its error: both are told on undici's channels alone.
+const failedAt = new WeakMap<object, string>();
+const failedWebSockets = new Map<string, Error>();
+
+function noteFailure({ request, error, response }: Report): void {
+  const isWebSocket = request.upgrade === 'websocket';
+  // The reason of a signal may be that of several requests.
+  if (error ? !(error instanceof Error) || error instanceof DOMException : !isWebSocket) return;
+  const status = `HTTP ${response?.statusCode}`;
+  const failure = error ?? Object.assign(new Error(status), { code: status });
+  noteAddress(failure, String(request.origin));
+  if (isWebSocket && !failedWebSockets.has(request.path)) failedWebSockets.set(request.path, failure);
+}
+
+// A connection to a proxy fails first, then with the same error what was to go through it.
+function noteAddress(error: object, address: string): void {
+  if (!failedAt.has(error)) failedAt.set(error, address);
+}
+
+for (const channel of ['undici:request:error', 'undici:request:headers'])
+  subscribe(channel, (message) => noteFailure(message as Report));
+
+/** Why the WebSocket at an address did not open, from which `explainNetworkFailure` and the log tell the host. */
+export function takeWebSocketFailure(address: string, error: Error): Error {
+  const { pathname, search } = new URL(address);
+  const failure = failedWebSockets.get(pathname + search) ?? error;
+  failedWebSockets.delete(pathname + search);
+  noteAddress(failure, address);
+  return failure;
+}
+
+/** The host that an error came from, where undici told it. */
+export function findFailedHost(error: Error): string | undefined {
+  const address = failedAt.get(error);
+  return address && new URL(address).host;
+}
+
+/** Explains an error of the network; undefined if the error is of another sort. `address`: where nothing tells the host. */
+export function explainNetworkFailure(error: unknown, address?: string): NetworkFailure | undefined {
   const causes = findCauses(error);
+  const at = causes.map((cause) => failedAt.get(cause)).find(Boolean) ?? address;
+  if (at === undefined) return undefined;
   const refusal = causes.map(({ message }) => proxyRefusal.exec(String(message))?.[1]).find(Boolean);
-  if (proxy !== undefined && refusal)
-    return { kind: 'proxy', code: refusal, ...describe('proxy', refusal, address) };
-  for (const { code, name } of causes) {
-    const word = typeof code === 'string' ? code : String(name);
+  if (refusal && findProxy(at) !== undefined) return describe('proxy', refusal, at, false);
+  for (const { code, name, statusCode } of causes) {
+    const word =
+      typeof statusCode === 'number' ? `HTTP ${statusCode}` : typeof code === 'string' ? code : String(name);
     const kind = kinds.find(([, codes]) => codes.test(word))?.[0];
-    if (kind) return { kind, code: word, ...describe(kind, word, address) };
+    if (kind) return describe(kind, word, at, new URL(at).host === findProxy(address ?? at));
   }
   return undefined;
 }
 
 const proxyRefusal = /(?:proxy response|failed to establish tunnel.* HTTP\/1\.\d)\D*(\d{3})/iu;
 
-type Cause = { readonly code?: unknown; readonly name?: unknown; readonly message?: unknown };
+interface Cause {
+  readonly code?: unknown;
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly statusCode?: unknown;
+}
 
 /** An error with its causes, the first first, and the single attempts of a connection to several addresses. */
 function findCauses(error: unknown, depth = 0): Cause[] {
@@ -43,46 +94,57 @@ function findCauses(error: unknown, depth = 0): Cause[] {
   return [error, ...inner.flatMap((one) => findCauses(one, depth + 1))];
 }
 
+/** `isProxy`: what failed is the proxy at this address, not a host behind it. */
 function describe(
   kind: NetworkFailure['kind'],
   code: string,
   address: string,
-): Pick<NetworkFailure, 'message' | 'hint'> {
+  isProxy: boolean,
+): NetworkFailure {
   const { host, hostname } = new URL(address);
-  const proxy = findProxy(address);
+  const proxy = isProxy ? undefined : findProxy(address);
   const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  const viaProxy =
-    proxy === undefined
+  const who = isProxy ? `The proxy ${host}` : host;
+  const checkProxy = isProxy
+    ? 'Check HTTPS_PROXY, and that the proxy runs.'
+    : proxy === undefined
       ? 'If this network has a proxy, set HTTPS_PROXY.'
       : 'Check HTTPS_PROXY, or name the host in NO_PROXY.';
-  switch (kind) {
-    case 'certificate':
-      return {
-        message: `The certificate of ${host} is not trusted here (${code}).`,
-        hint: 'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
-      };
-    case 'name':
-      return {
-        message: `The name ${proxy ?? hostname} was not found (${code}).`,
-        hint: proxy === undefined ? `Check the address and DNS. ${viaProxy}` : `Check DNS and HTTPS_PROXY.`,
-      };
-    case 'refused':
-    case 'closed':
-      return {
-        message: `${host} ${kind} the connection${way} (${code}).`,
-        hint: `Check the address and the firewall. ${viaProxy}`,
-      };
-    case 'timeout':
-      return {
-        message: `${host} did not answer in time${way} (${code}).`,
-        hint: `A firewall may drop the connection. ${viaProxy}`,
-      };
-    case 'proxy':
-      return {
-        message: code.startsWith('5')
-          ? `The proxy ${proxy} does not reach ${host} (${code}).`
-          : `The proxy ${proxy} does not let the bot through to ${host} (${code}).`,
-        hint: `Ask whoever runs the proxy to allow ${hostname}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
-      };
-  }
+  const texts = (): readonly [message: string, hint: string] => {
+    switch (kind) {
+      case 'proxy':
+        return [
+          `The proxy ${proxy} ${code.startsWith('5') ? 'does not reach' : 'does not let the bot through to'} ${host} (${code}).`,
+          `Ask whoever runs the proxy to allow ${hostname}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
+        ];
+      case 'answer':
+        return [
+          `${host} answered ${code}${way}.`,
+          `A proxy or firewall may answer in its place, or let no WebSocket pass: ask whoever runs it to allow ${hostname}. Otherwise try again in a minute.`,
+        ];
+      case 'certificate':
+        return [
+          `The certificate of ${who.replace('The', 'the')} is not trusted here (${code}).`,
+          'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
+        ];
+      case 'name':
+        return [
+          `The name ${hostname} was not found (${code}).`,
+          isProxy ? 'Check DNS and HTTPS_PROXY.' : `Check the address and DNS. ${checkProxy}`,
+        ];
+      case 'timeout':
+        return [
+          `${who} did not answer in time${way} (${code}).`,
+          `A firewall may drop the connection. ${checkProxy}`,
+        ];
+      case 'refused':
+      case 'closed':
+        return [
+          `${who} ${kind} the connection${way} (${code}).`,
+          `Check the address and the firewall. ${checkProxy}`,
+        ];
+    }
+  };
+  const [message, hint] = texts();
+  return { kind, code, message, hint };
 }

@@ -176,6 +176,7 @@ function expiresSoon(expiresAt: number | undefined, now: Date): boolean {
   return expiresAt !== undefined && expiresAt - now.getTime() / 1000 < 2 * 3600 + 60;
 }
 
+/** Why Slack could not be used: its own word for the token, or what the network did. */
 export function explainRefusedToken(
   variable: string,
   howToGetIt: string,
@@ -183,13 +184,11 @@ export function explainRefusedToken(
 ): UserError {
   const code = readSlackError(error);
   if (code !== undefined) return new UserError(`Slack refused ${variable} (${code}).`, howToGetIt);
-  const failure = explainNetworkFailure(error, apiUrl);
-  return failure
-    ? new UserError(failure.message, failure.hint)
-    : new UserError(
-        `Slack does not answer at ${new URL(apiUrl).host}.`,
-        'Check the network and SLACK_API_URL.',
-      );
+  const { message, hint } = explainNetworkFailure(error, apiUrl) ?? {
+    message: `Slack does not answer at ${new URL(apiUrl).host}.`,
+    hint: 'Check the network and SLACK_API_URL.',
+  };
+  return new UserError(message, hint);
 }
 
 /** Slack's error code (`invalid_auth`); undefined if the error is not an answer of Slack. */

@@ -26,7 +26,7 @@ export interface Database {
    */
   migrate(): Promise<void>;
   readonly poolUse: () => { readonly inUse: number; readonly waiting: number };
-  /** Rejects when the database does not answer, and as `isReadOnly` tells when it takes no writes. */
+  /** @throws UserError with the address where a server does not answer, or takes no writes. */
   ping(): Promise<void>;
   /**
    * Runs work under a lock that ends with its process: no other process of this database runs work under the same name
@@ -46,7 +46,7 @@ export async function openDatabase(options: {
   log: Log;
 }): Promise<Database> {
   const { databaseUrl, dataDir, log } = options;
-  const { unlimited, ...opened } = databaseUrl
+  const { unlimited, explain, ...opened } = databaseUrl
     ? await openPostgres(databaseUrl, log)
     : await openEmbedded(dataDir, log);
   const { db } = opened;
@@ -63,7 +63,11 @@ export async function openDatabase(options: {
         if current_setting('transaction_read_only') = 'on' then
           raise read_only_sql_transaction using message = 'the database takes no writes';
         end if;
-      end $$`.execute(db);
+      end $$`
+        .execute(db)
+        .catch((error: unknown) => {
+          throw explain?.(error) ?? error;
+        });
     },
     withLock: createLocks(unlimited),
     close: () => (closing ??= opened.close()),

@@ -53,6 +53,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
+      explain: (error: unknown) => toUserError(error, address),
       close,
     };
   } catch (error) {
@@ -71,11 +72,7 @@ async function checkServer(pool: Pool, address: string): Promise<void> {
       `The database at ${address} stores text as ${encoding}, which cannot hold what people type.`,
       `Create one with: create database chatops encoding 'UTF8' template template0`,
     );
-  if (readOnly === 'on')
-    throw new UserError(
-      `The database at ${address} takes no writes: it is a standby, or set to read-only.`,
-      'Set DATABASE_URL to the address of the primary, or wait until a failover is over.',
-    );
+  if (readOnly === 'on') throw toUserError({ code: '25006' }, address);
   if (await isTransactionPool(pool))
     throw new UserError(
       `DATABASE_URL (${address}) leads to a pooler that hands each transaction another connection, such as PgBouncer with pool_mode = transaction.`,
@@ -122,6 +119,10 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
   EAI_AGAIN: ["The database's host cannot be found at the moment: {address}."],
   ETIMEDOUT: ['The database at {address} does not answer.'],
   ENOENT: ['There is no database socket for {address}.'],
+  '25006': [
+    'The database at {address} takes no writes: it is a standby, or set to read-only.',
+    'Set DATABASE_URL to the address of the primary, or wait until a failover is over.',
+  ],
   '28P01': ['The database at {address} refuses the user or password in DATABASE_URL.'],
   '28000': ['The database at {address} refuses the user in DATABASE_URL.'],
   '3D000': ['The server has no such database: {address}.', 'Create it, or correct DATABASE_URL.'],
@@ -155,7 +156,7 @@ function findRefusal(code: string, message: string): string {
 
 // The driver's own error is not kept as a cause: where an address cannot be parsed, it holds the address.
 function toUserError(error: unknown, address: string): UserError {
-  const { code = 'no answer', message } = error as { code?: string; message: string };
+  const { code = 'no answer', message = '' } = error as { code?: string; message?: string };
   const [problem, nextStep = 'Check DATABASE_URL, or leave it out to use the embedded database.'] = refusals[
     findRefusal(code, message)
   ] ?? [`The database at {address} cannot be used (${code}).`];

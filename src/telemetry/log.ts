@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import pino from 'pino';
+import { findFailedHost } from '../lib/network-failure.ts';
 import { isSecretField, secretShapes } from '../secrets/fields.ts';
 import { redactSecrets } from '../secrets/scanner.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -108,6 +109,7 @@ function cleanMembers(fields: object, depth: number): Record<string, unknown> {
 function errorFields(error: Error, depth: number): Record<string, unknown> {
   const { code, name, message, stack, cause } = error as NodeJS.ErrnoException;
   return {
+    host: findFailedHost(error),
     ...(['string', 'number'].includes(typeof code) && { code }),
     name,
     message,

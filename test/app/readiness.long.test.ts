@@ -101,7 +101,7 @@ describe.skipIf(postgres.skip)('with PostgreSQL', () => {
     relay.delay(0);
     await waitFor(app, '200 ready');
     relay.close();
-    await waitFor(app, '503 the database does not answer');
+    await waitFor(app, /^503 No database answers at 127\.0\.0\.1:\d+/u);
   });
 
   test('a keyring that does not open what another process seals is told with the key’s id', async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { explainNetworkFailure } from '../../src/lib/network-failure.ts';
+import { explainNetworkFailure, takeWebSocketFailure } from '../../src/lib/network-failure.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -57,6 +58,22 @@ test('a certificate that nobody vouches for', async () => {
     code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     message: `The certificate of localhost:${port} is not trusted here (DEPTH_ZERO_SELF_SIGNED_CERT).`,
     hint: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+  });
+});
+
+test('an answer in place of the service: of the Web API, and of a WebSocket, which hides its error', async () => {
+  const httpError = Object.assign(new Error('no'), { code: 'slack_webapi_http_error', statusCode: 407 });
+  expect(explainNetworkFailure(httpError, 'https://slack.com')?.message).toBe('slack.com answered HTTP 407.');
+  const port = await listen(createHttp((_request, response) => void response.writeHead(403).end()));
+  const address = `ws://127.0.0.1:${port}/link?ticket=1`;
+  const { WebSocket } = await import('undici');
+  const socket = new WebSocket(address);
+  await once(socket, 'error');
+  const failure = takeWebSocketFailure(address, new Error('without a reason'));
+  expect(explainNetworkFailure(failure, 'https://slack.com')).toMatchObject({
+    kind: 'answer',
+    message: `127.0.0.1:${port} answered HTTP 403.`,
+    hint: expect.stringContaining('WebSocket'),
   });
 });
 

@@ -6,18 +6,22 @@ export interface Proxy {
   readonly url: string;
   /** The hosts that were asked for (`host:port`), in order. */
   readonly asked: string[];
-  /** Refuses what follows. */
-  refuse(status: number): void;
+  /** Refuses what follows and cuts what is open, or of this host (`host:port`) alone. */
+  refuse(status: number, host?: string): void;
+  /** Lets everything through again. */
+  allow(): void;
   close(): void;
 }
 
 export async function startProxy(): Promise<Proxy> {
-  const sockets = new Set<Socket>();
+  const tunnels = new Map<Socket, string>();
   const asked: string[] = [];
-  let refusal: number | undefined;
+  const refusals = new Map<string | undefined, number>();
+  const findRefusal = (host: string): number | undefined => refusals.get(host) ?? refusals.get(undefined);
   const server = createServer((near, response) => {
     const { host, port, pathname, search } = new URL(near.url ?? '');
     asked.push(host);
+    const refusal = findRefusal(host);
     if (refusal !== undefined) return void response.writeHead(refusal).end();
     const { method, headers } = near;
     const far = request({ host: '127.0.0.1', port, path: pathname + search, method, headers }, (answer) => {
@@ -29,6 +33,7 @@ export async function startProxy(): Promise<Proxy> {
   });
   server.on('connect', ({ url = '' }, near: Socket, head: Buffer) => {
     asked.push(url);
+    const refusal = findRefusal(url);
     if (refusal !== undefined) return void near.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
     const port = Number(url.split(':').at(-1));
     let isThrough = false;
@@ -39,8 +44,9 @@ export async function startProxy(): Promise<Proxy> {
       near.pipe(far).pipe(near);
     });
     for (const socket of [near, far]) {
-      sockets.add(socket);
+      tunnels.set(socket, url);
       socket.on('error', () => socket.destroy());
+      socket.on('close', () => tunnels.delete(socket));
     }
     near.on('close', () => far.destroy());
     far.on('close', () => (isThrough ? near.destroy() : near.end('HTTP/1.1 502 No\r\n\r\n')));
@@ -49,9 +55,13 @@ export async function startProxy(): Promise<Proxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
-    refuse: (status) => (refusal = status),
+    refuse(status, host) {
+      refusals.set(host, status);
+      for (const [socket, to] of tunnels) if (host === undefined || host === to) socket.destroy();
+    },
+    allow: () => refusals.clear(),
     close() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of tunnels.keys()) socket.destroy();
       server.close();
     },
   };

@@ -106,7 +106,7 @@ async function answerOf(
   if (call.method === 'apps.connections.open') {
     if (call.token !== 'app') throw new Refused('not_allowed_token_type');
     // At the address by which it was asked: a relay in front is in front of the socket too.
-    return { url: sim.socket.ticket(`http://${request.headers.host}`) };
+    return { url: sim.socket.ticket(sim.socketBase ?? `http://${request.headers.host}`) };
   }
   if (!install || !method) throw new Refused('not_allowed_token_type');
   if (!install.active) throw new Refused(call.method === 'auth.test' ? 'account_inactive' : 'token_revoked');

@@ -15,10 +15,12 @@ export async function checkAddresses({ config, fetch }: Subject): Promise<Findin
   if (web.publicUrl === undefined) return [{ check, state: 'skipped', says: 'PUBLIC_URL is not set' }];
   const base = web.publicUrl.replace(/\/+$/u, '');
   const answer = await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(timeoutMs) })
-    .then(async (response) => (response.ok ? await response.text() : `HTTP ${response.status}`))
-    .catch(() => 'no answer');
+    .then(async (response) =>
+      response.ok ? (await response.text()).slice(0, 60) : `HTTP ${response.status}`,
+    )
+    .catch((error: unknown) => describeUnreached(error, base).says);
   const fix = 'Start the bot, and have the proxy pass requests of PUBLIC_URL to its PORT.';
-  const says = `does not reach the bot (${answer.slice(0, 60)})`;
+  const says = `does not reach the bot: ${answer}`;
   if (!answer.startsWith('ok')) return [{ check, state: 'failed', says, fix }];
   const reached: Finding = { check, state: 'ok', says: 'reaches the bot' };
   return [
@@ -37,7 +39,7 @@ async function checkEventAddress(url: string, fetch: Subject['fetch']): Promise<
     return { check, state: 'ok', says };
   }
   const fix = 'Have the proxy pass POST requests of /slack/events to the bot, body and headers unchanged.';
-  return { check, state: 'failed', says: `does not take Slack’s deliveries (${status})`, fix };
+  return { check, state: 'failed', says: `does not take Slack’s deliveries: ${status}`, fix };
 }
 
 /** Where Slack's assistant calls the tools: the same. */
@@ -46,49 +48,50 @@ async function checkToolAddress(url: string, fetch: Subject['fetch']): Promise<F
   const status = await postUnsigned(url, fetch);
   if (status === 'HTTP 401') return { check, state: 'ok', says: `takes signed calls of tools at ${url}` };
   const fix = 'Have the proxy pass POST requests of /mcp to the bot, body and headers unchanged.';
-  return { check, state: 'limited', says: `Slack’s assistant cannot call tools (${status})`, fix };
+  return { check, state: 'limited', says: `Slack’s assistant cannot call tools: ${status}`, fix };
 }
 
 function postUnsigned(url: string, fetch: Subject['fetch']): Promise<string> {
   return fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) }).then(
     (response) => `HTTP ${response.status}`,
-    () => 'no answer',
+    (error: unknown) => describeUnreached(error, url).says,
   );
 }
 
-/** Slack's hosts beside `slack.com`: Socket Mode, files, answers. */
-const otherSlackHosts = ['wss-primary.slack.com', 'files.slack.com', 'hooks.slack.com'];
-
 /** Whether the hosts of Slack, the CDN and the collector are reached, and by which way. */
 export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]> {
-  const others = new URL(config.slack.apiUrl).host === 'slack.com' ? otherSlackHosts : [];
-  const hosts: readonly (readonly [whose: string, variable: string, url: string])[] = [
-    ['slack', 'SLACK_API_URL', config.slack.apiUrl],
-    ...others.map((host) => ['slack', 'SLACK_API_URL', `https://${host}`] as const),
-    ['cdn', 'CDN_API_URL', config.cdn.apiUrl],
-    ['cdn', 'CDN_ORIGIN_LOGGING_URL', config.cdn.originLoggingUrl],
-    ...(config.traces ? [['traces', 'OTEL_EXPORTER_OTLP_ENDPOINT', config.traces.endpoint] as const] : []),
+  const { slack, cdn, traces } = config;
+  const others = new URL(slack.apiUrl).host === 'slack.com' ? ['files.slack.com', 'hooks.slack.com'] : [];
+  const hosts: readonly Parameters<typeof checkHost>[1][] = [
+    ['slack', 'SLACK_API_URL', slack.apiUrl],
+    ...others.map((host) => ['slack', undefined, `https://${host}`] as const),
+    ['cdn', 'CDN_API_URL', cdn.apiUrl],
+    ['cdn', 'CDN_ORIGIN_LOGGING_URL', cdn.originLoggingUrl],
+    ...(traces ? [['traces', 'OTEL_EXPORTER_OTLP_ENDPOINT', traces.endpoint] as const] : []),
   ];
-  return Promise.all(
-    hosts.map(async ([whose, variable, url]): Promise<Finding> => {
-      const check = `${whose} ${new URL(url).host}`;
-      const proxy = findProxy(url);
-      const way = proxy === undefined ? 'directly' : `by the proxy ${proxy}`;
-      try {
-        // Without a key any answer will do.
-        await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-        return { check, state: 'ok', says: `answers, ${way}` };
-      } catch (error) {
-        const { says, fix } = describeUnreached(error, url);
-        return {
-          check,
-          state: 'failed',
-          says: says.includes('proxy') ? says : `${says} It is asked ${way}.`,
-          fix: `${fix} ${variable} holds the address.`,
-        };
-      }
-    }),
-  );
+  return Promise.all(hosts.map((host) => checkHost(fetch, host)));
+}
+
+export async function checkHost(
+  fetch: Subject['fetch'],
+  [whose, variable, url]: readonly [whose: string, variable: string | undefined, url: string],
+): Promise<Finding> {
+  const check = `${whose} ${new URL(url).host}`;
+  const proxy = findProxy(url);
+  const way = proxy === undefined ? 'directly' : `by the proxy ${proxy}`;
+  try {
+    // Without a key any answer will do.
+    await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+    return { check, state: 'ok', says: `answers, ${way}` };
+  } catch (error) {
+    const { says, fix } = describeUnreached(error, url);
+    return {
+      check,
+      state: 'failed',
+      says: says.includes('proxy') ? says : `${says} It is asked ${way}.`,
+      fix: variable === undefined ? fix : `${fix} ${variable} holds the address.`,
+    };
+  }
 }
 
 export function describeUnreached(

@@ -6,7 +6,7 @@ import { type Scope, scopes } from '../../slack/scopes.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
-import { describeUnreached } from './network.ts';
+import { checkHost, describeUnreached } from './network.ts';
 import { type Subject, tokenCheck, type Workspace } from './subject.ts';
 
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
@@ -20,8 +20,8 @@ export async function checkWorkspace(
   const { tenant, found } = await checkToken(client, options);
   const findings = [...found];
   if (tenant !== undefined) {
-    for (const channel of channels) findings.push(await checkChannel(client, channel));
-    const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe);
+    for (const channel of channels) findings.push(await checkChannel(client, channel, options));
+    const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe, options);
     if (probed) support?.record(tenant, probed.seen);
     const seen = support ? support.list(tenant) : probed?.seen;
     findings.push(...describeSupport(seen ?? []), ...(probed?.found ?? []));
@@ -110,17 +110,23 @@ function checkAssistantScope(given: readonly string[], { config }: Options): Fin
   return [{ check, state: 'skipped', says }];
 }
 
+/** The app token, and the host that Slack gives for the WebSocket with it. */
 export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   const check = 'socket mode';
-  const { appToken } = subject.config.slack;
+  const { apiUrl, appToken } = subject.config.slack;
   if (!appToken) return [];
+  let socket = new URL(apiUrl).host === 'slack.com' ? 'wss://wss-primary.slack.com' : undefined;
+  const findings: Finding[] = [];
   try {
-    await createClient(appToken, subject).apps.connections.open();
-    return [{ check, state: 'ok', says: 'the app token opens connections' }];
+    socket = (await createClient(appToken, subject).apps.connections.open()).url ?? socket;
+    findings.push({ check, state: 'ok', says: 'the app token opens connections' });
   } catch (error) {
     const fix = 'SLACK_APP_TOKEN needs the scope connections:write, and the app Socket Mode enabled.';
-    return [{ check, state: 'failed', ...describeFailure(error, subject, fix) }];
+    findings.push({ check, state: 'failed', ...describeFailure(error, subject, fix) });
   }
+  if (socket === undefined || new URL(socket).host === new URL(apiUrl).host) return findings;
+  const { origin } = new URL(socket.replace(/^ws/u, 'http'));
+  return [...findings, await checkHost(subject.fetch, ['slack', undefined, origin])];
 }
 
 export function checkConnections({ running }: Subject): Finding[] {
@@ -160,7 +166,7 @@ async function askSkew({ config, slackFetch, now }: Subject) {
 }
 
 /** `conversations.info` says whether the bot is a member; without its scope, reading says it too. */
-async function checkChannel(client: WebClient, channel: string): Promise<Finding> {
+async function checkChannel(client: WebClient, channel: string, options: Options): Promise<Finding> {
   const check = `channel ${channel}`;
   const isMember: Finding = { check, state: 'ok', says: 'the bot is a member' };
   const fix = 'Type /invite @cdn there, or choose another channel.';
@@ -170,14 +176,14 @@ async function checkChannel(client: WebClient, channel: string): Promise<Finding
     return found?.is_member ? isMember : { check, state: 'failed', says: 'the bot is no member', fix };
   } catch (error) {
     if (readSlackError(error) !== 'missing_scope')
-      return { check, state: 'failed', says: describe(error), fix };
+      return { check, state: 'failed', ...describeFailure(error, options, fix) };
   }
   try {
     await client.conversations.history({ channel, limit: 1 });
     return isMember;
   } catch (error) {
     if (readSlackError(error) !== 'missing_scope')
-      return { check, state: 'failed', says: describe(error), fix };
+      return { check, state: 'failed', ...describeFailure(error, options, fix) };
     const says = 'without channels:read and channels:history membership is not known';
     return { check, state: 'skipped', says };
   }
@@ -189,6 +195,7 @@ type Seen = Parameters<NativeSupport['record']>[1][number];
 async function probeNativeBlocks(
   client: WebClient,
   userId: string,
+  options: Options,
 ): Promise<{ seen: Seen[]; found: Finding[] }> {
   const seen: Seen[] = [];
   const attempt = async <Sent>(method: string, kind: Seen['kind'], send: () => Promise<Sent>) => {
@@ -217,7 +224,10 @@ async function probeNativeBlocks(
     return { seen, found: [] };
   } catch (error) {
     const fix = 'Look at the conversation with the bot: a chart or table of this check may still be there.';
-    return { seen, found: [{ check: 'native blocks', state: 'limited', says: describe(error), fix }] };
+    return {
+      seen,
+      found: [{ check: 'native blocks', state: 'limited', ...describeFailure(error, options, fix) }],
+    };
   }
 }
 
@@ -248,9 +258,4 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
   return code === undefined
     ? describeUnreached(error, config.slack.apiUrl)
     : { says: `Slack says ${code}`, fix };
-}
-
-function describe(error: unknown): string {
-  const code = readSlackError(error);
-  return code === undefined ? 'Slack does not answer' : `Slack says ${code}`;
 }

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { readKeyring } from '../../auth/keyring/keyring.ts';
 import { checkKeyring as checkOpens, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
-import { isReadOnly, UserError } from '../../errors.ts';
+import { UserError } from '../../errors.ts';
 import { type Database, findSchemaState } from '../../store/database.ts';
 import { checkRights } from '../../store/rights.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
@@ -19,17 +19,12 @@ export async function checkDatabase({ database, closed }: Subject): Promise<Find
     await database.ping();
     if (database.engine === 'postgres') await checkRights(database.db);
   } catch (error) {
-    if (!(error instanceof UserError) && !isReadOnly(error)) throw error;
-    return [describeRefusal(check, error instanceof UserError ? error : readOnly)];
+    if (!(error instanceof UserError)) throw error;
+    return [describeRefusal(check, error)];
   }
   const [schema, { version, bytes }] = [await findSchemaState(database.db), await measure(database)];
   return [describeSchema(schema, `${version}, ${formatBytes(bytes)}`)];
 }
-
-const readOnly = new UserError(
-  'it takes no writes',
-  'Set DATABASE_URL to the address of the primary, or wait until a failover is over.',
-);
 
 export function describeRefusal(check: string, { message, hint }: UserError): Finding {
   return { check, state: 'failed', says: message, ...(hint ? { fix: hint } : {}) };

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
-import { explainNetworkFailure } from '../../lib/network-failure.ts';
+import type { UserError } from '../../errors.ts';
+import { takeWebSocketFailure } from '../../lib/network-failure.ts';
 import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -49,6 +50,13 @@ export function createSocketReceiver(options: {
   const stopping = new AbortController();
   let app: App | undefined;
   let problem: string | undefined;
+
+  const explain = (error: unknown): UserError =>
+    explainRefusedToken(
+      'SLACK_APP_TOKEN',
+      'Make one with the scope connections:write: api.slack.com/apps → your app → Basic Information → App-Level Tokens.',
+      { error, apiUrl },
+    );
 
   const deliver = async ({ body, ack: send }: SlackEvent, bytes: number): Promise<void> => {
     let isAcknowledged = false;
@@ -119,7 +127,7 @@ export function createSocketReceiver(options: {
           log.warn({ reason }, 'Slack closes connections at once, reopening with pauses');
       } catch (error) {
         failures += 1;
-        problem = explainNetworkFailure(error, apiUrl)?.message ?? 'Slack opens no connection';
+        problem = explain(error).message;
         log.warn({ error, failures, connected: live.size, problem }, 'Slack connection failed, retrying');
       }
       const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** failures);
@@ -135,11 +143,7 @@ export function createSocketReceiver(options: {
     },
     async start() {
       const first = await connect().catch((error: unknown) => {
-        throw explainRefusedToken(
-          'SLACK_APP_TOKEN',
-          'Make one with the scope connections:write: api.slack.com/apps → your app → Basic Information → App-Level Tokens.',
-          { error, apiUrl },
-        );
+        throw explain(error);
       });
       void keepConnected(first);
       for (let others = 1; others < connections; others += 1) void keepConnected();
@@ -222,10 +226,17 @@ function parseSpecialFrame(text: string): Frame | undefined {
   }
 }
 
-/** Starts the connection and waits for Slack's `hello`, which the library would wait for without end. */
+/**
+ * Starts the connection and waits for Slack's `hello`, which the library would wait for without end. @throws with the
+ * cause, which the library hides where a WebSocket fails.
+ */
 async function waitForHello(client: SocketModeClient): Promise<void> {
+  let address: string | undefined;
+  client.once('authenticated', ({ url }: { readonly url?: string }) => {
+    address = url;
+  });
   const late = setTimeout(helloMs, undefined, { ref: false }).then(() => {
-    throw new Error('Slack sent no hello in time');
+    throw withCode('ETIMEDOUT');
   });
   // `start` rejects without a reason where the WebSocket fails.
   const failed = new Promise<never>((_, reject) => void client.once('error', reject));
@@ -233,6 +244,11 @@ async function waitForHello(client: SocketModeClient): Promise<void> {
     await Promise.race([client.start(), late, failed]);
   } catch (error) {
     void client.disconnect().catch(() => undefined);
-    throw error;
+    if (address === undefined) throw error;
+    throw takeWebSocketFailure(address, error instanceof Error ? error : withCode('ECONNRESET'));
   }
+}
+
+function withCode(code: string): Error {
+  return Object.assign(new Error('Slack sent no hello'), { code });
 }

@@ -45,6 +45,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
       ended,
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       unlimited: undefined,
+      explain: undefined,
       db: createKysely(pool),
       async close(): Promise<void> {
         await stopMaintenance();

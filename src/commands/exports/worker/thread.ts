@@ -117,7 +117,7 @@ function unpack(failure: PackedFailure): Error {
   if ('facts' in failure) return new ApiError(failure.facts);
   if ('message' in failure) return new UserError(failure.message, failure.hint);
   if ('reason' in failure) return new ExportStopped(failure.reason);
-  const { code } = failure;
-  const error = new Error(`the thread of an export failed (${code ?? 'no code'})`);
+  const { code, network = code ?? 'no code' } = failure;
+  const error = new Error(`the thread of an export failed (${network})`);
   return code === undefined ? error : Object.assign(error, { code });
 }

@@ -5,6 +5,7 @@ import type { Attempt } from '../../../api/http/request.ts';
 import { type CdnOptions, createSend } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import { type FileReply, fetchFile, postFile } from '../../../lib/file-transfer.ts';
+import { explainNetworkFailure } from '../../../lib/network-failure.ts';
 import { type ProxySettings, useProxy } from '../../../lib/proxy.ts';
 import { findSecretKinds } from '../../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secret.ts';
@@ -120,14 +121,14 @@ export type PackedFailure =
   | { readonly facts: ApiErrorFacts }
   | { readonly message: string; readonly hint: string | undefined }
   | { readonly reason: StopReason }
-  | { readonly code: string | undefined };
+  | { readonly code: string | undefined; readonly network: string | undefined };
 
 /** Prepares an error for the other thread. Unknown errors keep only their code: their messages may quote the request. */
 function pack(error: unknown): PackedFailure {
   if (error instanceof ApiError) return { facts: Object.assign({}, error) };
   if (error instanceof UserError) return { message: error.message, hint: error.hint };
   if (error instanceof ExportStopped) return { reason: error.reason };
-  return { code: readCode(error) };
+  return { code: readCode(error), network: explainNetworkFailure(error)?.message };
 }
 
 function readCode(error: unknown): string | undefined {
