@@ -92,10 +92,12 @@ test('it asks for the scopes the code asks for, optional where the code says so,
 });
 
 test('it subscribes to the events that have a listener, and no other', () => {
-  const folder = 'src/slack/receive';
-  const code = readdirSync(new URL(`../../${folder}`, import.meta.url)).map((name) =>
-    read(`${folder}/${name}`),
-  );
+  const folder = 'src/slack';
+  const files = readdirSync(new URL(`../../${folder}`, import.meta.url), {
+    recursive: true,
+    encoding: 'utf8',
+  });
+  const code = files.flatMap((name) => (name.endsWith('.ts') ? read(`${folder}/${name}`) : []));
   const listeners = [...code.join('').matchAll(/(?:event\.type === |type: z\.literal\()'([a-z_]+)'/g)];
   // A listener of messages hears of every kind of conversation that is subscribed to.
   const events = listeners.map(([, name]) => (name === 'message' ? 'message.im' : name));

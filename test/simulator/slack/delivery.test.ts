@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import type { DeclaredStep } from '../../../simulator/slack/steps.ts';
 import { callWebApi, type Received, type Reply, slackSays, startStubApp } from './stub-app.ts';
 
 let slack: SlackSimulator;
@@ -116,6 +117,33 @@ test('only events are repeated, with the number and the reason of the repetition
     team_id: 'T0ACME000',
     authorizations: [{ team_id: 'T0ACME000', is_bot: true }],
   });
+});
+
+test('an event that the manifest does not subscribe to is not sent, also not that of a workflow step', async () => {
+  const step: DeclaredStep = {
+    title: 'Look',
+    description: 'Looks for somebody',
+    input_parameters: { properties: {}, required: [] },
+    output_parameters: { properties: {}, required: [] },
+  };
+  const deliverAll = async (events: readonly string[]): Promise<unknown[]> => {
+    const received = await start(undefined, { steps: { 'a:look': step }, events });
+    const channel = 'C0OPS0000';
+    await slack.event({ type: 'app_mention', text: 'hi', user: 'U0ALICE00', channel });
+    await slack.event({
+      type: 'message',
+      channel_type: 'im',
+      text: 'hi',
+      user: 'U0ALICE00',
+      channel: 'DU0ALICE00',
+    });
+    await slack.event({ type: 'message', channel_type: 'channel', text: 'hi', user: 'U0ALICE00', channel });
+    await slack.event({ type: 'user_change', user: { id: 'U0ALICE00' } });
+    await slack.step('a:look', {}, { by: 'U0ALICE00' });
+    return received.map(({ body }) => (body['event'] as { type: string }).type);
+  };
+  expect(await deliverAll(['message.im', 'app_mention'])).toEqual(['app_mention', 'message']);
+  expect(await deliverAll(['function_executed'])).toEqual(['function_executed']);
 });
 
 test('an event is not repeated when the app asks for that, and may be sent again on purpose', async () => {
