@@ -28,21 +28,10 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
     failed.length + limited.length === 0
       ? `${checks}, nothing is wrong.`
       : `${failed.length} of ${checks} wrong, ${limited.length} limited.`;
-  // Checks with one finding and one fix share a line.
-  const problems = Map.groupBy(ofState('failed', 'limited'), ({ says, fix }) => join([says, fix], '. '));
+  // What one fix mends, such as a pasted manifest, is told together, and the fix once.
+  const problems = Map.groupBy(ofState('failed', 'limited'), ({ says, fix }) => fix ?? says);
   return message(text, [
-    section(
-      truncateLines(
-        [
-          `*${text}*`,
-          ...[...problems].map(
-            ([says, those]) =>
-              `${those[0]?.state === 'failed' ? ':x:' : ':warning:'} *${listChecks(those)}*: ${escapeMrkdwn(says, 400)}`,
-          ),
-        ],
-        2800,
-      ),
-    ),
+    section(truncateLines([`*${text}*`, ...[...problems.values()].flatMap(listProblems)], 2800)),
     listFine('Not checked', ofState('skipped')),
     listFine('Fine', ofState('ok')),
     actions(commandButton('Look again', 'doctor')),
@@ -51,6 +40,17 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
       `as of ${formatMoment(asOf)}`,
     ]),
   ]);
+}
+
+/** Lines for findings with one fix: it ends the line of a single one, and stands below several. */
+function listProblems(findings: readonly Finding[]): string[] {
+  const each = [...Map.groupBy(findings, ({ says }) => says)];
+  const fix = findings[0]?.fix;
+  const lines = each.map(([says, those]) => {
+    const mark = those[0]?.state === 'failed' ? ':x:' : ':warning:';
+    return `${mark} *${listChecks(those)}*: ${escapeMrkdwn(each.length === 1 ? join([says, fix], '. ') : says, 400)}`;
+  });
+  return each.length > 1 && fix ? [...lines, `→ ${escapeMrkdwn(fix, 400)}`] : lines;
 }
 
 function listChecks(findings: readonly Finding[]): string {

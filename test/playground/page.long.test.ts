@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
 
   test('the doctor finds nothing wrong in it', async () => {
     await type('/cdn doctor');
-    await newest().getByText('What the bot needs').waitFor();
+    await newest().getByText('as specified so far').waitFor();
     expect(await newest().textContent()).toContain('nothing is wrong.');
   });
 
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await words.click();
     await page.getByRole('alert').getByText('taken again').waitFor();
     await type('/cdn doctor');
-    await newest().getByText('What the bot needs').waitFor();
+    await newest().getByText('as specified so far').waitFor();
     await type('/cdn zones');
     await newest().locator('.data-table').waitFor();
   });

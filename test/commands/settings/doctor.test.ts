@@ -81,9 +81,9 @@ test('what Slack refuses is named by its way and kind, and used from then on', a
   expect(findLines(await examine(), /take no/)).toEqual([]);
 });
 
-test('a scope that is withheld is named with what is lost', async () => {
-  bot.slack.script.withholdScopes(['app_mentions:read']);
-  expect(findLines(await examine(), /app_mentions/).length).toBeGreaterThan(0);
+test('scopes that are withheld are named with what is lost, and the manifest that mends all of them once', async () => {
+  bot.slack.script.withholdScopes(['app_mentions:read', 'im:history', 'usergroups:read']);
+  expect(findLines(await examine(), /scope |manifest\.yml|wrong/u)).toMatchSnapshot();
 });
 
 test('membership of a digest’s channel, with and without the scopes that tell it', async () => {
