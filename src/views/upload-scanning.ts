@@ -26,7 +26,8 @@ export interface Scanning {
 
 /** The totals as the CDN reports them, and the worst day; the 28 days as a chart. */
 export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: Scanning): Message {
-  const { days, unknownOverview } = metrics;
+  const { unknownOverview } = metrics;
+  const days = metrics.days.slice(-28);
   const totals = describeTotals(metrics);
   const worst = describeWorstDay(days);
   const answer = renderAnswer({
@@ -50,9 +51,7 @@ export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: S
       commandButton('Another shield zone', 'scanning'),
     ],
     notes: [
-      unknownOverview
-        ? 'the days are in a form I do not know: see the file'
-        : (describeUnreported(days) ?? 'days as the CDN counts them'),
+      unknownOverview ? 'the days are in a form I do not know: see the file' : describeReported(days),
       `as of ${formatMoment(asOf)}`,
     ],
   });
@@ -96,10 +95,14 @@ function describeWorstDay(days: readonly ScanDay[]): string {
   return most > 0 ? `most blocked: ${formatInteger(most)} on ${escapeMrkdwn(nameDay(worst), 40)}` : '';
 }
 
-/** Days that say nothing of blocked requests are missing in the sums. */
-function describeUnreported(days: readonly ScanDay[]): string | undefined {
+/** The totals are of 28 days; the picture has the days that are reported, and those without blocked requests lack in it. */
+function describeReported(days: readonly ScanDay[]): string {
   const unreported = days.filter(({ blockedRequests }) => blockedRequests === undefined).length;
-  return unreported > 0 ? `blocked requests of ${formatCount(unreported, 'day')} not reported` : undefined;
+  const notes = [
+    days.length > 0 && days.length < 28 && `${days.length} of 28 days reported one by one`,
+    unreported > 0 && `blocked requests of ${formatCount(unreported, 'day')} not reported`,
+  ];
+  return join(notes, ' · ') || 'days as the CDN counts them';
 }
 
 /** A key that is no day is shown as reported: guessing could swap day and month. */
@@ -121,7 +124,7 @@ function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
   const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
   return renderChart({
     kind: 'bar',
-    title: `${hasRequests ? 'Requests' : 'Files'} a week, ${pluralize(days.length, 'day')}`,
+    title: `${hasRequests ? 'Requests' : 'Files'} a week`,
     unit: `${hasRequests ? 'Requests' : 'Files'} a week`,
     labels: weeks.map((week) => nameWeek(week.map(nameDay))),
     series: hasRequests
