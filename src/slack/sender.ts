@@ -5,7 +5,7 @@ import { personInput } from '../commands/steps/step.ts';
 export interface Sender {
   /** With the installation that the delivery came through. */
   readonly person: Person;
-  /** From another organisation (Slack Connect): everything is refused. Undefined where only their profile says so. */
+  /** From another organisation (Slack Connect): everything is refused. Undefined where only their profile says it. */
   readonly foreign: boolean | undefined;
 }
 
@@ -35,7 +35,6 @@ const envelope = z.object({
     .object({ type: id, user: z.union([id, named]), user_team: id, source_team: id, team: id })
     .optional()
     .catch(undefined),
-  is_ext_shared_channel: z.boolean().optional().catch(undefined),
   authorizations: z
     .array(z.object({ team_id: id, enterprise_id: id, is_enterprise_install: z.boolean().optional() }))
     .optional()
@@ -76,17 +75,16 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   const teamId = origin.teamId ?? seen.user?.team_id ?? enterpriseId;
   if (!userId || !teamId) return undefined;
   const ownTeams = [teamId, enterpriseId, seen.view?.app_installed_team_id];
-  // Where the message was written; the profile decides if Slack does not say it of a shared channel.
+  // Where they are at home. Slack does not say it with commands, steps and the Home tab.
   const team = seen.user?.team_id ?? seen.event?.user_team ?? seen.event?.source_team ?? seen.event?.team;
   const isVisitor = team !== undefined && !ownTeams.includes(team);
   const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
     (own.enterpriseId === undefined || own.enterpriseId !== enterpriseId);
-  // A step names no channel: its workflow may be in one that is shared with other organisations.
-  const isUnclear = team === undefined && (seen.is_ext_shared_channel === true || (isStep && !isElsewhere));
-  // An organisation's people are of any of its workspaces, and a command does not name theirs.
-  const foreign = origin.isWhole || isUnclear ? undefined : isVisitor || isElsewhere;
+  // An organisation's people are of any of its workspaces.
+  const isUnclear = origin.isWhole || (team === undefined && !isElsewhere);
+  const foreign = isUnclear ? undefined : isVisitor || isElsewhere;
   // A person belongs to the tenant of the installation, and ends with it.
   return { person: { enterpriseId: origin.isWhole ? enterpriseId : undefined, teamId, userId }, foreign };
 }

@@ -26,6 +26,8 @@ export function createAuthorizer(options: {
   readonly person: Person;
   /** From another organisation; undefined = nothing says so, and their profile decides. */
   readonly foreign: boolean | undefined;
+  /** While Slack gives no profile, a connected key says that they belong here. */
+  readonly isKnownByKey?: true;
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
@@ -72,10 +74,16 @@ export function createAuthorizer(options: {
       return { ...profile, userId, linked: hasKey, groups, unread: [...profile.unread, ...unread] };
     },
     /** Asks Slack for rights above `read` only, if it was asked who they are. */
-    async decide(needs: Right, channelId: string | undefined, options: ReadOptions = {}): Promise<Decision> {
-      const { fresh = false } = options;
+    async decide(
+      needs: Right,
+      channelId: string | undefined,
+      { fresh = false }: ReadOptions = {},
+    ): Promise<Decision> {
       const isRead = foreign === undefined || (!foreign && needs === 'admin');
-      const actor = isRead ? { ...self, ...(await readProfile(own, fresh)) } : self;
+      const seen: Actor = isRead ? { ...self, ...(await readProfile(own, fresh)) } : self;
+      const { unread: missed = [] } = seen;
+      const isKnown = options.isKnownByKey && !fresh && isUnread(seen) && (await isLinked(own, fresh));
+      const actor = isKnown ? { ...seen, unread: missed.filter((what) => what !== 'person') } : seen;
       if (actor.foreign || needs === 'none' || needs === 'admin')
         return decide(initialPolicy, actor, channelId, needs);
       const [rules, hasKey] = await Promise.all([policy({ fresh }), isLinked(own, fresh)]);

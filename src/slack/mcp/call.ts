@@ -155,8 +155,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
         deps,
         {
           kind: 'tool',
-          // A person of another organisation may be named here: their profile decides.
-          body: { ...body, is_ext_shared_channel: sender.foreign !== true },
+          body,
           until: limit,
         },
         {

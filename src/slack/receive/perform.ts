@@ -70,7 +70,7 @@ export interface Work extends Omit<FailedDelivery, 'kind'> {
   readonly route: Omit<Route, 'userId'>;
   readonly modal?: OpenModal | undefined;
   readonly message?: Context['message'];
-  /** Runs before anything is looked up or decided, for people of this organisation: opens what must not wait. */
+  /** Runs before anything but who they are is looked up, for people of this organisation: opens what must not wait. */
   readonly beforeAuthorize?: (
     early: Pick<Interaction, 'client'> & { readonly setup: Setup },
   ) => Promise<void>;
@@ -199,7 +199,8 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     // An installation that ended, or is not allowed any more, is refused before anything else.
     await access.token(person);
     const setup = readSetup(deps, sender, body);
-    if (!foreign) await work.beforeAuthorize?.({ client, setup });
+    if (work.beforeAuthorize && !(foreign ?? (await deps.people(person).profile(userId))?.foreign))
+      await work.beforeAuthorize({ client, setup });
     const sharing = createSharing({
       ...deps,
       ...slack,
@@ -242,11 +243,11 @@ async function authorize(
   const { channelId, threadTs } = work.route;
   const people = deps.people(person);
   const usesKey = needs !== 'none' && needs !== 'admin';
-  // A slash command does not say where its person is at home, and a link to connect a key is for our own people.
-  const isUnsure = foreign === false && kind === 'command' && feature === 'connect';
   const authorizer = createAuthorizer({
     person,
-    foreign: isUnsure ? undefined : foreign,
+    foreign,
+    // Keys are connected by people whose profile was read.
+    isKnownByKey: true,
     people,
     policies,
     keyStore,

@@ -26,6 +26,7 @@ async function setUp(
   settings: Partial<Policy>,
   slack: {
     readonly foreign?: boolean | undefined;
+    readonly isKnownByKey?: true;
     readonly admins?: readonly string[];
     readonly profile?: Profile;
     readonly members?: readonly string[] | undefined;
@@ -61,7 +62,9 @@ async function setUp(
     missingScopes: () => [],
   };
   const foreign = 'foreign' in slack ? slack.foreign : false;
-  const authorizer = createAuthorizer({ person, foreign, policies, people, keyStore });
+  const { isKnownByKey } = slack;
+  const known = isKnownByKey ? { isKnownByKey } : {};
+  const authorizer = createAuthorizer({ person, foreign, ...known, policies, people, keyStore });
   return { authorizer, fresh, asked, policy, save, keyStore };
 }
 
@@ -87,6 +90,18 @@ describe('while Slack does not say who people are', () => {
     const elsewhere = (await setUp({}, { ...options, foreign: undefined })).authorizer;
     expect((await elsewhere.decide('admin', undefined)).reason).toBe('unknown');
     expect((await elsewhere.decide('none', undefined)).reason).toBe('unknown');
+  });
+
+  test('a key says in a delivery that somebody is a member, but not before something changes', async () => {
+    const { authorizer } = await setUp({}, { profile: unread, foreign: undefined, isKnownByKey: true });
+    expect((await authorizer.decide('read', undefined)).allowed).toBe(true);
+    expect((await authorizer.decide('none', undefined)).allowed).toBe(true);
+    expect((await authorizer.decide('none', undefined, { fresh: true })).reason).toBe('unknown');
+    expect((await authorizer.decide('admin', undefined)).reason).toBe('unknown');
+    const job = await setUp({}, { profile: unread, foreign: undefined });
+    expect((await job.authorizer.decide('read', undefined)).reason).toBe('unknown');
+    const found = { profile: { ...member, foreign: true }, foreign: undefined, isKnownByKey: true } as const;
+    expect((await (await setUp({}, found)).authorizer.decide('read', undefined)).reason).toBe('foreign');
   });
 
   test('a group that cannot be read makes an operator unknown, unless they are named', async () => {

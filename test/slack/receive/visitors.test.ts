@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { features } from '../../../src/commands/registry.ts';
+import { steps } from '../../../src/commands/steps/list.ts';
+import { personInput } from '../../../src/commands/steps/step.ts';
+import { type Bot, startBot } from '../../support/bot.ts';
+import { sign } from '../signed.ts';
+import { says } from '../words.ts';
+
+// Of another organisation, in a channel that is shared with it. Nothing in these deliveries says so but her profile.
+const eve = 'U0EVE0000';
+const shared = 'C0SHARED0';
+const team = { id: 'T0ACME000', domain: 'acme' };
+let bot: Bot;
+let nth = 0;
+
+beforeAll(async () => {
+  bot = await startBot({ transport: 'http' });
+});
+afterAll(() => bot.stop());
+
+async function deliver(body: string, type?: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
+    method: 'POST',
+    headers: sign(body, bot.slack.signingSecret, type === undefined ? {} : { type }),
+    body,
+  });
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+const trigger = (): string => `${++nth}.1.a`;
+const command = (text: string) =>
+  deliver(
+    new URLSearchParams({
+      command: '/cdn',
+      text,
+      team_id: team.id,
+      user_id: eve,
+      channel_id: shared,
+      trigger_id: trigger(),
+    }).toString(),
+  );
+const interact = (body: object) =>
+  deliver(
+    new URLSearchParams({
+      payload: JSON.stringify({
+        team,
+        user: { id: eve },
+        channel: { id: shared },
+        container: { type: 'message', channel_id: shared },
+        trigger_id: trigger(),
+        ...body,
+      }),
+    }).toString(),
+  );
+const event = (inner: object) =>
+  deliver(
+    JSON.stringify({
+      type: 'event_callback',
+      team_id: team.id,
+      event_id: `Ev${++nth}`,
+      event: { user: eve, ...inner },
+      authorizations: [{ team_id: team.id, user_id: bot.slack.workspaces.acme.botUserId }],
+    }),
+    'application/json',
+  );
+const view = (more: object) => ({
+  id: `V${++nth}`,
+  hash: 'h',
+  type: 'modal',
+  title: { text: 'CDN' },
+  ...more,
+});
+
+const ways: readonly (readonly [string, () => Promise<unknown>])[] = [
+  ...features.flatMap(({ commands }) =>
+    commands.map(({ name }) => [`/cdn ${name}`, () => command(name)] as const),
+  ),
+  [
+    'a message',
+    () => event({ type: 'message', channel: `D${eve}`, channel_type: 'im', text: 'whoami', ts: '1.1' }),
+  ],
+  ['a mention', () => event({ type: 'app_mention', channel: shared, text: '<@U0BOT> whoami', ts: '1.2' })],
+  ['the Home tab', () => event({ type: 'app_home_opened', tab: 'home', channel: `D${eve}` })],
+  ...features.flatMap(({ actions = [] }) =>
+    actions.map(
+      ({ id }) =>
+        [
+          `the button ${id}`,
+          () =>
+            interact({
+              type: 'block_actions',
+              actions: [{ action_id: id, type: 'button', value: '1', action_ts: '1' }],
+            }),
+        ] as const,
+    ),
+  ),
+  ...features.flatMap(({ forms = [] }) =>
+    forms.map(
+      ({ id }) =>
+        [
+          `the form ${id}`,
+          () => interact({ type: 'view_submission', view: view({ callback_id: id, state: { values: {} } }) }),
+        ] as const,
+    ),
+  ),
+  ...features.flatMap(({ shortcuts = [] }) =>
+    shortcuts.map(
+      ({ id }) => [`the shortcut ${id}`, () => interact({ type: 'shortcut', callback_id: id })] as const,
+    ),
+  ),
+  ...steps.map(
+    ({ id }) =>
+      [
+        `the step ${id}`,
+        () =>
+          event({
+            type: 'function_executed',
+            function: {
+              callback_id: id,
+              input_parameters: [{ name: personInput.name, type: personInput.type }],
+            },
+            inputs: { [personInput.name]: { id: eve, secret: 'a-secret' } },
+            function_execution_id: `Fx${++nth}`,
+            bot_access_token: 'xwfp-of-this-step',
+          }),
+      ] as const,
+  ),
+];
+
+test.each(ways)('%s gives people of another organisation nothing', async (_, knock) => {
+  const calls = bot.slack.calls.length;
+  const delivered = countDeliveries();
+  const reply = await knock();
+  // What a field lacks is said by the acknowledgement alone.
+  if (String(reply).includes('"errors"')) return;
+  await expect.poll(countDeliveries, { timeout: 10_000 }).toBe(delivered + 1);
+  const given = bot.slack.calls.slice(calls).filter(({ method }) => !/^(?:auth|users)\./u.test(method));
+  for (const { method, args } of given) {
+    const text = JSON.stringify(args);
+    if (!/Working on it|Reading|Loading/u.test(text)) expect(`${method} ${text}`).toMatch(says.ownPeopleOnly);
+  }
+  expect(bot.cdn.requests).toEqual([]);
+});
+
+test.each(features.flatMap(({ pickers = [] }) => pickers.map(({ id }) => id)))(
+  'the menu %s gives people of another organisation nothing',
+  async (id) => {
+    const options = await interact({ type: 'block_suggestion', action_id: id, block_id: 'b', value: '1' });
+    expect(options).toMatch(says.ownPeopleOnly);
+  },
+);
+
+function countDeliveries(): number {
+  return bot.logs.filter((line) => line.includes('"delivery done"')).length;
+}
