@@ -291,5 +291,24 @@ function normalizeThing(value: Json, name = ''): Json | undefined {
     member,
     normalizeThing(inner as Json, member),
   ]);
-  return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
+  return spellRule(Object.fromEntries(members.filter(([, inner]) => inner !== undefined)));
+}
+
+/** Triggers by header, and actions that set one: names of headers have no case. */
+const headerTriggers: readonly unknown[] = [1, 2];
+const headerActions: readonly unknown[] = [5, 6];
+/** Triggers by extension, country, method and state, whose patterns have no case. */
+const caselessTriggers: readonly unknown[] = [3, 4, 9, 11];
+
+function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
+  const lower = (member: string, isMeant: boolean) => {
+    const value = thing[member];
+    if (isMeant && typeof value === 'string') thing[member] = value.toLowerCase();
+  };
+  lower('Parameter1', headerTriggers.includes(thing['Type']));
+  lower('ActionParameter1', headerActions.includes(thing['ActionType']));
+  const { Type, PatternMatches: patterns } = thing;
+  if (caselessTriggers.includes(Type) && Array.isArray(patterns))
+    thing['PatternMatches'] = sortSet(patterns.map((one) => String(one).toUpperCase()));
+  return thing;
 }

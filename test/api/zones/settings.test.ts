@@ -136,6 +136,29 @@ test.each([
   ['EdgeRules', [[rule({})], [rule({ ActionParameter1: 'https://h.example:443/' })]]],
   ['EdgeRules', [[rule({})], [rule({ Triggers: triggers(['/b', '/a']).toReversed() })]]],
   [
+    'EdgeRules',
+    [[rule({ Triggers: byCountry('DE', 'AT') })], [rule({ Triggers: byCountry('at', 'de', 'De') })]],
+  ],
+  [
+    'EdgeRules',
+    [[rule({ Triggers: byHeader('X-Tenant', 'A') })], [rule({ Triggers: byHeader('x-tenant', 'A') })]],
+  ],
+  [
+    'EdgeRules',
+    [
+      [
+        rule({
+          ExtraActions: [{ ActionType: 5, ActionParameter1: 'X-Robots-Tag', ActionParameter2: 'all' }],
+        }),
+      ],
+      [
+        rule({
+          ExtraActions: [{ ActionType: 5, ActionParameter1: 'x-robots-tag', ActionParameter2: 'all' }],
+        }),
+      ],
+    ],
+  ],
+  [
     'OptimizerClasses',
     [[{ Name: 'a', Properties: { b: '1', c: '' } }], [{ Name: 'a', Properties: { c: null, b: '1' } }]],
   ],
@@ -155,6 +178,8 @@ test.each([
   ['BlockedIps', ['a'], ['a', 'b']],
   ['EdgeRules', [rule({})], [rule({ Triggers: triggers(['/a', '/c']) })]],
   ['EdgeRules', [rule({})], [rule({ ActionParameter1: 'https://h.example/a' })]],
+  ['EdgeRules', [rule({ Triggers: byHeader('x', 'A') })], [rule({ Triggers: byHeader('x', 'a') })]],
+  ['EdgeRules', [rule({ Triggers: byCountry('DE') })], [rule({ Triggers: byCountry('AT') })]],
 ] as const)('%s: %j differs from %j', (name, one, other) => {
   expect(differing(read({ Id: 1, [name]: one }), read({ Id: 1, [name]: other }))).toHaveLength(1);
 });
@@ -172,6 +197,14 @@ function triggers(patterns: readonly string[]): object[] {
     { Type: 0, PatternMatchingType: 0, PatternMatches: patterns },
     { Type: 4, PatternMatchingType: 0, PatternMatches: ['DE'] },
   ];
+}
+
+function byCountry(...PatternMatches: string[]): object[] {
+  return [{ Type: 4, PatternMatchingType: 0, PatternMatches }];
+}
+
+function byHeader(Parameter1: string, pattern: string): object[] {
+  return [{ Type: 1, PatternMatchingType: 0, PatternMatches: [pattern], Parameter1 }];
 }
 
 function rule(more: object): object {
