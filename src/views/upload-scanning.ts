@@ -5,7 +5,7 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
 import { button, commandButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatCount, formatInteger, formatMoment, formatShortDay, pluralize } from './blocks/format.ts';
+import { formatCount, formatInteger, formatMoment, formatShortDay } from './blocks/format.ts';
 import { modal, searchSelect } from './blocks/inputs.ts';
 import { formatCell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';

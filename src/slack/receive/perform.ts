@@ -239,7 +239,7 @@ async function authorize(
   const { keyStore, log, metrics, policies } = deps;
   const { client, facts, kind, sender, signal, zones } = turn;
   const { person, foreign } = sender;
-  const { feature, needs, modal, message } = work;
+  const { needs, modal, message } = work;
   const { channelId, threadTs } = work.route;
   const people = deps.people(person);
   const usesKey = needs !== 'none' && needs !== 'admin';
