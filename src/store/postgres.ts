@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Pool, PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
@@ -6,10 +7,10 @@ import type { Log } from '../telemetry/log.ts';
 import { createKysely, createPool, endPool } from './pool.ts';
 import type { Schema } from './schema.ts';
 
-// Small servers allow 20 to 100 connections in all, and every process of the bot has these three pools.
-const maxConnections = 8;
-const maxUnlimited = 3;
-const maxQueue = 4;
+// Every process has these three pools. Two of them fit into PgBouncer's default of 20, and small servers allow no more.
+const maxConnections = 5;
+const maxUnlimited = 2;
+const maxQueue = 3;
 const connectTimeoutMs = 5_000;
 // A person waits for each of these queries; the longest takes milliseconds.
 const statementTimeoutMs = 15_000;
@@ -43,7 +44,8 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
           `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000`,
         )),
     });
-    await checkServer(pool, address);
+    const late = setTimeout(2 * connectTimeoutMs, undefined, { ref: false });
+    await Promise.race([checkServer(pool, address), late.then(() => Promise.reject(withCode('no session')))]);
     const unlimited = create(maxUnlimited, { connectionTimeoutMillis: 60_000 });
     return {
       engine: 'postgres' as const,
@@ -57,7 +59,8 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
       close,
     };
   } catch (error) {
-    await close();
+    // Not awaited: it waits for connections that a pooler keeps waiting.
+    void close();
     throw error instanceof UserError ? error : toUserError(error, address);
   }
 }
@@ -72,12 +75,8 @@ async function checkServer(pool: Pool, address: string): Promise<void> {
       `The database at ${address} stores text as ${encoding}, which cannot hold what people type.`,
       `Create one with: create database chatops encoding 'UTF8' template template0`,
     );
-  if (readOnly === 'on') throw toUserError({ code: '25006' }, address);
-  if (await isTransactionPool(pool))
-    throw new UserError(
-      `DATABASE_URL (${address}) leads to a pooler that hands each transaction another connection, such as PgBouncer with pool_mode = transaction.`,
-      'Set pool_mode = session for this database there, or use the address of PostgreSQL itself.',
-    );
+  if (readOnly === 'on') throw withCode('25006');
+  if (await isTransactionPool(pool)) throw withCode('shared sessions');
 }
 
 /**
@@ -85,7 +84,9 @@ async function checkServer(pool: Pool, address: string): Promise<void> {
  * settings of a session would get lost, or into the hands of others.
  */
 async function isTransactionPool(pool: Pool): Promise<boolean> {
-  const clients = await Promise.all([pool.connect(), pool.connect()]);
+  const clients = await Promise.all([pool.connect(), pool.connect()]).catch((error: Error) => {
+    throw error.message.includes('timeout') ? withCode('no session') : error;
+  });
   const findSessions = async (): Promise<unknown[]> => {
     const found: unknown[] = [];
     // One after the other, and the later one first: a pooler takes what was used last, or what was not used for longest.
@@ -132,6 +133,14 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
     'DATABASE_URL cannot be read as an address.',
     'Special characters in the password must be percent-encoded.',
   ],
+  'shared sessions': [
+    'DATABASE_URL ({address}) leads to a pooler that hands each transaction another connection, such as PgBouncer with pool_mode = transaction or statement.',
+    'Set pool_mode = session for this database there, or use the address of PostgreSQL itself.',
+  ],
+  'no session': [
+    'The pooler at {address} did not give the bot two connections at once.',
+    'A process takes up to 10: raise default_pool_size there, or use the address of PostgreSQL itself.',
+  ],
   'no encryption': [
     'The database at {address} refuses connections without TLS.',
     'Add sslmode=verify-full to DATABASE_URL, or set PGSSLMODE=verify-full. For a private CA, name its file in NODE_EXTRA_CA_CERTS. To encrypt without checking the certificate (Heroku): no-verify.',
@@ -148,10 +157,15 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
 
 function findRefusal(code: string, message: string): string {
   if (code === '28000' && /no encryption|SSL off/u.test(message)) return 'no encryption';
+  if (/statement pooling/u.test(message)) return 'shared sessions';
   if (/does not support SSL/u.test(message)) return 'no TLS';
   if (/CERT|ALTNAME|UNABLE_TO_(?:GET|VERIFY)/u.test(code)) return 'certificate';
   if (/timeout/u.test(message)) return 'ETIMEDOUT';
   return code;
+}
+
+function withCode(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }
 
 // The driver's own error is not kept as a cause: where an address cannot be parsed, it holds the address.

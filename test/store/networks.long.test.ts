@@ -8,7 +8,7 @@ import { isReadOnly, UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { defineJob } from '../../src/store/queue/define-job.ts';
-import { createQueue } from '../../src/store/queue/queue.ts';
+import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { findPgBouncer } from '../support/pgbouncer.ts';
@@ -81,6 +81,13 @@ test.skipIf(skipsClusters)('a server that takes only TLS says so and how; encryp
   expect(stderr).toBe('');
 });
 
+async function startPooler(...settings: Parameters<Exclude<typeof pooler, string>['start']>) {
+  if (typeof pooler === 'string') throw new Error(pooler);
+  const started = await pooler.start(...settings);
+  onTestFinished(() => started.stop());
+  return started.url;
+}
+
 describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
   test('sslmode at a server without TLS, and a database in LATIN1, are refused in words', async () => {
     const url = await server.createDatabase({ empty: true });
@@ -150,31 +157,80 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
     expect(await refusal(open(url), url)).toMatchSnapshot();
   });
 
-  test.skipIf(typeof pooler === 'string')(
-    'behind PgBouncer with its defaults everything works; in transaction mode the start is refused in words',
-    async () => {
-      if (typeof pooler === 'string') throw new Error(pooler);
+  describe.skipIf(typeof pooler === 'string')('behind PgBouncer', () => {
+    test('two processes work with its defaults, and neither leaves a prepared statement to the other', async () => {
       const url = await server.createDatabase({ empty: true });
-      const session = await pooler.start(url, 'session');
-      onTestFinished(() => session.stop());
-      await migrate(session.url);
-      const database = await open(session.url);
-      const ran = Promise.withResolvers<void>();
-      const job = defineJob({ name: 'pooled', data: z.object({}), run: async () => ran.resolve() });
-      const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
-      await queue.start({ jobs: [job], ports: {} });
-      await queue.enqueue(job, {});
-      await ran.promise;
-      await queue.stop();
-      expect((await sql`show statement_timeout`.execute(database.db)).rows).toEqual([
+      const pooled = await startPooler(url, 'session');
+      await migrate(pooled);
+      const ran: string[] = [];
+      const job = defineJob({
+        name: 'pooled',
+        data: z.object({ of: z.string() }),
+        run: async ({ of }) => void ran.push(of),
+      });
+      const startProcess = async (): Promise<Database & { readonly queue: Queue }> => {
+        const database = await open(pooled);
+        const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+        await queue.start({ jobs: [job], ports: {} });
+        return { ...database, queue };
+      };
+      const stopProcess = async (one: Awaited<ReturnType<typeof startProcess>>): Promise<void> => {
+        await one.queue.stop();
+        await one.close();
+      };
+      const [first, second] = [await startProcess(), await startProcess()];
+      const work = async ({ db, queue, withLock }: typeof first, of: string): Promise<void> => {
+        await Promise.all([
+          queue.enqueue(job, { of }),
+          withLock('shared', () => sql`select 1`.execute(db)),
+          ...Array.from({ length: 8 }, (_, n) => sql`select ${n}::int`.execute(db)),
+        ]);
+      };
+      await Promise.all([work(first, 'first'), work(second, 'second')]);
+      await expect.poll(() => ran.toSorted()).toEqual(['first', 'second']);
+      expect((await sql`show statement_timeout`.execute(first.db)).rows).toEqual([
         { statement_timeout: '15s' },
       ]);
+      // Its connections go to whoever asks next.
+      await stopProcess(first);
+      const third = await startProcess();
+      await work(third, 'third');
+      await expect.poll(() => ran).toContain('third');
+      const statements = Array.from({ length: 8 }, () =>
+        third.db.transaction().execute(async (trx) => {
+          await sql`select pg_sleep(0.05)`.execute(trx);
+          return (await sql`select name from pg_prepared_statements`.execute(trx)).rows;
+        }),
+      );
+      expect((await Promise.all(statements)).flat()).toEqual([]);
+      await stopProcess(second);
+      await stopProcess(third);
+    });
 
-      const transaction = await pooler.start(url, 'transaction');
-      onTestFinished(() => transaction.stop());
-      expect(await refusal(open(transaction.url), transaction.url)).toMatchSnapshot();
-    },
-  );
+    test.each([
+      ['transaction', [], 3],
+      ['transaction', ['default_pool_size = 2'], 1],
+      ['transaction', ['server_round_robin = 1'], 3],
+      ['statement', [], 3],
+    ] as const)('in %s mode (%j) each of %i starts is refused in words', async (mode, settings, count) => {
+      const url = await server.createDatabase({ empty: true });
+      const pooled = await startPooler(url, mode, settings);
+      const starts = Array.from({ length: count }, () => refusal(open(pooled), pooled));
+      const told = new Set([...(await Promise.all(starts)), await refusal(open(pooled), pooled)]);
+      expect([...told]).toMatchSnapshot('refused');
+    });
+
+    test('that gives a single connection is refused in words, not waited for', async () => {
+      const url = await server.createDatabase({ empty: true });
+      const told = await Promise.all(
+        (['session', 'transaction'] as const).map(async (mode) => {
+          const pooled = await startPooler(url, mode, ['default_pool_size = 1']);
+          return refusal(open(pooled), pooled);
+        }),
+      );
+      expect(told).toMatchSnapshot('a single connection');
+    });
+  });
 });
 
 test.skipIf(skipsClusters)(

@@ -11,9 +11,11 @@ import { Secret } from '../../src/secrets/secret.ts';
 
 const binary = '/usr/sbin/pgbouncer';
 
-/** Debian's PgBouncer, with its defaults but the mode. Where there is none, the reason in words. */
+type Mode = 'session' | 'transaction' | 'statement';
+
+/** Debian's PgBouncer, with its defaults but the mode and these settings. Where there is none, the reason in words. */
 export async function findPgBouncer(): Promise<
-  { start: (url: Secret, mode: 'session' | 'transaction') => Promise<PgBouncer> } | string
+  { start: (url: Secret, mode: Mode, settings?: readonly string[]) => Promise<PgBouncer> } | string
 > {
   const isThere = await access(binary).then(
     () => true,
@@ -27,7 +29,7 @@ interface PgBouncer {
   stop(): Promise<void>;
 }
 
-async function start(url: Secret, mode: 'session' | 'transaction'): Promise<PgBouncer> {
+async function start(url: Secret, mode: Mode, settings: readonly string[] = []): Promise<PgBouncer> {
   const server = new URL(url.reveal());
   const directory = await mkdtemp(join(tmpdir(), 'chatops-pgbouncer-'));
   const port = await findFreePort();
@@ -40,6 +42,7 @@ async function start(url: Secret, mode: 'session' | 'transaction'): Promise<PgBo
     'unix_socket_dir =',
     'auth_type = any',
     `pool_mode = ${mode}`,
+    ...settings,
   ];
   // With `any` it logs in as one user, whoever asks.
   lines[1] += ` user=${server.username}`;

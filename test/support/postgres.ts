@@ -14,8 +14,12 @@ export interface PostgresServer {
   readonly adminUrl: string;
   /** A new database, as the first start of the bot leaves it; with `empty` as a server makes one. */
   createDatabase(options?: { readonly empty?: boolean }): Promise<Secret>;
+  /** Runs a statement as the administrator. */
+  run(statement: string): Promise<void>;
   /** Makes the database that others are copies of. */
   createTemplate(fill: (url: Secret) => Promise<void>): Promise<void>;
+  /** A server that follows this one and takes no writes until it is promoted; of throw-away clusters only. */
+  createStandby?(): Promise<PostgresServer>;
   /** Ends every connection of that database, as a server that restarts does. */
   breakConnections(url: Secret): Promise<void>;
   stop(): Promise<void>;
@@ -82,6 +86,7 @@ function connectTo(adminUrl: string, stop: () => Promise<void>): PostgresServer 
   };
   return {
     adminUrl,
+    run: ask,
     createDatabase: ({ empty = false } = {}) =>
       create(`chatops_test_${randomBytes(6).toString('hex')}`, empty ? undefined : templateName),
     async createTemplate(fill) {
@@ -139,7 +144,6 @@ async function startCluster(
     ['-D', data, '-U', 'chatops', '--auth=trust', '--no-sync', '-E', 'UTF8'],
     options,
   );
-  const port = await findFreePort();
   if (tlsOnly) {
     const words =
       'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=database -keyout server.key -out server.crt';
@@ -147,36 +151,51 @@ async function startCluster(
     await promisify(execFile)('chmod', ['600', 'server.key'], { ...options, cwd: data });
     await writeFile(join(data, 'pg_hba.conf'), 'local all all trust\nhostssl all all all trust\n');
   }
-  const server = spawn(
-    join(binaries, 'postgres'),
-    [
-      '-D',
-      data,
-      '-p',
-      String(port),
-      '-k',
-      directory,
-      '-h',
-      '127.0.0.1',
-      '-F',
-      '-c',
-      'max_connections=200',
-      '-c',
-      `ssl=${tlsOnly ? 'on' : 'off'}`,
-    ],
-    { ...options, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
+  return serve(binaries, options, data, tlsOnly);
+}
+
+/** Runs a cluster from its directory, which is deleted at the end. */
+async function serve(
+  binaries: string,
+  options: { readonly cwd: string } & Parameters<typeof spawn>[2],
+  data: string,
+  tlsOnly = false,
+): Promise<PostgresServer> {
+  const directory = options.cwd;
+  const port = await findFreePort();
+  const settings = ['max_connections=200', `ssl=${tlsOnly ? 'on' : 'off'}`].flatMap((one) => ['-c', one]);
+  const places = ['-D', data, '-p', String(port), '-k', directory, '-h', '127.0.0.1'];
+  const server = spawn(join(binaries, 'postgres'), [...places, '-F', ...settings], {
+    ...options,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const end = (): boolean => server.kill('SIGQUIT');
   process.once('exit', end);
   await ready(server);
   const query = tlsOnly ? '?sslmode=no-verify' : '';
-  return connectTo(`postgres://chatops@127.0.0.1:${port}/postgres${query}`, async () => {
+  const stop = async (): Promise<void> => {
     const gone = once(server, 'exit');
     end();
     await gone;
     process.removeListener('exit', end);
     await rm(directory, { recursive: true, force: true });
-  });
+  };
+  return {
+    ...connectTo(`postgres://chatops@127.0.0.1:${port}/postgres${query}`, stop),
+    async createStandby() {
+      const cwd = await mkdtemp(join(tmpdir(), 'chatops-postgres-'));
+      const { uid, gid } = options;
+      if (uid !== undefined && gid !== undefined) await chown(cwd, uid, gid);
+      const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'chatops'];
+      const copy = join(cwd, 'data');
+      await promisify(execFile)(
+        join(binaries, 'pg_basebackup'),
+        ['-D', copy, ...from, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'],
+        { ...options, cwd, stdio: undefined } as object,
+      );
+      return serve(binaries, { ...options, cwd }, copy);
+    },
+  };
 }
 
 function ready(server: ChildProcess): Promise<void> {
@@ -184,7 +203,8 @@ function ready(server: ChildProcess): Promise<void> {
     let said = '';
     server.stderr?.on('data', (chunk: Buffer) => {
       said += chunk.toString();
-      if (said.includes('ready to accept connections')) resolve();
+      // A standby says `read-only` in between.
+      if (/ready to accept (?:read-only )?connections/u.test(said)) resolve();
     });
     server.once('exit', () => reject(new Error(`PostgreSQL ended at once: ${said}`)));
     server.once('error', reject);
