@@ -5,7 +5,7 @@ import { createDeliveryClaims } from '../auth/claims.ts';
 import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createClientTokens } from '../auth/keys/client-tokens.ts';
-import { createKeyStore, type KeyStore } from '../auth/keys/key-store.ts';
+import { createKeyStore } from '../auth/keys/key-store.ts';
 import { createKeyLinks } from '../auth/keys/links.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
 import { createNames } from '../auth/names.ts';
@@ -39,7 +39,7 @@ import type { SlackDeps } from '../slack/receive/perform.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
 import { createClients, createResponseUrls, postMessage } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
-import { createJobPorts } from '../slack/send/job-ports.ts';
+import { createJobPorts, openKeysForJobs } from '../slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../slack/send/native-blocks.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
@@ -207,12 +207,7 @@ export async function wire(
 
   // Features: the engines, and the ports that their jobs reach Slack and the CDN with.
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const jobKeys: KeyStore = {
-    ...keyStore,
-    // The first step of every job with a person's key: the workspace is allowed, and the app installed there.
-    reveal: async (person) => (await access.token(person), keyStore.reveal(person)),
-  };
-  const accounts = createAccountReads({ ...parts, keyStore: jobKeys });
+  const accounts = createAccountReads({ ...parts, keyStore: openKeysForJobs(parts) });
   const ledger: Ledger = {
     ...rows,
     now,
@@ -229,7 +224,7 @@ export async function wire(
       now,
     });
   const ports = {
-    ...createJobPorts({ ...parts, keyStore: jobKeys, exportThread, ledger }),
+    ...createJobPorts({ ...parts, exportThread, ledger }),
     accounts,
     enqueue,
     outbox,
