@@ -86,8 +86,8 @@ export function createConnectPage(options: ConnectPageOptions) {
   const headers = pages.pageHeaders(base);
   // Guesses alone count by visitor: behind a proxy all visitors have one address, and a guesser must not lock out people
   // with a link.
-  const guesses = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
-  const visits = createRateLimit({ burst: 60, perMinute: 60, maxKeys: 5_000, now });
+  const guesses = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
+  const visits = createRateLimit({ most: 60, perMs: minuteMs, maxKeys: 5_000, now });
   const shouldLog = oncePerMinute(now);
 
   const offerOf = (token: string): { url: string; minutes: number } => ({

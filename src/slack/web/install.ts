@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InstallProvider } from '@slack/oauth';
 import { UserError } from '../../errors.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { renderInstalled, renderNotInstalled } from '../../views/connect/install.ts';
 import type { SlackDeps } from '../receive/perform.ts';
 import { createRateLimit, findVisitor, oncePerMinute } from './limits.ts';
@@ -18,7 +19,7 @@ export function createInstallPages(
 ) {
   const headers = pages.pageHeaders(publicUrl);
   // A return with a genuine state asks Slack, and its failure is logged.
-  const returns = createRateLimit({ burst: 20, perMinute: 20, maxKeys: 5_000, now });
+  const returns = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
   const shouldLog = oncePerMinute(now);
 
   const isGenuine = async (query: URLSearchParams): Promise<boolean> => {

@@ -138,32 +138,33 @@ export function limitConnections(
   });
 }
 
-export interface RateLimit {
-  /** Takes one of the tokens of `key`. If none is left, returns the whole seconds until there is one. */
-  take(key: string): number | undefined;
-  readonly size: () => number;
-}
-
-/** A token bucket for each key. Keeps the `maxKeys` latest keys, so that a flood of new ones cannot fill the memory. */
+/**
+ * At most `most` uses of a key within any `perMs`. Keeps the `maxKeys` latest keys, so that a flood of new ones cannot fill
+ * the memory. `find` and `take` return the whole seconds until there is room, or undefined where there is; `take` uses it.
+ */
 export function createRateLimit(options: {
-  readonly burst: number;
-  readonly perMinute: number;
+  readonly most: number;
+  readonly perMs: number;
   readonly maxKeys: number;
   readonly now: () => Date;
-}): RateLimit {
-  const { burst, perMinute, maxKeys: maxEntries, now } = options;
-  const buckets = createCache<{ tokens: number; at: number }>({ now, maxEntries });
+}) {
+  const { most, perMs, maxKeys: maxEntries, now } = options;
+  const uses = createCache<readonly number[]>({ now, maxEntries, ttlMs: perMs });
+  // A clock that is set back neither frees a key nor blocks it for longer.
+  const findRecent = (key: string, at: number): number[] =>
+    (uses.get(key) ?? []).filter((used) => used > at - perMs).map((used) => Math.min(used, at));
+  const look = (key: string, isUse: boolean): number | undefined => {
+    const at = now().getTime();
+    const recent = findRecent(key, at);
+    const [oldest = at] = recent;
+    const hasRoom = recent.length < most;
+    if (isUse) uses.set(key, hasRoom ? [...recent, at] : recent);
+    return hasRoom ? undefined : Math.ceil((oldest + perMs - at) / 1000);
+  };
   return {
-    take(key) {
-      const at = now().getTime();
-      const bucket = buckets.get(key) ?? { tokens: burst, at };
-      const gained = (Math.max(0, at - bucket.at) / minuteMs) * perMinute;
-      const tokens = Math.min(burst, bucket.tokens + gained);
-      const isAllowed = tokens >= 1;
-      buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, at });
-      return isAllowed ? undefined : Math.ceil(((1 - tokens) / perMinute) * 60);
-    },
-    size: buckets.size,
+    find: (key: string) => look(key, false),
+    take: (key: string) => look(key, true),
+    size: uses.size,
   };
 }
 
