@@ -70,6 +70,7 @@ export function createAssistant(
     /** The entry of the manifest; undefined = it has none. */
     readonly server: ToolServer | undefined;
     readonly signingSecret: string;
+    readonly signsAt?: (() => number) | undefined;
     readonly person: AssistantPerson;
     readonly era?: AssistantEra | undefined;
     readonly longestMs?: number | undefined;
@@ -95,7 +96,9 @@ export function createAssistant(
       },
     );
     await made.connect(
-      new StreamableHTTPClientTransport(new URL(server.url), { fetch: createSignedFetch(signingSecret) }),
+      new StreamableHTTPClientTransport(new URL(server.url), {
+        fetch: createSignedFetch(signingSecret, options.signsAt),
+      }),
     );
     return made;
   };

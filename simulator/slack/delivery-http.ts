@@ -11,10 +11,13 @@ export interface HttpTransport extends Transport {
 
 /**
  * Sends what Slack sends over HTTP: commands form-encoded, interactivity as `payload=<json>`, events as JSON, each
- * signed (v0, HMAC-SHA256 over `v0:timestamp:body`). The timestamp is the machine's clock, since the receiver
+ * signed (v0, HMAC-SHA256 over `v0:timestamp:body`). `signsAt`: the clock of the receiver, which
  * compares it with its own. A new connection each time, so that an app restarted on its port is found again.
  */
-export function createHttpTransport(options: { signingSecret: string }): HttpTransport {
+export function createHttpTransport(options: {
+  signingSecret: string;
+  signsAt: () => number;
+}): HttpTransport {
   const agent = new Agent({ keepAlive: false });
 
   const transport: HttpTransport = {
@@ -22,7 +25,7 @@ export function createHttpTransport(options: { signingSecret: string }): HttpTra
     send: (delivery) =>
       new Promise<Answer>((resolve) => {
         const { body, type } = encode(delivery);
-        const timestamp = String(Math.floor(Date.now() / 1000));
+        const timestamp = String(Math.floor(options.signsAt() / 1000));
         const signature = createHmac('sha256', options.signingSecret)
           .update(`v0:${timestamp}:${body}`)
           .digest('hex');

@@ -102,6 +102,8 @@ export async function startSlack(
     /** Its other hosts as Slack has them, where a server with TLS is in front: of files, answers and WebSockets. */
     addresses?: Readonly<Record<'files' | 'hooks' | 'sockets', string>>;
     now?: () => number;
+    /** The clock by which requests are signed, where that of the app was moved. */
+    signsAt?: () => number;
     ackTimeoutMs?: number;
     page?: string;
     keep?: string;
@@ -115,6 +117,7 @@ export async function startSlack(
   } & PageWords = {},
 ): Promise<SlackSimulator> {
   const now = options.now ?? Date.now;
+  const { signsAt = Date.now } = options;
   const signingSecret = '51309a7ed5190c5ec4e7000000000000';
   const world = createWorld();
   const problems: string[] = [];
@@ -162,7 +165,7 @@ export async function startSlack(
     fileOf: files.visible,
   });
   const views = createViews({ world, now, names: messages.names, changed: notifyListeners });
-  const http = createHttpTransport({ signingSecret });
+  const http = createHttpTransport({ signingSecret, signsAt });
   const socket = createSocketTransport({ problem, changed: notifyListeners });
   const deliverer = createDeliverer({
     http,
@@ -260,7 +263,8 @@ export async function startSlack(
       const enterpriseId = world.team(teamId)?.enterpriseId;
       const organisation = enterpriseId === undefined ? {} : { enterprise_id: enterpriseId };
       const person = { user_id: userId, team_id: teamId, ...organisation };
-      return createAssistant(sim, { ...more, server: serverAt(origin, teamId), signingSecret, person });
+      const server = serverAt(origin, teamId);
+      return createAssistant(sim, { ...more, server, signingSecret, signsAt, person });
     },
     serveTools(origin) {
       const server = serverAt(origin, world.workspaces.acme.id);

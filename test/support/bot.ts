@@ -44,10 +44,14 @@ export interface BotOptions {
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
-  const { transport = 'socket' } = options;
+  const { transport = 'socket', now = () => new Date(), exportLimits } = options;
   const assistant = transport === 'http' && options.env?.['PUBLIC_URL'] !== undefined;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({ ...readManifest({ assistant }), ...(options.host ? { host: options.host } : {}) }),
+    startSlack({
+      ...readManifest({ assistant }),
+      signsAt: () => now().getTime(),
+      ...(options.host ? { host: options.host } : {}),
+    }),
     startCdn({
       zones: options.zones ?? 25,
       zoneMembers: options.zoneMembers ?? 'all',
@@ -64,7 +68,6 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
       done();
     },
   });
-  const { now = () => new Date(), exportLimits } = options;
   const app = await buildApp({
     config: readConfig(env),
     log: createLogger('debug', sink),
