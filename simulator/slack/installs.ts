@@ -21,6 +21,8 @@ export interface Installs {
   /** The installation that serves a workspace. */
   forTeam(teamId: string): Install | undefined;
   byId(id: string): Install | undefined;
+  /** For the page that installs: a workspace of an organisation may have an installation of its own beside that. */
+  toInstall(id: string): Install | undefined;
   /** After a new installation through OAuth: a fresh token where the old one was revoked. */
   activate(install: Install): void;
   readonly all: readonly Install[];
@@ -42,10 +44,22 @@ export function createInstalls(world: World): Installs {
     covers: (teamId) =>
       'workspaces' in place ? place.workspaces.some((team) => team.id === teamId) : place.id === teamId,
   }));
+  const byId = (id: string) => all.find((install) => install.id === id);
   return {
     all,
     byToken: (token) => all.find((install) => install.token === token),
-    byId: (id) => all.find((install) => install.id === id),
+    byId,
+    toInstall(id) {
+      const team = corp.workspaces.find((one) => one.id === id);
+      if (!team || byId(id)) return byId(id);
+      const { name, domain, botUserId, botId } = team;
+      const token = `xoxb-simulated-${id.toLowerCase()}`;
+      const covers = (teamId: string): boolean => teamId === id;
+      const own = { id, name, domain, botUserId, botId, token, covers, isOrg: false, active: true };
+      // Before the organisation's: it serves its workspace.
+      all.unshift({ ...own, lacks: new Set() });
+      return byId(id);
+    },
     forTeam: (teamId) => all.find((install) => install.covers(teamId)),
     activate(install) {
       if (install.active) return;

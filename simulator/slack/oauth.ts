@@ -41,7 +41,7 @@ export function createAuthorizePage(sim: Simulation): Route {
       response.writeHead(302, { location: cancelled.href }).end();
       return true;
     }
-    const install = sim.installs.byId(query.get('team') ?? '');
+    const install = sim.installs.toInstall(query.get('team') ?? '');
     if (!install) {
       const links = sim.installs.all.map((place) => {
         const address = new URL(url);

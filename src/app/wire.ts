@@ -152,20 +152,23 @@ export async function wire(
   };
   const onAttempt = (attempt: Call): void => {
     metrics.cdnRequest(attempt);
-    noteCdnRequest();
     addCallSpan('CDN', attempt);
     log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
   };
   const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, onCall, fetch: clock.fetch });
   const drift = createDriftWatch({ log, now, count: metrics.cdnDrift });
+  const cdnFetch = egress.fetch('cdn', base.cdnFetch ?? base.fetch, {
+    origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
+    header: 'accesskey',
+    // The value of a variable.
+    body: () => true,
+  });
   const cdn = createCdn({
     ...config.cdn,
-    fetch: egress.fetch('cdn', base.cdnFetch ?? base.fetch, {
-      origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
-      header: 'accesskey',
-      // The value of a variable.
-      body: () => true,
-    }),
+    fetch(input, init) {
+      noteCdnRequest();
+      return cdnFetch(input, init);
+    },
     now: () => now().getTime(),
     onAttempt,
     onDrift: (found) => drift.report(found),

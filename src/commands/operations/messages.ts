@@ -146,7 +146,17 @@ const approvalReminder = defineMessage({
   },
 });
 
-export const operationMessages = [approvalCard, approvalReminder, requesterMessage];
+/** An assistant's form for a variable's value: for whom, for which path, open from when until when (epoch ms). */
+export interface FormAbout {
+  readonly userId: string;
+  readonly path: string;
+  readonly at: number;
+  readonly until: number;
+}
+
+export const variableForm = defineMessage<FormAbout, MessagePorts>({ kind: 'variable-form' });
+
+export const operationMessages = [approvalCard, approvalReminder, requesterMessage, variableForm];
 
 const again = ':2';
 

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type Person, tenantId } from '../../auth/identity.ts';
+import { type Person, personKey, tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { takeLock } from '../../store/database.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
 import { countApprovals, findKind, type OperationRow } from './kinds/kind.ts';
-import { queueMessages } from './messages.ts';
+import { type FormAbout, queueMessages, variableForm } from './messages.ts';
 import type { Answer, Operation, Proposal } from './model.ts';
 import { findCdnKey, findRequestedBy, lockOperation, readOperation, toStorable } from './queries.ts';
 import { collectSignedParts, computeSeal, findSealProblem } from './seal.ts';
@@ -62,11 +63,14 @@ export function retry(
   });
 }
 
-/** Requests of one person by assistants: so many may wait, and be made in a day. Approvers are not to be tired out. */
+/** Requests and open forms of one person by assistants: so many may wait, and be made in a day. */
 const mostByAssistant = { waiting: 3, aDay: 10 };
+/** Calls of tools have no id that is unique, and clients repeat a call whose answer they missed. */
+const repeatedWithinMs = 5 * minuteMs;
 
 /**
- * Proposes what an assistant asks for in its person's name. The same request that still waits is answered again.
+ * Proposes what an assistant asks for in its person's name. The same request that still waits is answered again, and so is the
+ * newest of the last minutes, whatever became of it.
  *
  * @throws UserError where there are too many
  */
@@ -76,29 +80,105 @@ export function proposeByAssistant(
 ): Promise<Operation> {
   const { requester, kind, request } = proposal;
   return inTransaction(ledger, async (tx) => {
-    await takeLock(tx.db, `assistant/${tenantId(requester)}/${requester.userId}`);
-    const since = tx.now().getTime() - dayMs;
-    const asked = (await findRequestedBy(tx, requester, 100)).filter(
-      ({ via, createdAt }) => via !== undefined && createdAt.getTime() > since,
-    );
-    const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt > tx.now());
-    const same = waiting.find(
-      (one) =>
-        one.kind === kind.name && canonicalJson(one.request as Json) === canonicalJson(request as Json),
+    const { waiting, newest, assertRoom } = await countByAssistant(tx, requester);
+    const wanted = canonicalJson(request as Json);
+    const same = [...waiting, ...newest].find(
+      (one) => one.kind === kind.name && canonicalJson(one.request as Json) === wanted,
     );
     if (same) return same;
-    if (waiting.length >= mostByAssistant.waiting)
-      throw new UserError(
-        `${formatCount(mostByAssistant.waiting, 'request')} of this person by assistants wait already.`,
-        'Decide or cancel one of them: `/cdn approvals`.',
-      );
-    if (asked.length >= mostByAssistant.aDay)
-      throw new UserError(
-        `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
-        'The person can ask for more themselves.',
-      );
+    assertRoom();
     return storeProposal(tx, proposal);
   });
+}
+
+/**
+ * Writes to a person with the form that an assistant asked for, in which they type the value of a variable. False where the
+ * form of this variable is open already.
+ *
+ * @throws UserError where there are too many
+ */
+export function sendFormByAssistant(
+  ledger: Ledger,
+  {
+    requester,
+    path,
+    message,
+    minutes,
+  }: {
+    readonly requester: Person;
+    /** Of the variable. */
+    readonly path: string;
+    readonly message: Message;
+    /** As long as this it is open, unless the person asks for a change of the variable. */
+    readonly minutes: number;
+  },
+): Promise<boolean> {
+  return inTransaction(ledger, async (tx) => {
+    const { openForms, assertRoom } = await countByAssistant(tx, requester);
+    if (openForms.some((form) => form.path === path)) return false;
+    assertRoom();
+    const at = tx.now();
+    await tx.outbox.put(tx.db, {
+      id: `variable-form:${newId()}`,
+      kind: variableForm,
+      about: { userId: requester.userId, path, at: at.getTime(), until: at.getTime() + minutes * minuteMs },
+      installation: requester,
+      to: { places: [requester.userId] },
+      body: message,
+      doubt: 'look',
+    });
+    return true;
+  });
+}
+
+/** What assistants asked for in a person's name within a day. Until the transaction ends nothing is added to it. */
+async function countByAssistant(tx: LedgerTransaction, requester: Person) {
+  await takeLock(tx.db, `assistant/${personKey(requester)}`);
+  const now = tx.now().getTime();
+  const own = await findRequestedBy(tx, requester, 100);
+  const asked = own.filter(({ via, createdAt }) => via !== undefined && createdAt.getTime() > now - dayMs);
+  const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt.getTime() > now);
+  const forms = await findForms(tx, requester, now - dayMs);
+  const isAskedFor = ({ path, at }: FormAbout): boolean =>
+    own.some(
+      ({ kind, request, createdAt }) =>
+        request !== undefined &&
+        createdAt.getTime() >= at &&
+        findKind(tx.kinds, kind).request(request).path === path,
+    );
+  const openForms = forms.filter((form) => form.until > now && !isAskedFor(form));
+  return {
+    waiting,
+    newest: own
+      .slice(0, 1)
+      .filter(({ via, createdAt }) => via !== undefined && createdAt.getTime() > now - repeatedWithinMs),
+    openForms,
+    assertRoom: (): void => {
+      if (waiting.length + openForms.length >= mostByAssistant.waiting)
+        throw new UserError(
+          `${formatCount(mostByAssistant.waiting, 'request')} and forms of this person by assistants are open already.`,
+          'The person can decide or cancel one, `/cdn approvals`, or fill in a form that the bot sent.',
+        );
+      if (asked.length + forms.length >= mostByAssistant.aDay)
+        throw new UserError(
+          `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
+          'The person can ask for more themselves; `/cdn approvals` shows how these stand.',
+        );
+    },
+  };
+}
+
+async function findForms({ db }: LedgerTransaction, { userId, ...place }: Person, since: number) {
+  const rows = await db
+    .selectFrom('outbox')
+    .select('about')
+    .where((is) => is.and({ tenant: tenantId(place), kind: variableForm.kind }))
+    .where('state', '<>', 'dead')
+    .where('changed_at', '>', new Date(since))
+    .execute();
+  return rows
+    .map(({ about }) => JSON.parse(about) as FormAbout)
+    .filter((form) => form.userId === userId && form.at > since);
 }
 
 async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {

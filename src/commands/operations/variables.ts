@@ -52,6 +52,18 @@ const variableCommand: Command = {
   run: (_, context) => offerUndo(context),
 };
 
+/** The form that an assistant asked for: its button has both ids, and whether the script will need the variable. */
+const typeAction: Action = {
+  id: 'variables:type',
+  needs: 'change',
+  modal: () => forms.variableBusy,
+  async load(value, context) {
+    const [scriptId = '', variableId = '', required] = value.split(' ');
+    const known = await loadKnown({ scriptId, variableId }, context);
+    return forms.renderVariableForm({ scriptId, variableId, required }, known);
+  },
+};
+
 const emptyChange = { method: 'POST', body: '{}', setsValue: false };
 
 function isUndo({ list }: Words): boolean {
@@ -128,7 +140,7 @@ type Values = z.output<typeof fields>;
 async function submit(values: Values, context: Context): Promise<FormResult> {
   // The ids stay in the form. The value does not: a secret is not sent back.
   const { scriptId, variableId, required, value } = values;
-  const form = forms.renderVariableForm({ scriptId, variableId });
+  const form = forms.renderVariableForm({ scriptId, variableId, required: required?.toString() });
   try {
     const request = { scriptId, variableId, required, setsValue: value !== undefined };
     const operation = await setVariable(request, value, undefined, context);
@@ -218,7 +230,7 @@ const undoAction: Action = {
 export const variables: Feature = {
   name: 'variables',
   commands: [variableCommand],
-  actions: [previewAction, undoAction],
+  actions: [previewAction, undoAction, typeAction],
   forms: [
     defineForm({
       id: 'variables:submit',

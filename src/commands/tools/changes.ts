@@ -5,7 +5,7 @@ import { compareZones as compareRows, renderComparison } from '../../views/zones
 import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
 import type { Context } from '../define.ts';
 import { readTwoZones } from '../zones/compare.ts';
-import { findZone, zoneArgument } from './find-zone.ts';
+import { findZone, toOriginErrors, toZones, zoneArgument } from './find-zone.ts';
 import { defineTool, toIso } from './tool.ts';
 
 /** Changes in one answer. */
@@ -13,6 +13,7 @@ const mostChanges = 50;
 
 export const listZoneChanges = defineTool({
   name: 'list_zone_changes',
+  command: 'changes',
   title: 'List changed settings',
   description:
     'What changed in the settings of one pull zone or of all, before and after. Settings are compared now and at earlier looks.',
@@ -53,7 +54,6 @@ export const listZoneChanges = defineTool({
       panel: context.panel,
     });
     return {
-      summary: message.text,
       asOf,
       shown: found.changes.length,
       total: found.total,
@@ -69,6 +69,9 @@ export const listZoneChanges = defineTool({
           found_at: toIso(change.at),
         })),
       },
+      next: zone
+        ? [toOriginErrors(zone)]
+        : toZones(found.changes.map(({ zoneId: id, zoneName: name }) => ({ id, name }))),
       message,
     };
   },
@@ -76,6 +79,7 @@ export const listZoneChanges = defineTool({
 
 export const compareZones = defineTool({
   name: 'compare_zones',
+  command: 'compare',
   title: 'Compare two pull zones',
   description:
     'The settings in which two pull zones differ. Of keys and tokens only whether they are the same.',
@@ -88,13 +92,15 @@ export const compareZones = defineTool({
     differing: z.array(z.object({ setting: z.string(), one: z.string(), other: z.string() })),
   }),
   async run({ one, other }, context: Context) {
-    const zones = await readTwoZones([await findZone(one, context), await findZone(other, context)], context);
+    const zones = await readTwoZones(
+      [await findZone(one, context, 'one'), await findZone(other, context, 'other')],
+      context,
+    );
     const asOf = context.now();
     const rows = compareRows(zones);
     const differing = rows.filter(({ isSame }) => !isSame);
     const message = renderComparison({ zones, all: false, asOf });
     return {
-      summary: message.text,
       asOf,
       shown: differing.length,
       total: differing.length,
@@ -104,11 +110,7 @@ export const compareZones = defineTool({
         same: rows.length - differing.length,
         differing: differing.map(({ name, values }) => ({ setting: name, one: values[0], other: values[1] })),
       },
-      next: zones.map(({ id, name }) => ({
-        label: name || id,
-        tool: 'get_zone',
-        arguments: { zone: id },
-      })),
+      next: toZones(zones),
       message,
     };
   },

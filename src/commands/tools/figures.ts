@@ -3,6 +3,8 @@ import { renderApp } from '../../views/apps.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
 import type { Context } from '../define.ts';
 import { rememberUse } from '../names.ts';
+import { findKnownZones } from '../zones/lookup.ts';
+import { allZones, toZones } from './find-zone.ts';
 import { defineTool, toIso } from './tool.ts';
 
 const text = z.string().nullable();
@@ -10,6 +12,7 @@ const number = z.number().nullable();
 
 export const getApp = defineTool({
   name: 'get_app',
+  command: 'app',
   title: 'Show an app',
   description:
     'Usage of an app: latency now and on average, cost of the month, size of its volumes, its state.',
@@ -32,10 +35,10 @@ export const getApp = defineTool({
     const [app, named] = await Promise.all([client.apps.summary(id), names.find(person, 'app', id)]);
     await rememberUse('app', id, context);
     const asOf = context.now();
-    const message = renderApp({ id, name: named?.name, app, zones: undefined, panel: context.panel, asOf });
+    const zones = (findKnownZones(context)?.zones ?? []).filter(({ appId }) => appId === id);
+    const message = renderApp({ id, name: named?.name, app, zones, panel: context.panel, asOf });
     const points = app.latencyChart.slice(-mostPoints);
     return {
-      summary: message.text,
       asOf,
       shown: points.length,
       total: app.latencyChart.length,
@@ -49,6 +52,7 @@ export const getApp = defineTool({
         cost_this_month: app.monthlyCost ?? null,
         latency: points.map(({ at, label, latency }) => ({ at: toIso(at), label, latency })),
       },
+      next: toZones(zones),
       message,
     };
   },
@@ -59,6 +63,7 @@ const mostPoints = 48;
 
 export const getUploadScanning = defineTool({
   name: 'get_upload_scanning',
+  command: 'scanning',
   title: 'Show upload scanning',
   description:
     'Upload scanning of a shield zone in 28 days: files scanned, requests blocked and logged, a day each.',
@@ -94,7 +99,6 @@ export const getUploadScanning = defineTool({
     const asOf = context.now();
     const message = renderScanning({ id, name: named?.name, metrics, asOf });
     return {
-      summary: message.text,
       asOf,
       shown: metrics.days.length,
       total: metrics.days.length,
@@ -111,6 +115,7 @@ export const getUploadScanning = defineTool({
           requests_logged: day.loggedRequests ?? null,
         })),
       },
+      next: [allZones],
       message,
     };
   },

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { UserError } from '../../errors.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
 import { countOf, formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
@@ -12,8 +11,8 @@ import type { Context } from '../define.ts';
 import { readFilters, toPeriod } from '../origin-errors/feature.ts';
 import { createReport, readOverview } from '../origin-errors/read.ts';
 import { findPeriod } from '../periods.ts';
-import { findZone, zoneArgument } from './find-zone.ts';
-import { defineTool, type ToolAnswer, toIso } from './tool.ts';
+import { allZones, findZone, toOriginErrors, toZone, zoneArgument } from './find-zone.ts';
+import { defineTool, type ToolAnswer, ToolRefusal, toIso } from './tool.ts';
 
 const text = z.string().nullable();
 const number = z.number().nullable();
@@ -66,6 +65,8 @@ const most = { kinds: 10, places: 5, paths: 5, zones: 25 };
 
 export const listOriginErrors = defineTool({
   name: 'list_origin_errors',
+  command: 'errors',
+  narrower: { period: '1h' },
   title: 'List origin errors',
   description:
     'Why zones fail: how often the CDN could not fetch from the origin, by error code, place and path, since when, and which ' +
@@ -107,9 +108,10 @@ function readPeriod(typed: string | undefined, clock: { readonly now: Date; read
   if (typed === undefined || typed === '') return rollBack(24 * 60, clock.now);
   const found = findPeriod(typed, clock);
   if (found) return toPeriod(found, clock);
-  throw new UserError(
-    `${formatCode(typed, 60)} is no time that can be read.`,
-    'Such as 24h, yesterday, last 3 days, since 10:00, 2026-11-20.',
+  throw new ToolRefusal(
+    `I can’t read ${formatCode(typed, 60)} as a time.`,
+    'Try 24h, yesterday, last 3 days, since 10:00 or 2026-11-20.',
+    [{ period: '24h' }],
   );
 }
 
@@ -124,14 +126,11 @@ async function answerOne(typed: string, question: Question, view: View, context:
   const kinds = rankKinds(counts.groups);
   const shown = kinds.slice(0, most.kinds);
   return {
-    summary: message.text,
     asOf: takenAt,
     warnings: [
       ...unread.map(({ day }) => `The log of ${day} could not be read: there may be more errors.`),
       ...incomplete.map((day) => `The CDN has more errors of ${day} than it gave.`),
-      ...(undated > 0
-        ? [`${formatCount(undated, 'more error has', 'more errors have')} no readable time.`]
-        : []),
+      undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
     ],
     shown: shown.length,
     total: kinds.length,
@@ -161,7 +160,7 @@ async function answerOne(typed: string, question: Question, view: View, context:
       zones_not_checked: 0,
     },
     next: [
-      { label: 'Zone', tool: 'get_zone', arguments: { zone: zone.id } },
+      { ...toZone(zone), label: 'Zone' },
       { label: 'Changed settings', tool: 'list_zone_changes', arguments: { zone: zone.id } },
     ],
     message,
@@ -177,11 +176,10 @@ async function answerAll(question: Question, view: View, context: Context): Prom
   const shown = failing.slice(0, most.zones);
   const notChecked = found.of - found.asked;
   return {
-    summary: message.text,
     asOf: found.takenAt,
     warnings: [
-      ...(notChecked > 0 ? [`Not checked: ${countOf(notChecked, found.of, 'zone')}.`] : []),
-      ...(found.unread.length > 0 ? [`${formatCount(found.unread.length, 'zone')} could not be read.`] : []),
+      notChecked > 0 && `Not checked: ${countOf(notChecked, found.of, 'zone')}.`,
+      found.unread.length > 0 && `${formatCount(found.unread.length, 'zone')} could not be read.`,
     ],
     shown: shown.length,
     total: failing.length,
@@ -199,11 +197,12 @@ async function answerAll(question: Question, view: View, context: Context): Prom
       })),
       zones_not_checked: notChecked,
     },
-    next: shown.slice(0, 3).map(({ zone }) => ({
-      label: `Why ${zone.name || zone.id}`,
-      tool: 'list_origin_errors',
-      arguments: { zone: zone.id },
-    })),
+    next:
+      shown.length > 0
+        ? shown
+            .slice(0, 3)
+            .map(({ zone }) => ({ ...toOriginErrors(zone), label: `Why ${zone.name || zone.id}` }))
+        : [allZones],
     message,
   };
 }

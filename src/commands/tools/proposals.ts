@@ -1,19 +1,20 @@
 import { z } from 'zod';
+import { variablePath } from '../../api/variables.ts';
 import { UserError } from '../../errors.ts';
-import { actions, say } from '../../views/blocks/blocks.ts';
-import { commandButton } from '../../views/blocks/buttons.ts';
-import { formatCode } from '../../views/blocks/text.ts';
+import { formatCode, stripMarkup } from '../../views/blocks/text.ts';
+import { renderFormOffer } from '../../views/operations/approvals.ts';
 import { describeState, nameInPlainText, waitsForRequester } from '../../views/operations/describe.ts';
 import type { Context } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
-import { variableUpdate } from '../operations/kinds/variable.ts';
+import { type VariableRequest, variableUpdate } from '../operations/kinds/variable.ts';
 import { volumeDeletion } from '../operations/kinds/volume.ts';
-import type { Operation, Proposal } from '../operations/model.ts';
+import type { Proposal } from '../operations/model.ts';
 import { assertMayPropose, findApprovalNeeds } from '../operations/proposals.ts';
-import { proposeByAssistant } from '../operations/propose.ts';
+import { proposeByAssistant, sendFormByAssistant } from '../operations/propose.ts';
+import { findTargetName } from '../operations/queries.ts';
 import { loadPreview, volumeIds } from '../operations/volumes.ts';
-import { readState } from './requests.ts';
-import { defineTool, type ToolAnswer, toIso } from './tool.ts';
+import { listRequests, requestData, toRequest, toRequestData } from './requests.ts';
+import { defineTool, type ToolAnswer, ToolRefusal } from './tool.ts';
 
 const reason = z
   .string()
@@ -22,22 +23,11 @@ const reason = z
   .max(400)
   .describe('Why, in one sentence; the people who decide read it');
 
-const proposalData = z.object({
-  request: z.string().nullable().describe('Its id; null where the person still has to type the value'),
-  what: z.string(),
-  state: z
-    .string()
-    .describe(
-      'waits_for_you: the person confirms it in a direct message; waits_for_approval; or how it ended',
-    ),
-  approvals: z.object({ needed: z.number().int(), given: z.number().int() }),
-  expires_at: z.string().nullable(),
-});
-
-type Answer = ToolAnswer<z.input<typeof proposalData>>;
+type Answer = ToolAnswer<z.input<typeof requestData>>;
 
 export const proposeVolumeDeletion = defineTool({
   name: 'propose_volume_deletion',
+  command: 'volume',
   title: 'Ask to delete a volume',
   description:
     'Asks people to delete a volume of an app, every instance of it. Nothing is deleted by this call: others approve it, or ' +
@@ -49,7 +39,7 @@ export const proposeVolumeDeletion = defineTool({
     volume: z.string().trim().min(1).max(200).describe('Its id'),
     reason,
   }),
-  data: proposalData,
+  data: requestData,
   async run({ app, volume, reason }, context: Context, via) {
     await assertMayPropose(volumeDeletion, context);
     const appId = await resolveAppToDelete(app, context);
@@ -68,6 +58,7 @@ const id = z.string().regex(/^\d{1,19}$/u);
 
 export const proposeVariableChange = defineTool({
   name: 'propose_variable_change',
+  command: 'variable',
   title: 'Ask to change a variable',
   description:
     'Asks people to change a variable of an edge script: whether it is required, or its value. A value never goes through ' +
@@ -81,9 +72,9 @@ export const proposeVariableChange = defineTool({
     new_value: z.boolean().optional().describe('true: the person types a new value into a form'),
     reason,
   }),
-  data: proposalData,
+  data: requestData,
   async run(
-    { script, variable: variableId, required, new_value: hasNewValue, reason },
+    { script, variable: variableId, required, new_value: hasNewValue = false, reason },
     context: Context,
     via,
   ) {
@@ -91,14 +82,16 @@ export const proposeVariableChange = defineTool({
     const scriptId = id.safeParse(await context.names.resolve(context.person, 'script', script)).data;
     if (scriptId === undefined)
       throw new UserError(`No script is named ${formatCode(script, 60)} here.`, 'Name its id.');
-    if (hasNewValue) return sendForm(scriptId, variableId, context);
-    const request = { scriptId, variableId, required, setsValue: false };
-    if (required === undefined)
-      throw new UserError('Nothing would change.', 'Say required, or new_value: true for a form.');
+    if (required === undefined && !hasNewValue)
+      throw new ToolRefusal('Nothing would change.', 'Say required, or new_value: true for a form.', [
+        { new_value: true },
+      ]);
+    const request = { scriptId, variableId, required, setsValue: hasNewValue };
     const [snapshot, needs] = await Promise.all([
       variableUpdate.load(request, context),
       findApprovalNeeds(variableUpdate, context),
     ]);
+    if (hasNewValue) return sendForm({ request, snapshot, minutes: needs.minutes, reason, via }, context);
     return ask({ kind: variableUpdate, request, reason, snapshot, ...needs, via }, context);
   },
 });
@@ -107,67 +100,50 @@ async function ask(
   asked: Pick<Proposal, 'kind' | 'request' | 'reason' | 'snapshot' | 'policy' | 'approvers'> & {
     readonly via: string;
   },
-  { ledger, person: requester, now }: Context,
+  { ledger, person: requester, now, signal }: Context,
 ): Promise<Answer> {
-  const { kind, request, reason, snapshot, policy, approvers, via } = asked;
-  const operation = await proposeByAssistant(ledger, {
-    kind,
-    request,
-    reason,
-    snapshot,
-    policy,
-    approvers,
-    via,
-    requester,
-    channelId: undefined,
-  });
-  return describe(operation, now());
-}
-
-function describe(operation: Operation, asOf: Date): Answer {
+  const startedAt = now();
+  // A call that was stopped asks for nothing: its model was told so.
+  signal.throwIfAborted();
+  const operation = await proposeByAssistant(ledger, { ...asked, requester, channelId: undefined });
+  const asks = operation.createdAt < startedAt ? 'Asked before' : 'Asked';
+  const still = operation.state === 'proposed' ? ' Nothing was changed yet.' : '';
   const own = waitsForRequester(operation) ? ' The bot has written to them with a button to confirm it.' : '';
   return {
-    summary: `Asked to ${nameInPlainText(operation)}: ${describeState(operation)}. Nothing was changed yet.${own}`,
-    asOf,
-    shown: 1,
-    total: 1,
-    data: {
-      request: operation.id,
-      what: nameInPlainText(operation),
-      state: readState(operation),
-      approvals: { needed: operation.approvalsNeeded, given: operation.approvals.length },
-      expires_at: toIso(operation.expiresAt),
-    },
-    next: [{ label: 'How it stands', tool: 'get_request', arguments: { request: operation.id } }],
+    summary: `${asks} to ${nameInPlainText(operation)}: ${describeState(operation)}.${still}${own}`,
+    data: toRequestData(operation),
+    next: [{ ...toRequest(operation), label: 'How it stands' }],
   };
 }
 
-/** Sends the person the button that opens the form with both ids, once while it is fresh. @throws UserError */
-async function sendForm(scriptId: string, variableId: string, context: Context): Promise<Answer> {
-  const { person, now } = context;
-  const sent = context.zoneCache.forPerson(person).results<{ readonly at: Date }>('variable-forms');
-  const what = `set variable ${variableId} of script ${scriptId}`;
-  const key = `${scriptId}/${variableId}`;
-  if (!sent.get(key)) {
-    const text = `:robot_face: Slack’s assistant was asked to ${what}. The value is typed here, and by nobody else.`;
-    const button = commandButton('Type the value', `variable ${scriptId} ${variableId}`, 1, {
-      style: 'primary',
-    });
-    if (!(await context.post(person.userId, say(text, actions(button)))))
-      throw new UserError('The bot could not write to this person.', 'They can type /cdn variable in Slack.');
-    sent.set(key, { at: now() });
-  }
+/** Writes to the person with the button that opens the form. */
+async function sendForm(
+  asked: Pick<Proposal, 'snapshot'> & {
+    readonly request: VariableRequest;
+    readonly minutes: number;
+    readonly reason: string;
+    readonly via: string;
+  },
+  { ledger, person: requester, signal }: Context,
+): Promise<Answer> {
+  const { request, snapshot, minutes, reason, via } = asked;
+  const { scriptId, variableId, required = 'unchanged' } = request;
+  const what = variableUpdate.describe(request, { name: findTargetName(snapshot, undefined), snapshot });
+  const message = renderFormOffer({ what, requester, reason, via }, `${scriptId} ${variableId} ${required}`);
+  const path = variablePath(scriptId, variableId);
+  signal.throwIfAborted();
+  const isNew = await sendFormByAssistant(ledger, { requester, path, message, minutes });
   return {
-    summary: `The bot has written to the person with a form to ${what}. Nothing was asked for yet.`,
-    asOf: now(),
-    shown: 1,
-    total: 1,
+    summary: `The bot ${isNew ? 'writes' : 'has written'} to the person with a form to ${stripMarkup(what)}. Nothing was asked for yet.`,
     data: {
       request: null,
-      what,
+      what: stripMarkup(what),
       state: 'waits_for_you',
+      outcome: null,
       approvals: { needed: 0, given: 0 },
+      asked_at: null,
       expires_at: null,
     },
+    next: [listRequests],
   };
 }

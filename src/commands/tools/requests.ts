@@ -11,48 +11,54 @@ import {
 import type { Context } from '../define.ts';
 import type { Operation } from '../operations/model.ts';
 import { findOperation, findRequestedBy } from '../operations/queries.ts';
-import { defineTool, toIso } from './tool.ts';
+import { defineTool, type NextCall, toIso } from './tool.ts';
 
-const requestData = z.object({
-  request: z.string().describe('Its id'),
+export const requestData = z.object({
+  request: z.string().nullable().describe('Its id; null where the person still has to type the value'),
   what: z.string(),
-  state: z.string(),
+  state: z
+    .string()
+    .describe('waits_for_you: the person confirms it in Slack; waits_for_approval; or how it ended'),
   outcome: z.string().nullable(),
   approvals: z.object({ needed: z.number().int(), given: z.number().int() }),
   asked_at: z.string().nullable(),
   expires_at: z.string().nullable(),
 });
 
-/** `waits_for_you`, `waits_for_approval`, or the state of the ledger. */
-export function readState(operation: Operation): string {
-  if (waitsForRequester(operation)) return 'waits_for_you';
-  return operation.state === 'proposed' ? 'waits_for_approval' : operation.state;
-}
-
-function toRequestData(operation: Operation): z.input<typeof requestData> {
+export function toRequestData(operation: Operation): z.input<typeof requestData> {
+  const { id, state, approvals, approvalsNeeded, createdAt, expiresAt } = operation;
+  const waits = waitsForRequester(operation) ? 'waits_for_you' : 'waits_for_approval';
   return {
-    request: operation.id,
+    request: id,
     what: nameInPlainText(operation),
-    state: readState(operation),
+    state: state === 'proposed' ? waits : state,
     outcome: describeOutcome(operation) || null,
-    approvals: { needed: operation.approvalsNeeded, given: operation.approvals.length },
-    asked_at: toIso(operation.createdAt),
-    expires_at: toIso(operation.expiresAt),
+    approvals: { needed: approvalsNeeded, given: approvals.length },
+    asked_at: toIso(createdAt),
+    expires_at: toIso(expiresAt),
   };
 }
+
+/** The call that shows a request. */
+export function toRequest(operation: Operation): NextCall {
+  return { label: nameInPlainText(operation), tool: 'get_request', arguments: { request: operation.id } };
+}
+
+export const listRequests: NextCall = { label: 'My requests', tool: 'list_my_requests', arguments: {} };
 
 /** Requests in one answer, the newest first. */
 const mostRequests = 20;
 
 export const listMyRequests = defineTool({
   name: 'list_my_requests',
+  command: 'approvals',
   title: 'List my requests',
   description:
     'The deletions and changes that the person asked for, and whether they were approved and done.',
   needs: 'none',
   input: z.object({}),
   data: z.object({ requests: z.array(requestData) }),
-  async run(_, { ledger, person, now }: Context) {
+  async run(_, { ledger, person }: Context) {
     const requests = await findRequestedBy(ledger, person, mostRequests);
     const waiting = requests.filter(({ state }) => state === 'proposed').length;
     return {
@@ -60,31 +66,31 @@ export const listMyRequests = defineTool({
         requests.length === 0
           ? 'Nothing was asked for yet.'
           : `${formatCount(requests.length, 'request')}, ${formatInteger(waiting)} waiting for a decision.`,
-      asOf: now(),
       shown: requests.length,
       total: requests.length,
       data: { requests: requests.map(toRequestData) },
+      next: requests.slice(0, 3).map(toRequest),
     };
   },
 });
 
 export const getRequest = defineTool({
   name: 'get_request',
+  command: 'approvals',
+  source: 'list_my_requests',
   title: 'Show a request',
   description: 'One deletion or change that the person asked for: its state, approvals and outcome.',
   needs: 'none',
   input: z.object({ request: z.string().trim().min(1).max(40).describe('Its id') }),
   data: requestData,
-  async run({ request: id }, { ledger, person, now }: Context) {
+  async run({ request: id }, { ledger, person }: Context) {
     const operation = await findOperation(ledger, tenantId(person), id);
     if (operation?.requester.userId !== person.userId)
-      throw new UserError('This person has no request with that id.', 'list_my_requests lists them.');
+      throw new UserError('This person has no request with that id.', '`/cdn approvals` lists theirs.');
     return {
       summary: `${nameInPlainText(operation)}: ${describeState(operation)}.`,
-      asOf: now(),
-      shown: 1,
-      total: 1,
       data: toRequestData(operation),
+      next: [listRequests],
     };
   },
 });

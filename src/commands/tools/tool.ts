@@ -1,49 +1,66 @@
 import { z } from 'zod';
 import type { Right } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Context } from '../define.ts';
 
-/** A call of a tool that helps next, as the assistant makes it or a person presses it. */
-export interface NextCall {
-  /** Of the button. */
-  readonly label: string;
+export interface ToolCall {
   /** The name of the tool. */
   readonly tool: string;
-  readonly arguments: Readonly<Record<string, string | number | boolean>>;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A call that helps next, as the assistant makes it or a person presses it. */
+export interface NextCall extends ToolCall {
+  /** Of the button. */
+  readonly label: string;
 }
 
 /** What a tool found. Times are ISO 8601 in UTC, numbers are numbers, and what was not reported is null. */
 export interface ToolAnswer<Data = unknown> {
-  /** One sentence, with the number first. */
-  readonly summary: string;
-  readonly asOf: Date;
-  readonly warnings?: readonly string[];
-  /** Things in `data`, and things there are. */
-  readonly shown: number;
-  readonly total: number;
+  /** One sentence, with the number first; that of the message, if left out. */
+  readonly summary?: string;
+  /** Now, if left out. */
+  readonly asOf?: Date;
+  readonly warnings?: readonly (string | false)[];
+  /** Things in `data`, and things there are; one, if left out. */
+  readonly shown?: number;
+  readonly total?: number;
   readonly data: Data;
-  readonly next?: readonly NextCall[];
+  readonly next: readonly NextCall[];
   /** The answer as people see it in Slack. */
   readonly message?: Message;
+}
+
+/** A refusal that other arguments help against: each of `instead` replaces those of its names in the call. */
+export class ToolRefusal extends UserError {
+  readonly instead: readonly ToolCall['arguments'][];
+
+  constructor(message: string, hint: string, instead: readonly ToolCall['arguments'][]) {
+    super(message, hint);
+    this.instead = instead;
+  }
 }
 
 /** A command as a tool of an assistant: it reads, or puts a request into the ledger, and never writes to the CDN. */
 export interface Tool {
   /** `verb_noun`. Assistants and people's permissions keep it, so it never changes. */
   readonly name: string;
+  /** The typed command that it stands for: words behind it are the tool's first argument. */
+  readonly command: string;
   readonly title: string;
   readonly description: string;
   readonly needs: Right;
   /** It puts a request into the ledger: `destroys` where that deletes something. */
   readonly proposes?: 'changes' | 'destroys';
+  /** The tool that lists what its arguments name, if that is not the list of zones. */
+  readonly source?: string;
+  /** Arguments that ask for less, where a call took too long. */
+  readonly narrower?: ToolCall['arguments'];
   readonly input: z.ZodObject;
   readonly data: z.ZodType;
-  /** `via`: `assistant`, or `client laptop` by a token. @throws UserError with what a person could do */
-  readonly run: (
-    args: Readonly<Record<string, unknown>>,
-    context: Context,
-    via: string,
-  ) => Promise<ToolAnswer>;
+  /** With parsed arguments. `via`: `assistant`, or `client laptop` by a token. @throws UserError with what a person could do */
+  readonly run: (args: ToolCall['arguments'], context: Context, via: string) => Promise<ToolAnswer>;
 }
 
 /** Ties the types of arguments and data to the work. */
@@ -55,7 +72,7 @@ export function defineTool<Input extends z.ZodObject, Data extends z.ZodType>({
   readonly data: Data;
   readonly run: (args: z.output<Input>, context: Context, via: string) => Promise<ToolAnswer<z.input<Data>>>;
 }): Tool {
-  return { ...tool, run: (args, context, via) => run(tool.input.parse(args), context, via) };
+  return { ...tool, run: (args, context, via) => run(args as z.output<Input>, context, via) };
 }
 
 /** The form of every answer; `data` is the tool's own. */

@@ -9,7 +9,7 @@ import type { Context } from '../define.ts';
 import { loadZoneById } from '../zones/details.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
-import { findZone, zoneArgument } from './find-zone.ts';
+import { findZone, toOriginErrors, toZones, zoneArgument } from './find-zone.ts';
 import { defineTool } from './tool.ts';
 
 const text = z.string().nullable();
@@ -64,6 +64,7 @@ function toData(zone: ZoneSummary): z.input<typeof zoneData> {
 
 const listZones = defineTool({
   name: 'list_zones',
+  command: 'zones',
   title: 'List pull zones',
   description:
     'The pull zones that the person’s key sees, with state, bandwidth, charges and what needs attention. Those that need ' +
@@ -82,38 +83,22 @@ const listZones = defineTool({
     const { zones: all, skipped, takenAt } = await loadAllZones(context);
     const query: ZoneQuery = { search, only, sort, carried: origin ? { origin } : {} };
     const zones = selectZones(all, query);
-    const account = all.length;
+    const [account, totals, { panel }] = [all.length, sumTotals(zones), context];
     const message =
       zones.length === 0
         ? renderNoZones(query, account, [])
-        : renderZoneList({
-            zones,
-            query,
-            totals: sumTotals(zones),
-            account,
-            skipped,
-            takenAt,
-            offer: undefined,
-            panel: context.panel,
-          });
+        : renderZoneList({ zones, query, totals, account, skipped, takenAt, offer: undefined, panel });
     const shown = zones.slice(0, limit);
     return {
-      summary: message.text,
       asOf: takenAt,
-      warnings:
-        skipped > 0
-          ? [
-              `${formatCount(skipped, 'zone could not be read and is', 'zones could not be read and are')} left out.`,
-            ]
-          : [],
+      warnings: [
+        skipped > 0 &&
+          `${formatCount(skipped, 'zone could not be read and is', 'zones could not be read and are')} left out.`,
+      ],
       shown: shown.length,
       total: zones.length,
       data: { zones: shown.map(toData) },
-      next: shown.slice(0, 3).map(({ id, name }) => ({
-        label: name || id,
-        tool: 'get_zone',
-        arguments: { zone: id },
-      })),
+      next: toZones(shown),
       message,
     };
   },
@@ -121,6 +106,7 @@ const listZones = defineTool({
 
 const getZone = defineTool({
   name: 'get_zone',
+  command: 'zone',
   title: 'Show a pull zone',
   description:
     'One pull zone: its state, bandwidth, charges and every setting that is no secret. Keys and tokens are never told.',
@@ -141,13 +127,10 @@ const getZone = defineTool({
     const message = renderZone({ zone, asOf, panel: context.panel });
     const { id } = zone.summary;
     return {
-      summary: message.text,
       asOf,
-      shown: 1,
-      total: 1,
       data: { zone: toData(zone.summary), settings },
       next: [
-        { label: 'Origin errors', tool: 'list_origin_errors', arguments: { zone: id } },
+        toOriginErrors(zone.summary),
         { label: 'Changed settings', tool: 'list_zone_changes', arguments: { zone: id } },
       ],
       message,
@@ -157,6 +140,7 @@ const getZone = defineTool({
 
 const getScript = defineTool({
   name: 'get_script',
+  command: 'script',
   title: 'Show the zones of an edge script',
   description:
     'The pull zones that run an edge script, at the edge or as middleware. Values of variables are never told.',
@@ -166,21 +150,21 @@ const getScript = defineTool({
   async run({ script: typed }, context: Context) {
     const id = await context.names.resolve(context.person, 'script', typed);
     const { zones, takenAt } = await loadAllZones(context);
-    const [runsOn, middlewareOf] = [
-      zones.filter(({ edgeScriptId }) => edgeScriptId === id),
-      zones.filter(({ middlewareScriptId }) => middlewareScriptId === id),
-    ];
+    const runsOn = zones.filter(({ edgeScriptId }) => edgeScriptId === id);
+    const middlewareOf = zones.filter(({ middlewareScriptId }) => middlewareScriptId === id);
     const total = runsOn.length + middlewareOf.length;
-    const [edge, middleware] = [runsOn, middlewareOf].map((zones) => zones.slice(0, mostZones));
+    const runs_on = runsOn.slice(0, mostZones).map(toData);
+    const middleware_of = middlewareOf.slice(0, mostZones).map(toData);
     return {
       summary:
         total === 0
           ? `No zone that this key sees runs script ${id}.`
           : `${pluralize(runsOn.length, 'zone runs', 'zones run')} the script ${id}, ${pluralize(middlewareOf.length, 'zone uses', 'zones use')} it as middleware.`,
       asOf: takenAt,
-      shown: (edge?.length ?? 0) + (middleware?.length ?? 0),
+      shown: runs_on.length + middleware_of.length,
       total,
-      data: { script: id, runs_on: (edge ?? []).map(toData), middleware_of: (middleware ?? []).map(toData) },
+      data: { script: id, runs_on, middleware_of },
+      next: toZones([...runsOn, ...middlewareOf]),
     };
   },
 });

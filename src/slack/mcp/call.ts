@@ -1,8 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Installation, tenantId } from '../../auth/identity.ts';
+import { type Installation, type Person, personKey, tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
-import { answerSchema, type Tool, type ToolAnswer } from '../../commands/tools/tool.ts';
+import { adviseModel } from '../../commands/tools/list.ts';
+import {
+  answerSchema,
+  type Tool,
+  type ToolAnswer,
+  type ToolCall,
+  ToolRefusal,
+} from '../../commands/tools/tool.ts';
 import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
@@ -10,7 +17,7 @@ import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
 import { say } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
-import { formatCount, formatDuration } from '../../views/blocks/format.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { escapeMarkup } from '../../views/blocks/text.ts';
 import {
   defuse,
@@ -24,7 +31,7 @@ import { perform, type SlackDeps } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
 import type { Egress } from '../send/egress.ts';
 import { readSender } from '../sender.ts';
-import { oncePerMinute } from '../web/limits.ts';
+import { createRateLimit, oncePerMinute } from '../web/limits.ts';
 
 /** Whom a call is from: ids, in a body that Slack signed, or of a token. */
 export interface Caller {
@@ -55,108 +62,83 @@ const callBytes = 64 * 1024;
 /** Counts the requests to the CDN that a call makes, for its person. */
 const counting = new AsyncLocalStorage<() => void>();
 
-/** To be called for each request to the CDN. */
+/** To be called before each request to the CDN. */
 export function noteCdnRequest(): void {
   counting.getStore()?.();
 }
 
-/** The times of what each key did within a window: at most so many. */
-function createWindow(now: () => Date, ms: number, most: number) {
-  const times = createCache<number[]>({ now, maxEntries: 10_000, ttlMs: ms });
-  const recent = (key: string): number[] => {
-    const since = now().getTime() - ms;
-    return (times.get(key) ?? []).filter((one) => one > since);
-  };
-  const add = (key: string): void => times.set(key, [...recent(key), now().getTime()].slice(-most));
-  /** The whole seconds until there is room again. */
-  const look = (key: string): number | undefined => {
-    const last = recent(key);
-    const oldest = last[0] ?? 0;
-    return last.length < most ? undefined : Math.ceil((oldest + ms - now().getTime()) / 1000);
-  };
-  return {
-    add,
-    look,
-    take(key: string): number | undefined {
-      const wait = look(key);
-      if (wait === undefined) add(key);
-      return wait;
-    },
-  };
-}
-
 export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
   const { access, egress, inFlight, log, now, policies } = deps;
-  const calls = createWindow(now, minuteMs, callsAMinute);
-  const requests = createWindow(now, hourMs, requestsAnHour);
-  const shouldTell = oncePerMinute(now);
+  const calls = createRateLimit({ most: callsAMinute, perMs: minuteMs, maxKeys: 10_000, now });
+  const requests = createRateLimit({ most: requestsAnHour, perMs: hourMs, maxKeys: 10_000, now });
+  const told = createCache<true>({ now, maxEntries: 10_000, ttlMs: minuteMs });
   const shouldRecord = oncePerMinute(now);
 
-  /** The installation of the person's workspace, else of their organisation. */
-  const findInstallation = async ({ team_id: teamId, enterprise_id: enterpriseId }: Caller) => {
-    const places: Installation[] = [
-      { teamId },
-      ...(enterpriseId === undefined ? [] : [{ teamId, enterpriseId }]),
-    ];
-    for (const place of places) {
-      const isInstalled = await access.token(place).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof UserError) return false;
-          throw error;
-        },
-      );
-      if (isInstalled) return place;
-    }
-    return undefined;
+  /** The installation of the person's workspace, else of their organisation; that of a token is the one it was made in. */
+  const findInstallation = async ({ team_id: teamId, enterprise_id: enterpriseId, client }: Caller) => {
+    const [own, whole] = [{ teamId }, { teamId, enterpriseId }];
+    const places: Installation[] =
+      enterpriseId === undefined ? [own] : client === undefined ? [own, whole] : [whole];
+    let refused: UserError | undefined;
+    for (const place of places)
+      try {
+        await access.token(place);
+        return place;
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        refused = new UserError(error.message, error.hint, 'why');
+      }
+    throw refused ?? new Error('there is no place');
   };
 
-  /** Never throws: what fails is a result for the model. */
-  return async (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): Promise<ToolResult> => {
+  /** Calls a tool as a person, with their key, under the policy. Never throws: what fails is a result for the model. */
+  return async (tool: Tool, given: ToolCall['arguments'], caller: Caller): Promise<ToolResult> => {
     try {
-      return await call(tool, args, caller);
+      return await call(tool, given, caller);
     } catch (error) {
-      return fail(describeToolFailure(explainFailure(error, { kind: 'tool', feature: tool.name }, log)));
+      return refuse({ tool, given, error }, explainFailure(error, { kind: 'tool', feature: tool.name }, log));
     }
   };
 
-  /** Calls a tool as a person, with their key, under the policy. */
-  async function call(
-    tool: Tool,
-    args: Readonly<Record<string, unknown>>,
-    caller: Caller,
-  ): Promise<ToolResult> {
-    const typed = textOf(args);
+  async function call(tool: Tool, given: ToolCall['arguments'], caller: Caller): Promise<ToolResult> {
+    const typed = textOf(given);
     if (hasCdnKey(typed) || findSecretKinds(typed).length > 0)
-      return fail(
-        'An argument looks like a key or token, so nothing was done with it. Keys are entered with /cdn connect.',
+      throw new UserError(
+        'An argument looks like a key or token, so nothing was done with it.',
+        'The person enters keys with `/cdn connect` in Slack, and nowhere else.',
+        'why',
       );
+    const args = tool.input.parse(given);
     const { client: clientName, ...named } = caller;
     const via = clientName === undefined ? 'assistant' : `client ${clientName}`;
     const installation = await findInstallation(caller);
-    const body = { ...named, is_enterprise_install: installation?.enterpriseId !== undefined };
-    const sender = installation && readSender(body, access.own());
-    if (!sender) return fail('The bot is not installed in the workspace of this person.');
+    const body = { ...named, is_enterprise_install: installation.enterpriseId !== undefined };
+    const sender = readSender(body, access.own());
+    if (!sender) throw new Error('a call names no person');
     const { person } = sender;
-    const key = `${tenantId(person)}/${person.userId}`;
-    const wait = calls.take(key) ?? requests.look(key);
-    if (wait !== undefined)
-      return fail(
-        `Too many calls: at most ${callsAMinute} a minute, and ${formatCount(requestsAnHour, 'request')} to the CDN an hour. Call again in ${formatDuration(wait * 1000)}.`,
-      );
-    const closed = refuseBySwitch(await policies.current(tenantId(person)), tool);
-    if (closed) return fail(closed);
-    const end = inFlight.admit({ tenant: tenantId(person), person: person.userId }, callBytes);
-    if (!end) return fail('The bot is busy. Nothing was done; call again in a moment.');
+    const [key, tenant] = [personKey(person), tenantId(person)];
+    const wait = calls.take(key) ?? requests.find(key);
+    if (wait !== undefined) throw tooMany(wait);
+    assertSwitchedOn(await policies.current(tenant), tool);
+    const end = inFlight.admit({ tenant, person: person.userId }, callBytes);
+    if (!end) throw new ToolRefusal('The bot is busy. Nothing was done.', 'Call again in a moment.', [{}]);
     const limit = AbortSignal.timeout(longestMs);
+    // Calls side by side share the hour: each ends with the request that goes over it.
+    const spent = new AbortController();
+    const count = (): void => {
+      if (requests.take(key) !== undefined) spent.abort();
+    };
+    const findEnd = (): ToolRefusal | undefined =>
+      spent.signal.aborted ? tooMany(requests.find(key) ?? 1) : limit.aborted ? tooSlow(tool) : undefined;
     let result: ToolResult | undefined;
+    let error: unknown;
     const runCall = () =>
       perform(
         deps,
         {
           kind: 'tool',
           body,
-          until: limit,
+          until: AbortSignal.any([limit, spent.signal]),
         },
         {
           feature: tool.name,
@@ -164,71 +146,114 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
           needs: tool.needs,
           route: {},
           async run({ context }) {
-            const answer = await tool.run(args, context, via);
+            const answer = await tool.run(args, context, via).catch((failed: unknown) => {
+              error = failed;
+              throw failed;
+            });
+            const ended = findEnd();
+            // What was read in part is no answer. What was asked for, was.
+            if (ended && !tool.proposes) throw ended;
             if (tool.proposes || shouldRecord(`${key}/${tool.name}`))
               await deps.audit.record({
-                tenant: tenantId(person),
+                tenant,
                 actor: person.userId,
                 event: 'tool-run',
                 subject: tool.name,
                 detail: { via },
               });
-            result = toResult(tool, answer);
+            result = toResult(tool, answer, now());
             const blocked = egress.replacement('http', result);
             if (blocked !== undefined) result = fail(blocked);
           },
-          async showFailure(_, { client, failure }) {
-            result = limit.aborted ? fail(tooSlow) : await explain(failure, person.userId, client);
+          async showFailure(_, { client, failure: found }) {
+            const ended = findEnd();
+            const failure = ended ? { ...found, message: ended.message, hint: ended.hint } : found;
+            const offered = failure.offer === 'connect' && (await offerToConnect(failure, person, client));
+            result = refuse({ tool, given: args, error: ended ?? error }, { ...failure, ...offered });
             return true;
           },
         },
       );
-    const work = counting.run(() => requests.add(key), runCall).finally(end);
+    const work = counting.run(count, runCall).finally(end);
     await Promise.race([work, pause(longestMs + lastWordMs, undefined, { ref: false })]);
-    return result ?? fail(tooSlow);
+    if (result) return result;
+    throw tooSlow(tool);
   }
 
   /** Without a key the person gets the button to connect one: the link is theirs and never goes through a model. */
-  async function explain(
+  async function offerToConnect(
     failure: Failure,
-    userId: string,
+    person: Person,
     client: () => Promise<Parameters<typeof postMessage>[0]>,
-  ): Promise<ToolResult> {
-    if (failure.offer !== 'connect') return fail(describeToolFailure(failure));
-    const { message } = failure;
-    if (!shouldTell(userId))
-      return fail(`${message} The bot has just written to them with a button to connect one.`);
+  ): Promise<Pick<Failure, 'hint'>> {
     try {
-      await postMessage(await client(), userId, renderFailure(failure));
-      return fail(`${message} The bot has written to them in Slack with a button to connect one.`);
+      await told.load(personKey(person), async () => {
+        await postMessage(await client(), person.userId, renderFailure(failure));
+        return true;
+      });
+      return { hint: 'The bot has written to the person in Slack, with a button to connect one.' };
     } catch (error) {
       log.warn({ error }, 'cannot write to a person who has no key');
-      return fail(`${message} They can type /cdn connect in Slack.`);
+      return { hint: 'The person can type `/cdn connect` in Slack.' };
     }
   }
 }
 
-const tooSlow = `This took longer than ${longestMs / 1000} s and was stopped. Ask for less: one zone, or a shorter time.`;
+function tooMany(seconds: number): ToolRefusal {
+  return new ToolRefusal(
+    `Too many calls: at most ${callsAMinute} a minute, and ${formatCount(requestsAnHour, 'request')} to the CDN an hour.`,
+    `Call again in ${formatCount(seconds, 'second')}.`,
+    [{}],
+  );
+}
+
+function tooSlow({ narrower = {} }: Tool): ToolRefusal {
+  return new ToolRefusal(
+    `This took longer than ${formatCount(longestMs / 1000, 'second')} and was stopped.`,
+    'Ask for less: one zone, or a shorter time.',
+    [narrower],
+  );
+}
+
+/** @throws UserError where the settings do not let assistants do this */
+function assertSwitchedOn(policy: Policy, { proposes }: Tool): void {
+  const assistant = readAssistant(policy);
+  if (assistant === 'proposing' || (assistant === 'reading' && !proposes)) return;
+  throw new UserError(
+    assistant === 'off'
+      ? 'Assistants are switched off for this bot.'
+      : 'Assistants may only read with this bot.',
+    'An admin can change it in Slack: `/cdn settings`, Assistant.',
+    'settings',
+  );
+}
 
 function fail(text: string): ToolResult {
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
-function refuseBySwitch(policy: Policy, { proposes }: Tool): string | undefined {
-  const where = 'An admin can change it in Slack: /cdn settings, Assistant.';
-  const assistant = readAssistant(policy);
-  if (assistant === 'off') return `Assistants are switched off for this bot. ${where}`;
-  if (proposes && assistant === 'reading') return `Assistants may only read with this bot. ${where}`;
-  return undefined;
+interface FailedCall {
+  readonly tool: Tool;
+  readonly given: ToolCall['arguments'];
+  readonly error: unknown;
+}
+
+function refuse({ tool, given, error }: FailedCall, failure: Failure): ToolResult {
+  const instead = error instanceof ToolRefusal ? error.instead : [];
+  // Who may not run the tool may not run another one either.
+  const offer = error === undefined ? 'why' : failure.offer;
+  const { hint, next } = adviseModel({ ...failure, offer }, { tool, given, instead });
+  return fail(describeToolFailure({ ...failure, hint }, mapTexts(next, defuse)));
 }
 
 /** @throws Error where the tool does not keep to its own schema */
-function toResult(tool: Tool, answer: ToolAnswer): ToolResult {
-  const { summary, asOf, warnings = [], shown, total, data, next = [], message } = answer;
+function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
+  const { asOf = now, warnings = [], shown = 1, total = 1, data, next, message } = answer;
+  const summary = answer.summary ?? message?.text ?? '';
   const facts = {
     summary: defuse(readPlain(summary)),
     as_of: asOf.toISOString(),
-    warnings: warnings.map(defuse),
+    warnings: warnings.filter((warning) => warning !== false).map(defuse),
     shown,
     total,
     data: mapTexts(data, defuse),

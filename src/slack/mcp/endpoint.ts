@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ClientTokens } from '../../auth/keys/client-tokens.ts';
+import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { createSignatureCheck } from '../receive/signature.ts';
@@ -36,7 +37,7 @@ export function createMcpEndpoint(options: {
   const shouldLog = oncePerMinute(now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
   // Each token, also a wrong one, costs a look-up.
-  const visits = createRateLimit({ burst: 300, perMinute: 300, maxKeys: 5_000, now });
+  const visits = createRateLimit({ most: 300, perMs: minuteMs, maxKeys: 1_000, now });
 
   const findClient = async (request: IncomingMessage, token: string): Promise<Caller | undefined> => {
     const isTooMany = visits.take(findVisitor(request.socket.remoteAddress)) !== undefined;

@@ -43,7 +43,8 @@ export async function createProtocol(call: CallTool, log: Log) {
           {
             title: tool.title,
             description: tool.description,
-            inputSchema: tool.input,
+            // Names that no tool has are passed on: a key is found in them, too.
+            inputSchema: tool.input.loose(),
             outputSchema: answerSchema(tool),
             annotations: {
               title: tool.title,

@@ -1,5 +1,6 @@
 import { exportOperation, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
+import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import { isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
 import { describeLift, readCode } from '../../outbox/classify-failure.ts';
@@ -40,7 +41,8 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   if (error instanceof ApiError) {
     const { code, operation, status, requestId, errorKey, network } = error;
     log.warn({ ...where, code, operation, status, requestId, errorKey, network }, 'CDN request failed');
-    return { ...describeApiError(error), reference, retry, fields: error.fieldErrors };
+    const isTransient = error.code === 'cancelled' || isTransientError(error);
+    return { ...describeApiError(error), reference, retry, isTransient, fields: error.fieldErrors };
   }
   if (error instanceof LinkedKeyError) {
     log.error({ ...where, code: error.code, keyId: error.keyId }, 'cannot decrypt a stored key');
@@ -54,18 +56,19 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   const ofSlack = slackCode === undefined ? undefined : describeSlackRefusal(slackCode);
   if (ofSlack) {
     log.warn({ ...where, code: slackCode, error }, 'Slack refused a call');
-    return { ...ofSlack, reference, retry };
+    return { ...ofSlack, reference, retry, isTransient: true };
   }
   log.error({ ...where, error }, 'unexpected error');
   // The same again would fail the same way.
   if (isDiskFull(error)) return { ...fullDisk, reference };
-  if (isReadOnly(error)) return { ...readOnlyDatabase, reference, retry };
-  if (isDatabaseLost(error)) return { ...lostDatabase, reference, retry };
+  if (isReadOnly(error)) return { ...readOnlyDatabase, reference, retry, isTransient: true };
+  if (isDatabaseLost(error)) return { ...lostDatabase, reference, retry, isTransient: true };
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
     hint: 'Try again. If it keeps happening, tell whoever runs this bot the reference below.',
     reference,
     retry,
+    isTransient: true,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
+import { isSecretLike } from '../../auth/audit/audit.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { longestTokenDays } from '../../auth/keys/client-tokens.ts';
 import {
@@ -59,7 +60,7 @@ const tokenFields = z.object({
     .trim()
     .min(1)
     .max(40)
-    .refine((name) => !hasSecret(name)),
+    .refine((name) => !hasSecret(name) && !isSecretLike(name)),
   days: z.coerce.number().int().min(1).max(longestTokenDays),
 });
 

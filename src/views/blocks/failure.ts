@@ -21,6 +21,8 @@ export interface Failure {
   readonly reference?: string | undefined;
   /** The service's problems with single fields. */
   readonly fields?: readonly { readonly field?: string | undefined; readonly message: string }[] | undefined;
+  /** The same may work in a moment. */
+  readonly isTransient?: boolean | undefined;
   /** Action and value of the button `Try again`, only if a retry is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
 }

@@ -30,7 +30,7 @@ export function renderApprovalCard(operation: ShownOperation, approvers: readonl
   const requester = `<@${operation.requester.userId}>`;
   const waits = operation.state === 'proposed';
   const text = waits
-    ? `${requester} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)}.`
+    ? `${nameRequester(operation)} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)}.`
     : `${describePlainly(operation)}: ${describeState(operation)}`;
   return message(text, [
     section([
@@ -85,9 +85,26 @@ export function renderRequesterMessage(operation: ShownOperation, undo: UndoStat
 }
 
 export function renderReminder(operation: ShownOperation, approvers: readonly string[]): Message {
-  const { requester, expiresAt } = operation;
-  const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: <@${requester.userId}> asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
+  const { expiresAt } = operation;
+  const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: ${nameRequester(operation)} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
   return say(text);
+}
+
+/** Asks a person to type a value into a form, whose button has the variable as its value. */
+export function renderFormOffer(
+  offer: Pick<ShownOperation, 'requester' | 'reason' | 'via'> & { readonly what: string },
+  variable: string,
+): Message {
+  const { what } = offer;
+  return message(`Type the value in a form, to ${unbold(what)}`, [
+    section([
+      `*To confirm:* ${what}`,
+      nameAssistant(offer),
+      'Nothing was asked for yet. Only you type the value, and no assistant sees it.',
+      quoteReason(offer),
+    ]),
+    actions(button('Type the value', 'variables:type', variable, { style: 'primary' })),
+  ]);
 }
 
 /** The zones that depend on a request's target, as they were when it was asked for: a line each. */
@@ -159,18 +176,25 @@ function nextSteps({ id, state, triedAgainAs, words }: ShownOperation): KnownBlo
   return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
 }
 
-function quoteReason({ reason, via }: ShownOperation): string {
+function quoteReason({ reason, via }: Pick<ShownOperation, 'reason' | 'via'>): string {
   if (reason === undefined) return '';
   return `>${escapeMrkdwn(reason, 500)}${via ? '\n_in the assistant’s words_' : ''}`;
 }
 
-function nameAssistant({ via, requester }: ShownOperation): string {
-  if (via === undefined) return '';
-  const who =
-    via === 'assistant'
-      ? 'Slack’s assistant'
-      : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
-  return `:robot_face: ${who} asked for <@${requester.userId}>`;
+/** In front of `asks to`. */
+function nameRequester({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
+  const who = `<@${requester.userId}>`;
+  return via === undefined ? who : `:robot_face: ${nameVia(via)}, for ${who},`;
+}
+
+function nameAssistant({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
+  return via === undefined ? '' : `:robot_face: ${nameVia(via)} asked for <@${requester.userId}>`;
+}
+
+function nameVia(via: string): string {
+  return via === 'assistant'
+    ? 'Slack’s assistant'
+    : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
 }
 
 function confirmButton(operation: ShownOperation): Button {
@@ -275,10 +299,10 @@ const mostListed = 8;
 
 function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): KnownBlock[] {
   const blocks = waiting.slice(0, mostListed).flatMap((operation) => {
-    const { requester, words, expiresAt } = operation;
+    const { words, expiresAt } = operation;
     const when = `needs ${describeMissing(operation)} · expires ${formatMoment(expiresAt)}`;
     return [
-      section(`<@${requester.userId}>: ${words.what}\n${when}`),
+      section(`${nameRequester(operation).replace(/,$/u, '')}: ${words.what}\n${when}`),
       actions(...decisionButtons(operation, isListed)),
     ];
   });

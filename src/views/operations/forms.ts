@@ -118,8 +118,13 @@ export interface KnownVariable {
   readonly canUndo: boolean;
 }
 
+/** `required`: `true` or `false`, where something is chosen. */
 export function renderVariableForm(
-  { scriptId, variableId }: Partial<Readonly<Record<'scriptId' | 'variableId', string | undefined>>>,
+  {
+    scriptId,
+    variableId,
+    required = 'unchanged',
+  }: Partial<Readonly<Record<'scriptId' | 'variableId' | 'required', string | undefined>>>,
   known?: KnownVariable,
 ): ModalView {
   const zonesButton = button('Show the zones', 'variables:preview', scriptId ?? 'typed');
@@ -157,7 +162,7 @@ export function renderVariableForm(
       ...valueInput,
     }),
     input('empty', 'Or', { type: 'checkboxes', options: valueOptions }, { optional: true }),
-    select('required', 'Is it required?', requiredOptions, { chosen: 'unchanged', optional: true }),
+    select('required', 'Is it required?', requiredOptions, { chosen: required, optional: true }),
   ]);
 }
 

@@ -1,4 +1,4 @@
-import type { KnownBlock } from '@slack/types';
+import type { DataTableBlock, KnownBlock } from '@slack/types';
 import type { Message, MessageBlock } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatCount } from '../blocks/format.ts';
@@ -17,30 +17,43 @@ const dataRule =
 const fixedSentence = `Facts from the CDN as JSON. ${dataRule}`;
 
 const longestText = 200;
-const controls = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
-/** Also of one that was cut. */
-const tokens = /(?:xox[a-z]|xapp)-[\w-]+|\beyJ[\w-]{10,200}(?:\.[\w-]*)?/gu;
+const controls = /(?:(?!\n)[\p{Cc}\p{Cf}\u2028\u2029])+/gu;
+/** Of Slack, GitHub, AWS, this bot, and JSON web tokens; also of one that was cut. */
+const tokens =
+  /(?:xox[a-z]|xapp)-[\w-]{2,}|\beyJ[\w-]{10,200}(?:\.[\w-]*)?|\b(?:gh[a-z]_|github_pat_|cdn_)\w{20,}|\bA[KS]IA[A-Z\d]{16}/gu;
+/** Longer ones than UUIDs are keys of the CDN. */
+const hexGroups = /(?<![\da-f])[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu;
+const uuidLength = 36;
 
 /** A text without what a reader could take for a link, a mention or markup; still recognisable. At most 200 characters. */
 export function defuse(text: string): string {
-  return defuseWhole(text).slice(0, longestText).toWellFormed();
+  return defuseWhole(text).replaceAll('\n', ' ').slice(0, longestText).toWellFormed();
 }
 
+/** As long as before at most: texts of blocks are as long as Slack takes them. */
 function defuseWhole(text: string): string {
+  return defuseLinks(text)
+    .replaceAll('<', '‹')
+    .replaceAll('>', '›')
+    .replaceAll(/@(?=channel|here|everyone)/giu, '＠');
+}
+
+function defuseLinks(text: string): string {
   return text
     .replaceAll(controls, ' ')
     .replaceAll(tokens, '[token]')
-    .replaceAll('<', '‹')
-    .replaceAll('>', '›')
-    .replaceAll('](', '] (')
-    .replaceAll('://', ':⁄⁄')
-    .replaceAll(/@(?=channel|here|everyone)/giu, '@ ');
+    .replaceAll(hexGroups, (found) => (found.length > uuidLength && /\d/u.test(found) ? '[key]' : found))
+    .replaceAll('](', ']（')
+    .replaceAll('://', ':⁄⁄');
 }
 
-/** A failure for a model: the sentence, what its person can do, the reference. */
-export function describeToolFailure({ message, hint, reference }: Failure): string {
-  const why = { error: plain(message), next_step: hint && plain(hint), reference };
-  return `Not done; why, as JSON. ${dataRule}\n${JSON.stringify(why)}`;
+/** A failure for a model: the sentence, what its person can do, the calls that help, the reference. */
+export function describeToolFailure(
+  { message, hint, reference }: Pick<Failure, 'message' | 'hint' | 'reference'>,
+  next: unknown,
+): string {
+  const why = { error: plain(message), next_step: hint && plain(hint), next, reference };
+  return `Not done; why, as JSON, said to the person. ${dataRule}\n${JSON.stringify(why)}`;
 }
 
 function plain(mrkdwn: string): string {
@@ -73,37 +86,85 @@ interface Call {
 }
 
 /** Slack drops all blocks of an answer where one of its rules is broken. */
-const limits = { blocks: 50, charts: 2, tableCharacters: 20_000, value: 2_000, label: 75, calls: 3 };
+const limits = {
+  blocks: 50,
+  charts: 2,
+  tableCharacters: 20_000,
+  value: 2_000,
+  label: 75,
+  calls: 3,
+  links: 3,
+};
 const allowed = new Set(['context', 'divider', 'header', 'section', 'data_table', 'data_visualization']);
 
 /**
- * The blocks of an answer as Slack's assistant takes them: without the bot's own buttons, of which only calls of tools
- * work there. Each call has a block of its own, since ids are unique within one.
+ * The blocks of an answer as Slack's assistant takes them. Of buttons only calls of tools and links work there: those to the
+ * CDN's panel stay. Each call has a block of its own, since ids are unique within one.
  *
  * Source of the rules: https://docs.slack.dev/ai/slackbot-mcp-client
  */
 export function toAssistantBlocks({ blocks = [] }: Message, calls: readonly Call[]): object[] {
   let charts = 0;
-  let characters = 0;
-  const kept = blocks.filter((block) => {
-    if (!allowed.has(block.type)) return false;
-    if (isChart(block)) return (charts += 1) <= limits.charts;
-    if (isTable(block)) return (characters += JSON.stringify(block.rows).length) <= limits.tableCharacters;
-    return true;
+  let room = limits.tableCharacters;
+  const kept = blocks.flatMap((block): object[] => {
+    if (!allowed.has(block.type)) return [];
+    if (isChart(block)) return (charts += 1) <= limits.charts ? [defuseTexts(block)] : [];
+    const fit = defuseTexts(withoutAccessory(block));
+    if (!isTable(fit)) return [fit];
+    const [table] = cutTable(fit, room);
+    room -= table ? JSON.stringify(table).length + 1 : 0;
+    return table ? [table] : [];
   });
   const buttons = calls.slice(0, limits.calls).flatMap(({ label, tool, arguments: given }) => {
     const value = JSON.stringify(given);
-    const text = { type: 'plain_text', text: defuse(label).slice(0, limits.label) || tool };
-    const button = { type: 'button', action_id: `tool:${tool}`, text, value };
+    const button = { type: 'button', action_id: `tool:${tool}`, text: plainLabel(label, tool), value };
     return value.length > limits.value ? [] : [{ type: 'actions', elements: [button] }];
   });
-  return [
-    ...kept
-      .slice(0, limits.blocks - limits.calls)
-      .map(withoutAccessory)
-      .map(defuseTexts),
-    ...buttons,
-  ];
+  const links = findPanelLinks(blocks).slice(0, limits.links);
+  const last = links.length > 0 ? [{ type: 'actions', elements: links }] : [];
+  return [...kept.slice(0, limits.blocks - buttons.length - last.length), ...buttons, ...last];
+}
+
+function plainLabel(label: string, otherwise: string) {
+  return { type: 'plain_text', text: defuse(label).slice(0, limits.label).toWellFormed() || otherwise };
+}
+
+interface Link {
+  /** Of a button; an entry of a menu has it in front of its value. */
+  readonly action_id?: string;
+  readonly value?: string;
+  readonly url?: string;
+  readonly text?: { readonly text: string };
+}
+
+/** Buttons and entries of menus that open a page of the panel, as buttons. */
+function findPanelLinks(blocks: readonly MessageBlock[]): object[] {
+  const found: object[] = [];
+  JSON.stringify(blocks, (_, part: Link | null) => {
+    const { action_id: id, value = '', url, text } = part ?? {};
+    const kind = /^panel:link:\w+/u.exec(id ?? value)?.[0];
+    if (kind !== undefined && url !== undefined)
+      found.push({ type: 'button', action_id: kind, text: plainLabel(text?.text ?? '', 'Panel'), url });
+    return part;
+  });
+  return found;
+}
+
+/** A table with its first rows, as many as there is room for in JSON; nothing where not even one fits. */
+function cutTable(table: DataTableBlock, room: number): DataTableBlock[] {
+  const { caption, rows } = table;
+  const cut = (most: number): DataTableBlock =>
+    most >= rows.length
+      ? table
+      : {
+          ...table,
+          rows: rows.slice(0, most),
+          caption: `first ${formatCount(most - 1, 'row')}: ${caption}`.slice(0, 150),
+        };
+  let left = room - JSON.stringify(cut(0)).length - 4;
+  const fitting = rows.findIndex((row) => (left -= JSON.stringify(row).length + 1) < 0);
+  if (fitting === -1) return [table];
+  return fitting < 2 ? [] : [cut(fitting)];
 }
 
 function withoutAccessory(block: MessageBlock): MessageBlock {
@@ -113,26 +174,15 @@ function withoutAccessory(block: MessageBlock): MessageBlock {
 }
 
 /** Members of blocks that are no text of others. */
-const ownMembers = new Set([
-  'type',
-  'block_id',
-  'action_id',
-  'value',
-  'style',
-  'emoji',
-  'name',
-  'format',
-  'url',
-]);
+const ownMembers = new Set(['type', 'block_id', 'action_id', 'value', 'style', 'emoji', 'format', 'url']);
 
 /** In mrkdwn links of our own become their labels; in plain text nothing is markup, and nothing may look like it. */
-function defuseTexts(block: MessageBlock): object {
+function defuseTexts<Block extends MessageBlock>(block: Block): Block {
   return JSON.parse(JSON.stringify(block), function (this: { type?: string }, name: string, value: unknown) {
     if (typeof value !== 'string' || ownMembers.has(name)) return value;
-    const text =
-      this.type === 'mrkdwn' ? dropMarkup(value).replaceAll(tokens, '[token]') : defuseWhole(value);
-    return text.replaceAll('](', '] (').replaceAll('://', ':⁄⁄') || '–';
-  }) as object;
+    if (name === 'name' && this.type === 'emoji') return value;
+    return (this.type === 'mrkdwn' ? defuseLinks(dropMarkup(value)) : defuseWhole(value)) || '–';
+  }) as Block;
 }
 
 /** Links, dates and mentions of mrkdwn as their words. */

@@ -39,6 +39,18 @@ test('approvers are reminded once, at half time, below the card', async () => {
   expect(reminders[0]?.threadTs).toBe(card?.ts);
 });
 
+test('a reminder names the assistant that asked', async () => {
+  const { proposeDeletion, runJobs, advance, context, findMessages } = await startJobs(
+    await embedded.emptyDatabase(),
+  );
+  await proposeDeletion('assistant');
+  await runJobs();
+  advance(16 * minute);
+  await operationClockJob.run({}, context);
+  await runJobs();
+  expect(readStable(findMessages(bob, says.reminds)[0])).toMatchSnapshot();
+});
+
 test('a request without approval expires, and its messages say so', async () => {
   const { proposeDeletion, runJobs, advance, context, ledger, findMessages, cdn } = await startJobs(
     await embedded.emptyDatabase(),

@@ -17,7 +17,7 @@ export const requester = { teamId: 'T0ACME000', userId: alice };
 
 export interface JobHarness extends PortsHarness {
   readonly context: JobContext<Ports>;
-  readonly proposeDeletion: () => Promise<Operation>;
+  readonly proposeDeletion: (via?: string) => Promise<Operation>;
   /** Runs the enqueued jobs, each at its time, until there are none. */
   readonly runJobs: () => Promise<void>;
   readonly advance: (ms: number) => void;
@@ -94,8 +94,9 @@ export async function startJobs(
     advance: (ms) => {
       now += ms;
     },
-    proposeDeletion: () =>
+    proposeDeletion: (via) =>
       propose(ledger, {
+        via,
         requester,
         channelId: undefined,
         ...toRequested({ kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' }),

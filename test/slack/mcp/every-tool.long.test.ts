@@ -92,9 +92,9 @@ describe('every tool', () => {
       for (const element of blocks.flatMap(
         (block) => (block['elements'] ?? []) as Record<string, string>[],
       )) {
-        if (element['type'] !== 'button' || pressed.length > 12) continue;
+        if (element['value'] === undefined || pressed.length > 24) continue;
         const next = String(element['action_id']).replace('tool:', '');
-        const { isError } = await call(alice, next, JSON.parse(String(element['value'])) as object);
+        const { isError } = await call(alice, next, JSON.parse(element['value']) as object);
         pressed.push(`${tool} → ${next}: ${isError ? 'refused' : 'answered'}`);
       }
     }

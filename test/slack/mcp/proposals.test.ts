@@ -37,6 +37,14 @@ async function stop(): Promise<void> {
 type Data = { request: string; state: string };
 const dataOf = ({ facts }: { readonly facts: object | undefined }): Data => (facts as { data: Data }).data;
 
+const listIds = async (): Promise<string[]> => {
+  const { facts } = await own.call('list_my_requests');
+  return (facts as unknown as { data: { requests: Data[] } }).data.requests.map(({ request }) => request);
+};
+
+const askForForm = (variable: string) =>
+  own.call('propose_variable_change', { script: '301', variable, new_value: true, reason });
+
 /** Requests to the CDN that are not reads. */
 const countWrites = (): number => team.bot.cdn.requests.filter(({ method }) => method !== 'GET').length;
 
@@ -88,10 +96,9 @@ describe('where an approver decides', () => {
   });
 
   test('requests of others are not told', async () => {
-    const mine = (await own.call('list_my_requests')).facts as unknown as { data: { requests: Data[] } };
-    const { requests } = mine.data;
+    const [request] = await listIds();
     const others = team.bot.slack.assistant(bob, { origin: team.bot.env['PUBLIC_URL'] ?? '' });
-    const answer = await others.call('get_request', { request: requests[0]?.request });
+    const answer = await others.call('get_request', { request });
     await others.close();
     expect({ isError: answer.isError, text: readStable(answer.text) }).toMatchSnapshot();
   });
@@ -138,15 +145,72 @@ describe('where nobody else has to approve', () => {
 
     const listed = (await own.tools()).find(({ name }) => name === 'propose_variable_change');
     expect(JSON.stringify(listed?.['inputSchema'])).not.toMatch(/"value"|default/u);
-    const form = { script: '301', variable: '12', new_value: true, reason };
+    const form = { script: '301', variable: '12', new_value: true, required: false, reason };
     for (let nth = 0; nth < 3; nth += 1)
       expect(dataOf(await own.call('propose_variable_change', form)).request).toBeNull();
-    const sent = team.alice.messages().filter(({ reads }) => reads.includes('Type the value'));
-    expect(sent).toHaveLength(1);
-    await team.alice.press('help:run:1', { ts: sent[0]?.ts ?? '' });
+    const offer = await team.alice.waitForMessage(({ reads }) => reads.includes('Type the value'));
+    await team.alice.press('variables:type', { ts: offer.ts });
     const view = await team.alice.waitForModal('variables:submit');
     const filled = JSON.stringify(view.state.values);
     expect([filled.includes('301'), filled.includes('"12"')]).toEqual([true, true]);
+    const writes = countWrites();
+    const value = 'a value that no model sees';
+    await team.alice.submit({ defaultValue: value });
+    await expect.poll(() => countWrites()).toBe(writes + 1);
+    const sentBody = team.bot.cdn.requests.findLast(({ method }) => method !== 'GET')?.body;
+    expect(sentBody).toMatchObject({ Required: false });
+    while (team.alice.modal()) await team.alice.closeModal();
+    expect(readStable(offer)).toMatchSnapshot('the form is offered');
+    expect(team.alice.messages().filter(({ reads }) => reads.includes('Type the value'))).toHaveLength(1);
+    const all = JSON.stringify([team.bot.logs, team.alice.messages(), await own.call('list_my_requests')]);
+    expect(all).not.toContain(value);
+  });
+
+  test('a person has three open forms at most, and one of each variable', async () => {
+    const before = team.alice.messages().length;
+    for (const variable of ['21', '22', '23', '21']) expect((await askForForm(variable)).isError).toBe(false);
+    const { isError, text } = await askForForm('24');
+    expect({ isError, text: readStable(text) }).toMatchSnapshot();
+    await expect.poll(() => team.alice.messages().length).toBe(before + 3);
+    // A form that nobody filled in is open as long as a request would be.
+    aheadMs += 31 * 60_000;
+    expect((await askForForm('24')).isError).toBe(false);
+  });
+
+  test('a call that is delivered again makes no second request, whatever became of the first', async () => {
+    aheadMs += 24 * 60 * 60_000;
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const call = { app, volume, reason };
+    const first = dataOf(await own.call('propose_volume_deletion', call));
+    const message = await team.alice.waitForMessage(
+      ({ reads }) => reads.startsWith('Your request') && reads.includes(volume),
+    );
+    await team.alice.press('approvals:cancel', { ts: message.ts });
+    const again = await own.call('propose_volume_deletion', call);
+    expect(dataOf(again)).toMatchObject({ request: first.request, state: 'cancelled' });
+    expect(
+      readStable(String((again.facts as { summary?: string }).summary), { volume, app }),
+    ).toMatchSnapshot();
+    aheadMs += 6 * 60_000;
+    expect(dataOf(await own.call('propose_volume_deletion', call)).request).not.toBe(first.request);
+  });
+
+  test('nothing is asked for with a key that the CDN refuses', async () => {
+    const { data, key } = team.bot.cdn;
+    const rights = data.accessKeys.get(key) ?? 'full';
+    data.accessKeys.delete(key);
+    const before = await listIds();
+    const { appId: app, volumeId: volume } = team.addVolume();
+    const change = { script: '301', variable: '31', reason };
+    const answers = [
+      await own.call('propose_volume_deletion', { app, volume, reason }),
+      await own.call('propose_variable_change', { ...change, required: true }),
+      await own.call('propose_variable_change', { ...change, new_value: true }),
+    ];
+    data.accessKeys.set(key, rights);
+    expect(new Set(answers.map(({ text }) => readStable(text)))).toMatchSnapshot();
+    await team.alice.waitForMessage((message) => JSON.stringify(message).includes('connect:open'));
+    expect(await listIds()).toEqual(before);
   });
 
   test('no sequence of calls sends anything but reads', async () => {

@@ -97,6 +97,26 @@ describe('a token for a client', () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   });
 
+  test('is refused while its person is deactivated, and in every tool with a key that the CDN refuses', async () => {
+    const token = await makeToken('tablet');
+    const { world } = team.bot.slack;
+    const alice = world.people.find(({ id, teamId }) => id === 'U0ALICE00' && teamId === 'T0ACME000');
+    const tellSlack = (deleted: boolean) => {
+      Object.assign(alice ?? {}, { deactivated: deleted });
+      // Slack tells of everybody whose profile changed.
+      return team.bot.slack.event({ type: 'user_change', user: { id: 'U0ALICE00', deleted: false } });
+    };
+    await tellSlack(true);
+    expect(await callAs(token, 'list_my_requests')).toEqual({ isError: true });
+    await tellSlack(false);
+    expect((await callAs(token, 'list_my_requests')).isError).toBeUndefined();
+    const { data, key } = team.bot.cdn;
+    data.accessKeys.delete(key);
+    expect(await callAs(token, 'list_zones')).toEqual({ isError: true });
+    data.accessKeys.set(key, 'full');
+    expect((await callAs(token, 'list_zones')).isError).toBeUndefined();
+  });
+
   test('ends when it is revoked', async () => {
     const token = await makeToken('old laptop');
     await openTokens();

@@ -8,6 +8,11 @@ import { readStable } from '../../support/words.ts';
 const [alice, bob, dave, eve] = ['U0ALICE00', 'U0BOB0000', 'U0DAVE000', 'U0EVE0000'];
 const ops = 'C0OPS0000';
 
+interface Call {
+  readonly tool: string;
+  readonly arguments: object;
+}
+
 let bot: Bot;
 let origin: string;
 let aheadMs = 0;
@@ -158,7 +163,7 @@ describe('the switch', () => {
     for (const { name } of await own.tools()) {
       const { isError, text } = await own.call(String(name), argumentsOf[String(name)]);
       expect(isError).toBe(true);
-      told.add(text);
+      told.add(readStable(text));
     }
     expect([...told]).toMatchSnapshot();
     expect(bot.cdn.requests).toHaveLength(before);
@@ -221,15 +226,64 @@ describe('a call', () => {
     { zone: 'nosuch' },
   ])('words that a command would take are values: $zone', async (args) => {
     const { isError, text } = await assistant(alice).call('get_zone', args);
-    expect({ isError, text: readStable(text, args) }).toMatchSnapshot();
+    expect({ isError, text: readStable(text, args) }).toMatchSnapshot('no such zone');
   });
 
-  test('with a key in an argument nothing is read', async () => {
+  test.each([
+    { place: 'an argument', make: (key: string) => ({ zone: key }) },
+    { place: 'an argument that no tool has', make: (key: string) => ({ zone: 'shop', note: { of: [key] } }) },
+  ])('with a key in $place nothing is read', async ({ make }) => {
     const before = bot.cdn.requests.length;
-    const { isError, text } = await assistant(alice).call('get_zone', { zone: bot.cdn.key });
+    const { isError, text } = await assistant(alice).call('get_zone', make(bot.cdn.key));
     expect(isError).toBe(true);
     expect(text).not.toContain(bot.cdn.key);
     expect(bot.cdn.requests).toHaveLength(before);
+  });
+
+  test.each([
+    { tool: 'get_zone', args: { zone: 'shopp' } },
+    { tool: 'compare_zones', args: { one: 'shop', other: 'shop-' } },
+    { tool: 'list_origin_errors', args: { zone: 'shop', period: 'whenever' } },
+    { tool: 'get_app', args: { app: 'nosuch' } },
+    { tool: 'get_request', args: { request: 'none' } },
+  ])('$tool that is refused names calls that help, and they work', async ({ tool, args }) => {
+    aheadMs += 61_000;
+    const own = assistant(alice);
+    const refused = await own.call(tool, args);
+    const { next } = JSON.parse(refused.text.split('\n')[1] ?? '') as { next: Call[] };
+    expect({ isError: refused.isError, next }).toMatchSnapshot('refused');
+    for (const call of next.slice(0, 2))
+      expect(await own.call(call.tool, call.arguments)).toMatchObject({ isError: false });
+  });
+
+  test('gives a button to the panel beside the calls', async () => {
+    const { blocks } = await assistant(alice).call('get_zone', { zone: 'shop' });
+    const elements = blocks.flatMap((block) => (block['elements'] ?? []) as Record<string, unknown>[]);
+    const links = elements.filter(({ url }) => url !== undefined);
+    const id = bot.cdn.data.zones.find(({ Name }) => Name === 'shop')?.Id;
+    expect(links).toMatchObject([{ type: 'button', url: `https://dash.bunny.net/cdn/${id}` }]);
+    expect(bot.slack.problems).toEqual([]);
+  });
+
+  test('with a key that the CDN refuses is refused in every tool that reads with it', async () => {
+    aheadMs += 61_000;
+    const rights = bot.cdn.data.accessKeys.get(bot.cdn.key) ?? 'full';
+    bot.cdn.data.accessKeys.delete(bot.cdn.key);
+    const own = assistant(alice);
+    const told: Record<string, string[]> = {};
+    for (const { name } of await own.tools()) {
+      const { isError, text } = await own.call(String(name), argumentsOf[String(name)]);
+      (told[isError ? readStable(text.split('\n')[1] ?? '') : 'answered'] ??= []).push(String(name));
+    }
+    bot.cdn.data.accessKeys.set(bot.cdn.key, rights);
+    expect(told).toMatchSnapshot();
+    expect(
+      bot.slack
+        .as(alice)
+        .messages()
+        .filter((one) => JSON.stringify(one).includes('connect:open')),
+    ).toHaveLength(1);
+    aheadMs += 61_000;
   });
 
   test('without a key is refused; the person gets the button once, and no link goes through the tool', async () => {
@@ -255,7 +309,7 @@ describe('a call', () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => own.call('list_my_requests')));
     expect(answers.filter(({ isError }) => !isError)).toHaveLength(30);
     const [refused] = answers.filter(({ isError }) => isError);
-    expect(refused?.text.replace(/\d+ (?:seconds?|minute)/u, '<wait>')).toMatchSnapshot();
+    expect(readSeconds(refused?.text ?? '')).toMatchSnapshot();
   });
 });
 
@@ -263,15 +317,19 @@ test('a person’s calls make at most 600 requests to the CDN an hour', async ()
   aheadMs += 61_000;
   const own = assistant(dave);
   const before = bot.cdn.requests.length;
-  let refused = '';
-  // Each reads the logs of up to 25 zones, of several days.
-  for (let nth = 0; nth < 30 && refused === ''; nth += 1) {
-    const { isError, text } = await own.call('list_origin_errors', { period: 'last 3 days' });
-    if (isError) refused = text;
-  }
-  expect(refused.replace(/\d+ s\./u, '<n> s.')).toMatchSnapshot();
-  expect(bot.cdn.requests.length - before).toBeLessThan(750);
-});
+  // Side by side they share the hour. Each reads some 36 logs.
+  const args = { period: 'last 3 days' };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => own.call('list_origin_errors', args)));
+  const refused = new Set(answers.flatMap(({ isError, text }) => (isError ? [readSeconds(text)] : [])));
+  expect([...refused]).toMatchSnapshot();
+  // A request that is stopped as it begins may still arrive.
+  expect(bot.cdn.requests.length - before).toBeLessThanOrEqual(610);
+  expect(bot.cdn.requests.length - before).toBeGreaterThan(500);
+}, 90_000);
+
+function readSeconds(text: string): string {
+  return readStable(text).replaceAll(/[\d,]+ seconds?/gu, '<wait>');
+}
 
 describe('text of others', () => {
   // Of the calls a minute none is used up.
@@ -332,12 +390,6 @@ test('the doctor says whether the address is reached, and the scope granted', as
   const person = bot.slack.as(alice, ops);
   await person.slash('doctor');
   const { reads } = await person.waitForMessage(({ reads }) => reads.includes('mcp:connect'), 10_000);
-  expect(
-    readStable(
-      reads
-        .split('\n')
-        .filter((line) => line.includes('assistant'))
-        .join('\n'),
-    ),
-  ).toMatchSnapshot();
+  const found = reads.matchAll(/(?:scope mcp:connect|assistant address) \([^)]*\)/gu);
+  expect([...found].map(([part]) => readStable(part))).toMatchSnapshot();
 });
