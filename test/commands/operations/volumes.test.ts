@@ -271,9 +271,7 @@ describe('a volume is deleted', () => {
     await team.carol.slash('audit 50');
     const { reads } = await team.carol.waitForMessage(says.auditTable);
     const lines = reads.split('\n');
-    const rows = lines.flatMap((line, nth) =>
-      line.includes(' · no. ') ? [`${lines[nth - 1]} · ${line.trim()}`] : [],
-    );
+    const rows = lines.filter((line) => line.includes(' · no. '));
     const seal = /seal \w+/.exec(rows.find((row) => /^\W*Asked/u.test(row)) ?? '')?.[0] ?? '';
     const [approved = '', asked = ''] = rows.filter((row) => row.includes(seal)).slice(-2);
     const volumeId = asked.match(/data-\d+/)?.[0] ?? '';

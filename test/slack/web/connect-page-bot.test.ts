@@ -37,9 +37,9 @@ describe('with an address of its own, the bot', () => {
     expect(offer?.text).not.toContain('/connect/');
     expect(person.modal()).toBeUndefined();
     expect(bot.slack.as(bob, ops).messages().some(findConnectLink)).toBe(false);
-    const { text } = await fetchPage(url);
+    const { text, html } = await fetchPage(url);
     expect(text).toContain(says.keyFor('alice', 'acme'));
-    expect(text).toContain(`<a href="${keysAt}"`);
+    expect(html).toContain(`<a href="${keysAt}"`);
   });
 
   test('has the key from the page, says so in a direct message, and forgets it when that was not them', async () => {

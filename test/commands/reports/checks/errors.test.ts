@@ -210,16 +210,16 @@ test('rise: learns for three days, then compares with the same time of other day
   }
   expect(told).toEqual([
     // The first look counts the day before, too.
-    'shop: 40 errors in an hour; learning: 1 of 3 days',
-    'shop: 40 errors in an hour; learning: 2 of 3 days',
-    'shop: 40 errors in an hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
-    'shop: 40 errors in an hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
+    'shop: 40 errors in 1 hour; learning: 1 of 3 days',
+    'shop: 40 errors in 1 hour; learning: 2 of 3 days',
+    'shop: 40 errors in 1 hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
+    'shop: 40 errors in 1 hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
   ]);
   world.fail(1001, 119);
   expect(await look()).toMatchObject({ parts: [], value: 297 });
   world.later(2 * minuteMs);
   world.fail(1001, 1);
-  expect(listParts(await look())).toEqual(['shop: 120 errors in an hour (mostly http_timeout), usual: 40']);
+  expect(listParts(await look())).toEqual(['shop: 120 errors in 1 hour (mostly http_timeout), usual: 40']);
 });
 
 test('rise: three errors in place of one are no incident', async () => {
