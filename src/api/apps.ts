@@ -2,11 +2,10 @@ import { z } from 'zod';
 import {
   count,
   describeUnknownForm,
-  findNumber,
   omitMissing,
   readAnswer,
   readKeyTime,
-  readSeries,
+  readMap,
   text,
   texts,
 } from './http/lenient.ts';
@@ -66,14 +65,19 @@ export function createApps(send: Send) {
 }
 
 function readChart(raw: unknown): readonly LatencyPoint[] {
-  return readSeries(raw)
-    .flatMap(({ key, value }): LatencyPoint[] => {
-      const latency = findNumber(value);
+  return readMap(raw)
+    .flatMap(([key, value]): LatencyPoint[] => {
+      // The specification leaves open what a point is: a number, or an object with one.
+      const [latency, ...more] = [value, ...readMap(value).map(([, inner]) => inner)].filter(isNumber);
       const at = readKeyTime(key);
-      return latency === undefined ? [] : [{ label: key, ...(at === undefined ? {} : { at }), latency }];
+      return latency === undefined || more.length > 0
+        ? []
+        : [{ label: key, ...(at === undefined ? {} : { at }), latency }];
     })
     .sort((a, b) => (a.at ?? Number.MAX_VALUE) - (b.at ?? Number.MAX_VALUE) || (a.label < b.label ? -1 : 1));
 }
+
+const isNumber = (value: unknown): value is number => typeof value === 'number';
 
 /** The path of a volume's instances, as it is sealed and sent. @throws UserError for an id that cannot be one. */
 export function volumePath(appId: string, volumeId: string): string {

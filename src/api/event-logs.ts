@@ -5,24 +5,10 @@ import { type ApiError, isHtml, isObject, readErrorBody } from './http/errors.ts
 import { checkNumericId, type IdKind, pathOf } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
-/** Described by the service in prose, not as an enumeration; it refuses others. */
-export const eventLogFields = [
-  'feature',
-  'ruleId',
-  'ip',
-  'ja4',
-  'ua',
-  'url',
-  'asn',
-  'country',
-  'action',
-] as const;
-export const eventLogOps = ['eq', 'in', 'contains', 'cidr', 'wildcard'] as const;
-
 export interface EventLogFilter {
-  /** Usually one of `eventLogFields`. */
+  /** `ip`, `ruleId`, …: described by the service in prose, not as an enumeration; it refuses others. */
   readonly field: string;
-  /** Usually one of `eventLogOps`. */
+  /** `eq`, `in`, `contains`, `cidr`, `wildcard`. */
   readonly op: string;
   /** At least one must match. */
   readonly value: readonly string[];

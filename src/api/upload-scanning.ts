@@ -9,7 +9,7 @@ import {
   omitMissing,
   readKeyTime,
   readLeniently,
-  readSeries,
+  readMap,
 } from './http/lenient.ts';
 import { checkNumericId, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
@@ -69,8 +69,8 @@ export function createUploadScanning(send: Send) {
 }
 
 function readDays(raw: unknown): readonly ScanDay[] {
-  return readSeries(raw)
-    .flatMap(({ key, value }): ScanDay[] => {
+  return readMap(raw)
+    .flatMap(([key, value]): ScanDay[] => {
       const day = parseMapDay(key);
       const read = omitMissing(readLeniently(counts, value)?.value ?? {});
       // Neither a day nor counts: another kind of member.

@@ -169,14 +169,3 @@ function readFieldErrors(value: unknown): FieldError[] {
 export function isHtml(contentType: string | null, text: string): boolean {
   return /^\s*text\/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(text);
 }
-
-const connectErrors =
-  /^E(?:CONNREFUSED|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)$|^UND_ERR_(?:CONNECT_TIMEOUT|INVALID_ARG)$|^ERR_(?:TLS|SSL)_|CERT/;
-
-/** The connection failed: the request cannot have reached the service. */
-export function isConnectError(error: unknown): boolean {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string' && connectErrors.test(at.code)) return true;
-  }
-  return false;
-}

@@ -96,29 +96,7 @@ export function compareNames(
   return { missing, unknown: unknown.slice(0, 50).map((name) => name.slice(0, 80)) };
 }
 
-// Names of the key member, should the map ever become a list.
-const keyNames = ['date', 'day', 'time', 'timestamp', 'key', 'x'];
-
-/**
- * The points of a map by day, time or something else. The specification leaves its form open: an object, a list of pairs
- * and a list of objects are read, other entries are left out.
- */
-export function readSeries(raw: unknown): { key: string; value: unknown }[] {
-  if (isObject(raw)) return Object.entries(raw).map(([key, value]) => ({ key, value }));
-  if (!Array.isArray(raw)) return [];
-  return raw.flatMap((entry: unknown) => {
-    if (Array.isArray(entry)) {
-      const [key, value] = entry as readonly unknown[];
-      return isKey(key) ? [{ key: String(key), value }] : [];
-    }
-    if (!isObject(entry)) return [];
-    const members = new Map(Object.entries(entry).map(([name, value]) => [name.toLowerCase(), value]));
-    const key = keyNames.map((name) => members.get(name)).find(isKey);
-    return key === undefined ? [] : [{ key: String(key), value: entry }];
-  });
-}
-
-/** The moment of a key of such a map: ISO text, or epoch seconds or milliseconds. */
+/** The moment of a key of a map by time: ISO text, or epoch seconds or milliseconds. */
 export function readKeyTime(key: string): number | undefined {
   return /^\d{9,13}$/u.test(key) ? toEpochMs(Number(key)) : parseIsoTime(key);
 }
@@ -132,17 +110,7 @@ export function describeUnknownForm(raw: unknown, found: readonly unknown[]): st
 
 const maxUnknownLength = 100_000;
 
-/** A number, or the only number of an object. */
-export function findNumber(value: unknown): number | undefined {
-  if (typeof value === 'number') return value;
-  if (!isObject(value)) return undefined;
-  const numbers = Object.entries(value).filter(
-    ([name, member]) => typeof member === 'number' && !keyNames.includes(name.toLowerCase()),
-  );
-  const [only] = numbers;
-  return numbers.length === 1 && typeof only?.[1] === 'number' ? only[1] : undefined;
-}
-
-function isKey(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number';
+/** The entries of a published map. Anything else is shown as it came, by `describeUnknownForm`. */
+export function readMap(raw: unknown): [key: string, value: unknown][] {
+  return isObject(raw) ? Object.entries(raw) : [];
 }

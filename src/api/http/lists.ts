@@ -6,8 +6,8 @@ import type { ApiRequest, Reply, Send } from './request.ts';
 
 /** Bytes of one list, decompressed: 50,000 zones have 300 MB. */
 const maxListBytes = 1_000_000_000;
-/** Bytes parsed between two pauses: some dozen zones, a quarter of a millisecond if their summaries are wanted. */
-const defaultPieceLength = 65_536;
+/** Bytes parsed between two pauses: some five zones, as many milliseconds where all of their settings are digested. */
+const pieceLength = 32_768;
 
 /**
  * Reads a list of any length while it arrives: `take` gets the elements one by one and returns false when it has enough.
@@ -19,7 +19,6 @@ export async function readList(
   member: string,
   pause: () => Promise<void>,
   take: (element: unknown) => boolean,
-  pieceLength = defaultPieceLength,
 ): Promise<Outside | undefined> {
   const cutter = createCutter(member);
   let length = 0;
@@ -65,21 +64,14 @@ const concurrentPages = 4;
 const maxElements = 250_000;
 const maxPages = maxElements / pageLength;
 
-interface PageQuery {
-  /** From 1: page 0 would be the plain array. */
-  readonly page: number;
-  readonly perPage: number;
-  readonly search: string | undefined;
-}
-
 /** The part of one raw element of a page to keep; undefined if it is unreadable. */
 type Project<T> = (raw: unknown, reply: Reply, page: number) => T | undefined;
 
 /** True if a page needs no (further) reading after `count` of its elements. */
 type Enough = (page: number, count: number) => boolean;
 
-/** Runs work that holds so many elements in memory, in its turn. */
-export type Reserve = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
+/** Runs work that will hold so many elements in memory, in its turn. */
+export type TakeTurn = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
 
 interface Page<T> {
   readonly kept: T[];
@@ -92,16 +84,17 @@ interface Page<T> {
 
 /**
  * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
- * envelope and the plain array. `pieceLength`: bytes between two pauses, fewer where an element is much work.
+ * envelope and the plain array.
  */
-export function createPages(
-  send: Send,
-  list: Pick<ApiRequest, 'operation' | 'path' | 'query'>,
-  pieceLength?: number,
-) {
+export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path' | 'query'>) {
   return { read, readAll };
 
-  function read<T>(query: PageQuery, project: Project<T>, enough: Enough = () => false): Promise<Page<T>> {
+  /** `page`: from 1, since page 0 would be the plain array. */
+  function read<T>(
+    query: { readonly page: number; readonly perPage: number; readonly search: string | undefined },
+    project: Project<T>,
+    enough: Enough = () => false,
+  ): Promise<Page<T>> {
     const request = { ...list, query: { ...list.query, ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
       const kept: T[] = [];
@@ -113,7 +106,7 @@ export function createPages(
         if (kept.length > maxElements) throw reply.error('unexpected');
         return !enough(query.page, kept.length);
       };
-      const outside = await readList(reply, 'Items', yieldToEventLoop, take, pieceLength);
+      const outside = await readList(reply, 'Items', yieldToEventLoop, take);
       if (!outside) return { kept, skipped, total: undefined, more: true };
       // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { kept, skipped, total: kept.length + skipped, more: false };
@@ -133,8 +126,8 @@ export function createPages(
     project: Project<T>,
     {
       enough = () => false,
-      reserve = (_, work) => work(),
-    }: { readonly enough?: Enough; readonly reserve?: Reserve } = {},
+      takeTurn = (_, work) => work(),
+    }: { readonly enough?: Enough; readonly takeTurn?: TakeTurn } = {},
   ): Promise<{ kept: T[]; skipped: number }> {
     const kept = new Map<string, T>();
     let skipped = 0;
@@ -161,7 +154,7 @@ export function createPages(
     const first = await get(1);
     if (!add(first)) return { kept: [...kept.values()], skipped };
     const total = Math.min(first.total ?? 0, maxElements);
-    return reserve(total, async () => {
+    return takeTurn(total, async () => {
       // The service may send shorter pages than requested, so the length of the first one counts.
       const last = Math.min(Math.ceil(total / (first.kept.length + first.skipped)), maxPages);
       const numbers = Array.from({ length: Math.max(0, last - 1) }, (_, index) => index + 2);
@@ -219,8 +212,7 @@ export function createCutter(member: string) {
   let isText = false;
   let isEscaped = false;
   /** Of the first element that has not ended. */
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
+  let pending: Buffer = Buffer.alloc(0);
   /** In latin1, a character a byte. */
   let outside = '';
 
@@ -244,7 +236,11 @@ export function createCutter(member: string) {
           if (isInList || byte === openObject || depth > 2) continue;
           keepOutside(chunk.subarray(start, at + 1));
           start = at + 1;
-          if (depth === 1 || memberStart.test(outside.slice(-200))) openList();
+          if (depth > 1 && !memberStart.test(outside.slice(-200))) continue;
+          if (found !== 'nowhere') throw new SyntaxError('A second list.');
+          found = depth === 1 ? 'top' : 'member';
+          listDepth = depth;
+          isInList = true;
         } else if (byte === closeArray || byte === closeObject) {
           if (isInList && depth === listDepth) {
             if (byte === closeObject) throw new SyntaxError('A list is closed like an object.');
@@ -260,9 +256,8 @@ export function createCutter(member: string) {
         parseElements(chunk.subarray(start, border), false, take);
         start = border + 1;
       }
-      pending.push(chunk.subarray(start));
-      pendingBytes += chunk.length - start;
-      if (pendingBytes > maxElementBytes) throw new SyntaxError('An element is too large.');
+      pending = Buffer.concat([pending, chunk.subarray(start)]);
+      if (pending.length > maxElementBytes) throw new SyntaxError('An element is too large.');
     },
     /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
     end(): Outside {
@@ -273,18 +268,10 @@ export function createCutter(member: string) {
     },
   };
 
-  function openList(): void {
-    if (found !== 'nowhere') throw new SyntaxError('A second list.');
-    found = depth === 1 ? 'top' : 'member';
-    listDepth = depth;
-    isInList = true;
-  }
-
   /** Elements that are complete, of this chunk and the beginning of the first one from earlier chunks. */
   function parseElements(bytes: Buffer, isEnd: boolean, take: (element: unknown) => void): void {
-    const json = (pending.length === 0 ? bytes : Buffer.concat([...pending, bytes])).toString('utf8');
-    pending = [];
-    pendingBytes = 0;
+    const json = Buffer.concat([pending, bytes]).toString('utf8');
+    pending = Buffer.alloc(0);
     const elements = parseListWithExactIds(`[${json}]`);
     if (elements.length === 0 && (hasElements || !isEnd)) throw new SyntaxError('An element is empty.');
     hasElements = true;
@@ -299,24 +286,9 @@ export function createCutter(member: string) {
   }
 }
 
-/** JSON.parse of a list, except that elements with an id beyond 2^53 have their ids as text, digit by digit. */
+/** JSON.parse of a list; where a number is beyond 2^53, ids are text, digit by digit. */
 export function parseListWithExactIds(json: string): readonly unknown[] {
   const elements = JSON.parse(json) as unknown[];
-  if (!elements.some(hasInexactId)) return elements;
-  const exact = parseWithExactIds(json) as unknown[];
-  return elements.map((element, index) => (hasInexactId(element) ? exact[index] : element));
-}
-
-/**
- * Whether an id in it is beyond what JSON.parse keeps exactly (2^53; the specification says int64): those whose digits
- * matter, since they are shown, compared and put into paths. Written out, as it runs for each zone of a long list.
- */
-function hasInexactId(raw: unknown): boolean {
-  return (
-    isObject(raw) &&
-    (isInexact(raw['Id']) ||
-      isInexact(raw['StorageZoneId']) ||
-      isInexact(raw['EdgeScriptId']) ||
-      isInexact(raw['MiddlewareScriptId']))
-  );
+  const isExact = !elements.some((one) => isObject(one) && Object.values(one).some(isInexact));
+  return isExact ? elements : (parseWithExactIds(json) as unknown[]);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFetch } from 'ofetch';
 import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
-import { explainNetworkFailure } from '../../lib/network-failure.ts';
+import { explainNetworkFailure, type NetworkFailure } from '../../lib/network-failure.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import {
@@ -9,7 +9,6 @@ import {
   type ApiErrorCode,
   type ApiErrorFacts,
   classifyStatus,
-  isConnectError,
   isHtml,
   readErrorBody,
 } from './errors.ts';
@@ -139,20 +138,22 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     const startedAt = Date.now();
     const started = performance.now();
     let status: number | undefined;
-    const report = (outcome: Attempt['outcome']): void => {
-      const seconds = (performance.now() - started) / 1000;
-      cdn.onAttempt?.({ name: request.operation, outcome, status, startedAt, seconds });
-    };
+    let outcome: Attempt['outcome'] = 'failed';
     try {
       const reply = await once(request);
       ({ status } = reply);
       const result = await consume(reply);
-      report('ok');
+      outcome = 'ok';
       return result;
     } catch (error) {
-      if (error instanceof ApiError) status ??= error.status;
-      report(error instanceof ApiError ? error.code : 'failed');
+      if (error instanceof ApiError) {
+        outcome = error.code;
+        status ??= error.status;
+      }
       throw error;
+    } finally {
+      const seconds = (performance.now() - started) / 1000;
+      cdn.onAttempt?.({ name: request.operation, outcome, status, startedAt, seconds });
     }
   }
 
@@ -177,12 +178,8 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     ).catch((error: unknown) => {
       // A FetchError contains the key and the address. Only the cause and whether the request was sent are kept.
       const code = codeOr('unreachable');
-      throw new ApiError({
-        operation,
-        code,
-        sent: code !== 'unreachable' || !isConnectError(error),
-        network: code === 'unreachable' ? explainNetworkFailure(error, cdn[host]) : undefined,
-      });
+      const network = code === 'unreachable' ? explainNetworkFailure(error, cdn[host]) : undefined;
+      throw new ApiError({ operation, code, sent: !network || mayHaveBeenSent(network), network });
     });
 
     const { status, headers } = response;
@@ -266,6 +263,12 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
   }
 }
 
+/** False where no connection to the service came about. TLS may also break off later, which is EPROTO. */
+function mayHaveBeenSent({ kind, code }: NetworkFailure): boolean {
+  const isBefore = ['proxy', 'certificate', 'name', 'refused'].includes(kind) && code !== 'EPROTO';
+  return !isBefore && code !== 'UND_ERR_CONNECT_TIMEOUT';
+}
+
 async function waitAtMost<T>(ms: number, controller: AbortController, work: Promise<T>): Promise<T> {
   const timer = setTimeout(() => controller.abort(tookTooLong), ms);
   try {
@@ -296,21 +299,18 @@ function readRequestId(headers: Headers, hide: (text: string) => string): string
 const maxTries = 3;
 const maxWaitMs = 4_000;
 
-interface RetryState {
-  readonly error: ApiError;
-  /** Tries so far, including this one. */
-  readonly tries: number;
-  readonly waitedMs: number;
-  /** 0 ≤ x < 1, for jitter. */
-  readonly random: number;
-}
-
 /**
  * The retry rule for reads: 429 after the service's Retry-After if that fits into the time left; 5xx, no connection and
- * a cut body. A timeout has already cost the person ten seconds and is not repeated. Returns milliseconds to wait before
- * the next try, or undefined to give up.
+ * a cut body. A timeout has already cost the person ten seconds and is not repeated. `tries` have been, `random` (0 ≤ x < 1)
+ * is for jitter. Returns milliseconds to wait before the next try, or undefined to give up.
  */
-export function findRetryDelay({ error, tries, waitedMs, random }: RetryState): number | undefined {
+export function findRetryDelay(failed: {
+  readonly error: ApiError;
+  readonly tries: number;
+  readonly waitedMs: number;
+  readonly random: number;
+}): number | undefined {
+  const { error, tries, waitedMs, random } = failed;
   if (tries >= maxTries || !isTransient(error) || error.code === 'timeout') return undefined;
   const { retryAfterSeconds: asked } = error;
   const backoff = 250 * 2 ** (tries - 1) * (1 + random);
@@ -337,25 +337,21 @@ export function isTransient(error: ApiError): boolean {
   return transientCodes.has(error.code);
 }
 
-/** Bounds the failed requests of one piece of work, retries included. */
-export interface ErrorBudget {
-  /** Runs one try of one request. @throws its error; the last one, without sending, if the budget is spent. */
-  spend<T>(attempt: () => Promise<T>): Promise<T>;
-  /** Failed requests so far. */
-  readonly spent: () => number;
-}
+export type ErrorBudget = ReturnType<typeof createErrorBudget>;
 
 /**
- * A budget of `most` failed requests. Where the first one that ends fails, the work ends: a service that is down is not asked
- * again.
+ * Bounds the failed requests of one piece of work, retries included. Where the first one that ends fails, the work ends: a
+ * service that is down is not asked again.
  */
-export function createErrorBudget(most: number): ErrorBudget {
+export function createErrorBudget(most: number) {
   let spent = 0;
   let isUp = false;
   let last: ApiError | undefined;
   return {
+    /** Failed requests so far. */
     spent: () => spent,
-    async spend(attempt) {
+    /** Runs one try of one request. @throws its error; the last one, without sending, if the budget is spent. */
+    async spend<T>(attempt: () => Promise<T>): Promise<T> {
       if (last && (!isUp || spent >= most)) throw last;
       try {
         const answer = await attempt();

@@ -77,22 +77,17 @@ const headerActions = new Set<unknown>([5, 6]);
 
 /** Hides header values and credentials in the parameters of an action, and all of them where its meaning is unknown. */
 function redactAction<T extends z.output<typeof action>>(wire: T): T {
-  const {
-    ActionType: type,
-    ActionParameter1: first,
-    ActionParameter2: second,
-    ActionParameter3: third,
-  } = wire;
+  const { ActionType: type, ActionParameter1: first } = wire;
   const isHeader = headerActions.has(type);
   // 35 and 36 do not exist; 37 is the last action of the specification.
   const isKnown = typeof type === 'number' && type >= 0 && type <= 37 && type !== 35 && type !== 36;
-  const redact = isKnown && !isHeader ? redactUrl : () => redactedValue;
+  const redact = (value: typeof first) => value && (isKnown && !isHeader ? redactUrl(value) : redactedValue);
   return {
     ...wire,
     // People also write `Name: value` into the name of a header.
-    ActionParameter1: isHeader ? first?.split(':', 1)[0] : first && redact(first),
-    ActionParameter2: second && redact(second),
-    ActionParameter3: third && redact(third),
+    ActionParameter1: isHeader ? first?.split(':', 1)[0] : redact(first),
+    ActionParameter2: redact(wire.ActionParameter2),
+    ActionParameter3: redact(wire.ActionParameter3),
   };
 }
 

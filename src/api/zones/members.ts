@@ -68,46 +68,11 @@ function list(names: string): readonly string[] {
   return names.split(/\s+/u);
 }
 
-/** The part of a zone's answer that a member stands in. `head`: its first lines. */
-export type Section =
-  | 'head'
-  | 'hostnames'
-  | 'origin'
-  | 'caching'
-  | 'security'
-  | 'rules'
-  | 'optimizer'
-  | 'logging'
-  | 'pages'
-  | 'account';
-
-/**
- * How a number is written. `limit`, `byte limit`: 0 means no limit; `override`: below 0 means not overridden. A unit stands only
- * where the specification gives one.
- */
-type NumberFormat =
-  | 'count'
-  | 'plain'
-  | 'seconds'
-  | 'ms'
-  | 'bytes'
-  | 'limit'
-  | 'byte limit'
-  | 'kb/s'
-  | 'override'
-  | 'money'
-  | 'price';
-
-/** How a value is read, compared and written. */
-export type Format = Enumeration | NumberFormat | keyof typeof schemas;
-
-/** `measured`: no setting, the service moves it by itself. */
-type Row = readonly [member: string, section: Section, label: string, format: Format, measured?: 'measured'];
-
 /**
  * PullZoneModel: every published member (test/api/zones/pull-zone-members.tsv). Sections, changes, comparisons, the file
  * and the report of drift follow from this table, and it is the allow-list: members that are missing here, or are
- * `secret`, do not leave this folder. `Watermark: from` is a part of `Watermark` and shown in its row.
+ * `secret`, do not leave this folder. `Watermark: from` is a part of `Watermark` and shown in its row. A row: member, section
+ * of the zone's answer (`head`: its first lines), label, format, and `measured` where the service moves it by itself.
  */
 export const zoneMembers = [
   ['Name', 'head', 'Name', 'text'],
@@ -285,21 +250,20 @@ export const zoneMembers = [
   ['DnsRecordValue', 'account', 'DNS: value', 'text'],
   ['VideoLibraryId', 'account', 'Video library', 'link'],
   ['CacheVersion', 'account', 'Cache version', 'count', 'measured'],
-] as const satisfies readonly Row[];
+] as const;
 
 type NamedRow = (typeof zoneMembers)[number];
 export type ZoneMember = NamedRow[0];
-export type MemberRow = readonly [
-  member: ZoneMember,
-  section: Section,
-  label: string,
-  format: Format,
-  measured?: 'measured',
-];
+export type Section = NamedRow[1];
+/** How a value is read, compared and written. */
+export type Format = NamedRow[3];
+export type MemberRow = readonly [ZoneMember, Section, label: string, Format, measured?: 'measured'];
 
 /**
  * How a value is parsed, by its format; those of all others are numbers. `unless`: a flag whose `true` means off; `code`: a web
- * page's code, told by its length; `names`: in one text, separated by commas; `link`: the id of another thing.
+ * page's code, told by its length; `names`: in one text, separated by commas; `link`: the id of another thing. Of numbers
+ * `limit` and `byte limit` have 0 for no limit, `override` is below 0 where nothing is overridden; a unit stands only where the
+ * specification gives one.
  */
 const schemas = {
   flag,

@@ -1,9 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { createCache } from '../../lib/cache.ts';
 import { registerShown } from '../../secrets/secret.ts';
-import { ApiError } from '../http/errors.ts';
-import { createPages, type Reserve } from '../http/lists.ts';
+import { ApiError, isObject } from '../http/errors.ts';
+import { createPages, type TakeTurn } from '../http/lists.ts';
 import type { Reply, Send } from '../http/request.ts';
-import { type Certificate, readCertificates } from './certificates.ts';
 import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
 import { readZone, type Zone } from './members.ts';
 import { type DigestKey, readZoneSettings, type ZoneSettings } from './settings.ts';
@@ -30,30 +30,20 @@ export interface AllZones {
   readonly account: string;
 }
 
-/** Zones that all loads together may hold: a zone takes about 630 bytes of the heap. */
-const mostZones = 60_000;
+/** Zones of a list that is loaded in its turn: a zone takes about 630 bytes of the heap. */
+const largeList = 5_000;
 
-/**
- * The reads of whole zone lists in this process. Everybody with the same key shares one; a load reserves its zones before it
- * reads them and waits for others, unless it is alone.
- */
-export function createZoneLoads(most = mostZones) {
-  let held = 0;
-  let changed = Promise.withResolvers<void>();
-  const hasRoom = (zones: number) => held === 0 || held + zones <= most;
-  const reserve: Reserve = async (zones, work) => {
-    while (!hasRoom(zones)) await changed.promise;
-    held += zones;
-    try {
-      return await work();
-    } finally {
-      held -= zones;
-      changed.resolve();
-      changed = Promise.withResolvers();
-    }
+/** The reads of whole zone lists in this process. Everybody with the same key shares one; large ones are read one by one. */
+export function createZoneLoads(large = largeList) {
+  let turn: Promise<unknown> = Promise.resolve();
+  const takeTurn: TakeTurn = (zones, work) => {
+    if (zones < large) return work();
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
   };
   // Shares loads and keeps nothing: each result is larger than its bound.
-  return { reserve, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
+  return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
 }
 
 type Matches = (zone: ZoneSummary) => boolean;
@@ -66,8 +56,6 @@ const smallPage = 10;
 export function createPullZones(send: Send, { account, loads, sendUntil, signal }: Sharing) {
   const request = { operation, path: '/pullzone' };
   const pages = createPages(send, request);
-  // A whole zone with its digests takes about a millisecond: one or two between pauses.
-  const wholePages = createPages(send, request, 8_192);
   const withCertificates = createPages(send, { ...request, query: { includeCertificate: 'true' } });
 
   async function readSummaries(until: AbortSignal) {
@@ -78,7 +66,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       if (count <= mostWithKeys) registerZoneKeys(raw);
       return readSummary(raw, reply);
     };
-    return createPages(sendUntil(until), request).readAll(undefined, project, { reserve: loads.reserve });
+    return createPages(sendUntil(until), request).readAll(undefined, project, { takeTurn: loads.takeTurn });
   }
 
   async function findWhole(matches: Matches, search: string | undefined, isFirst: boolean): Promise<Zone[]> {
@@ -160,7 +148,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
         if (options.enough()) isWhole = false;
         return !isWhole;
       };
-      const { kept, skipped } = await wholePages.readAll(search, take, { enough });
+      const { kept, skipped } = await pages.readAll(search, take, { enough });
       const projected = kept.flatMap(({ projected }) => (projected === undefined ? [] : [projected]));
       return { kept: projected, skipped, isWhole };
     },
@@ -199,4 +187,37 @@ function readWhole(raw: unknown, reply: Reply): Zone | undefined {
   const read = readZone(raw);
   if (read) reply.reportDrift(read);
   return read?.zone;
+}
+
+/** When the certificate of a hostname ends. */
+export interface Certificate {
+  readonly zoneId: string;
+  readonly hostname: string;
+  /** Undefined where the certificate could not be read. */
+  readonly endsAt: Date | undefined;
+}
+
+/**
+ * The ends of a raw zone's certificates. Those of the platform's own hostnames are its matter. Nothing else of the zone is
+ * read, least of all the keys beside them, and nothing of the certificates stays.
+ */
+function readCertificates(zoneId: string, raw: unknown): Certificate[] {
+  if (!isObject(raw) || !Array.isArray(raw['Hostnames'])) return [];
+  return raw['Hostnames'].filter(isObject).flatMap((host): Certificate[] => {
+    const { Value: hostname, Certificate: certificate } = host;
+    if (host['IsSystemHostname'] === true || host['IsManagedHostname'] === true) return [];
+    if (typeof hostname !== 'string' || typeof certificate !== 'string' || certificate === '') return [];
+    return [{ zoneId, hostname, endsAt: readEnd(certificate) }];
+  });
+}
+
+/** The specification says Base64Url, and not of which form: PEM and DER are read, and PEM as it is. */
+function readEnd(certificate: string): Date | undefined {
+  const isPem = certificate.startsWith('-----BEGIN');
+  try {
+    return new X509Certificate(Buffer.from(certificate, isPem ? 'utf8' : 'base64url')).validToDate;
+  } catch {
+    // The error would quote it.
+    return undefined;
+  }
 }

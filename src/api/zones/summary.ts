@@ -176,47 +176,6 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
   return totals;
 }
 
-/** The zones that an operation affects: the first of them, and their number. */
-export type AffectedZones = {
-  readonly zonesTotal: number;
-  readonly zones: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly hostnames: readonly string[];
-    readonly hostnamesTotal: number;
-  }[];
-};
-
-/** Shown before a volume is deleted: the zones that its app serves, the size and cost of its volumes. */
-export type VolumeShown = AffectedZones & {
-  readonly volumeSizeInGb?: number | undefined;
-  readonly monthlyCost?: number | undefined;
-  readonly summary: 'read' | 'unreadable';
-};
-
-/** Stored facts as they were shown; undefined if they are something else. Those of a variable are the zones alone. */
-export function readShown(kept: unknown): VolumeShown | undefined {
-  return isObject(kept) && Array.isArray(kept['zones']) ? (kept as unknown as VolumeShown) : undefined;
-}
-
-// The facts are sealed and stored: enough to recognise the zones, and the rest as a number.
-const maxZones = 12;
-const maxHostnames = 4;
-const maxNameLength = 80;
-
-/** The zones as they are shown, sealed and stored. */
-export function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
-  return {
-    zonesTotal: zones.length,
-    zones: zones.slice(0, maxZones).map(({ id, name, hostnames }) => ({
-      id,
-      name: name.slice(0, maxNameLength),
-      hostnames: hostnames.slice(0, maxHostnames).map((hostname) => hostname.slice(0, maxNameLength)),
-      hostnamesTotal: hostnames.length,
-    })),
-  };
-}
-
 /** The UTC month that a moment lies in, by which the CDN counts bandwidth. */
 export function monthOf(at: Date): { readonly start: number; readonly end: number } {
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
@@ -225,16 +184,9 @@ export function monthOf(at: Date): { readonly start: number; readonly end: numbe
 
 type Used = Pick<ZoneSummary, 'bandwidthUsed'>;
 
-/** Those with the most bandwidth, the most first. One pass: sorting 50,000 zones holds up the event loop. */
+/** Those with the most bandwidth, the most first. */
 export function findBusiest<Zone extends Used>(zones: readonly Zone[], most: number): Zone[] {
-  const found: Zone[] = [];
-  for (const zone of zones) {
-    if (found.length >= most && bandwidthOf(zone) <= bandwidthOf(found.at(-1))) continue;
-    const at = found.findIndex((other) => bandwidthOf(other) < bandwidthOf(zone));
-    found.splice(at === -1 ? found.length : at, 0, zone);
-    if (found.length > most) found.pop();
-  }
-  return found;
+  return zones.toSorted((a, b) => bandwidthOf(b) - bandwidthOf(a)).slice(0, most);
 }
 
 /** Bytes this month; 0 where they are not reported. */

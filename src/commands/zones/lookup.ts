@@ -1,13 +1,9 @@
 import { ApiError } from '../../api/http/errors.ts';
 import type { Zone } from '../../api/zones/members.ts';
-import {
-  type AffectedZones,
-  findAffectedZones,
-  type VolumeShown,
-  type ZoneSummary,
-} from '../../api/zones/summary.ts';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
+import type { AffectedZones, VolumeShown } from '../../views/operations/describe.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
@@ -72,6 +68,23 @@ export async function loadAffectedByScript(scriptId: string, context: Context): 
   const { zones } = await readAllZones(context);
   const runs = (zone: ZoneSummary) => [zone.edgeScriptId, zone.middlewareScriptId].includes(scriptId);
   return findAffectedZones(zones.filter(runs));
+}
+
+// The facts are sealed and stored: enough to recognise the zones, and the rest as a number.
+const maxZones = 12;
+const maxHostnames = 4;
+const maxNameLength = 80;
+
+function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
+  return {
+    zonesTotal: zones.length,
+    zones: zones.slice(0, maxZones).map(({ id, name, hostnames }) => ({
+      id,
+      name: name.slice(0, maxNameLength),
+      hostnames: hostnames.slice(0, maxHostnames).map((hostname) => hostname.slice(0, maxNameLength)),
+      hostnamesTotal: hostnames.length,
+    })),
+  };
 }
 
 export type ZoneName = Pick<ZoneSummary, 'id' | 'name'>;

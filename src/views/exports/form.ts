@@ -1,5 +1,4 @@
 import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
-import type { eventLogFields, eventLogOps } from '../../api/event-logs.ts';
 import { actions, context, type FormResult, type Message, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import {
@@ -152,7 +151,8 @@ function moment(name: 'from' | 'to', label: string, form: ExportForm, hint: stri
 /** Slack allows a hundred blocks in a form. */
 export const mostRows = 20;
 
-const fieldWords: Readonly<Record<(typeof eventLogFields)[number], string>> = {
+/** Fields and operations of the CDN's filters. */
+export const fieldWords: Readonly<Record<string, string>> = {
   action: 'Action',
   country: 'Country',
   ip: 'IP address',
@@ -164,7 +164,7 @@ const fieldWords: Readonly<Record<(typeof eventLogFields)[number], string>> = {
   ja4: 'JA4 fingerprint',
 };
 
-const opWords: Readonly<Record<(typeof eventLogOps)[number], string>> = {
+export const opWords: Readonly<Record<string, string>> = {
   in: 'is one of',
   eq: 'is',
   contains: 'contains',

@@ -1,5 +1,4 @@
 import type { Button } from '@slack/types';
-import type { VolumeShown } from '../../api/zones/summary.ts';
 import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation } from '../blocks/buttons.ts';
 import { formatMoment, pluralize } from '../blocks/format.ts';
@@ -15,6 +14,7 @@ import {
   retryButton,
   type ShownOperation,
   undoButton,
+  type VolumeShown,
 } from './describe.ts';
 
 /** What a press led to, with the operation as it is after it. */

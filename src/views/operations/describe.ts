@@ -1,5 +1,4 @@
 import type { Button, ModalView } from '@slack/types';
-import type { AffectedZones, VolumeShown } from '../../api/zones/summary.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
@@ -7,6 +6,25 @@ import { describeFields } from '../blocks/failure.ts';
 import { agree, andMore, formatBytes, formatDuration, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
+
+// Types, not interfaces: what is sealed has to be JSON.
+/** The zones that an operation affects: the first of them, and their number. */
+export type AffectedZones = {
+  readonly zonesTotal: number;
+  readonly zones: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly hostnames: readonly string[];
+    readonly hostnamesTotal: number;
+  }[];
+};
+
+/** Shown before a volume is deleted: the zones that its app serves, the size and cost of its volumes. */
+export type VolumeShown = AffectedZones & {
+  readonly volumeSizeInGb?: number | undefined;
+  readonly monthlyCost?: number | undefined;
+  readonly summary: 'read' | 'unreadable';
+};
 
 export interface ShownOperation {
   /** Sixteen random letters and digits; may stand in a button. */

@@ -1,5 +1,4 @@
 import type { KnownBlock, ModalView } from '@slack/types';
-import type { VolumeShown } from '../../api/zones/summary.ts';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatCount } from '../blocks/format.ts';
@@ -12,6 +11,7 @@ import {
   noUndo,
   renderApprovalNeeds,
   type ShownOperation,
+  type VolumeShown,
 } from './describe.ts';
 
 type VolumeInputs = Partial<

@@ -190,7 +190,7 @@ test('an id beyond 2^53 keeps its digits also among others, which stay numbers',
   const large = '9007199254740993';
   const json = `[{"Id":1,"Hostnames":[{"Id":${large}}]},{"Id":${large},"StorageZoneId":5},{"Id":2,"Limit":${large}},7]`;
   expect(parseListWithExactIds(json)).toEqual([
-    { Id: 1, Hostnames: [{ Id: Number(large) }] },
+    { Id: 1, Hostnames: [{ Id: large }] },
     { Id: large, StorageZoneId: 5 },
     { Id: 2, Limit: Number(large) },
     7,

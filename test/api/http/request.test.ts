@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { volumePath } from '../../../src/api/apps.ts';
 import { variableBody, variablePath } from '../../../src/api/variables.ts';
+import { useProxy } from '../../../src/lib/proxy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { expectApiError, key, makePage, sendBody, startStubCdn } from '../stub-cdn.ts';
 
@@ -154,6 +155,25 @@ test('all pauses together stay within four seconds', async () => {
   const cdn = await startStubCdn((_, response) => sendBody(response, 429, '', { 'retry-after': '3' }));
   await expectApiError(list(cdn));
   expect(cdn.waits).toEqual([3000]);
+});
+
+test.each([
+  ['refuses', 'Proxy response (407) !== 200 when HTTP Tunneling', 'UND_ERR_ABORTED', false],
+  ['cannot be found', 'getaddrinfo', 'ENOTFOUND', false],
+  ['is too slow to connect', 'Connect Timeout Error', 'UND_ERR_CONNECT_TIMEOUT', false],
+  ['breaks off', 'other side closed', 'UND_ERR_SOCKET', true],
+  ['breaks TLS', 'bad record mac', 'EPROTO', true],
+])('a proxy that %s: whether a deletion may have been sent', async (_, message, code, sent) => {
+  const proxy = 'http://proxy.example:3128';
+  onTestFinished(await useProxy({ http: proxy, https: proxy, exceptions: '' }));
+  const fetch = () =>
+    Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(message), { code }) }));
+  const cdn = await startStubCdn(() => makePage([]));
+  const client = cdn.client({ fetch, apiUrl: 'https://cdn.example' });
+  expect(await expectApiError(client.volumes.deleteAll(volumePath('a', 'b')))).toMatchObject({
+    code: 'unreachable',
+    sent,
+  });
 });
 
 test('where nobody listens, the request was certainly not sent', async () => {

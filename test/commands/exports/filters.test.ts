@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { eventLogFields, eventLogOps } from '../../../src/api/event-logs.ts';
 import { joinValues, readFilter } from '../../../src/commands/exports/form.ts';
+import { fieldWords, opWords } from '../../../src/views/exports/form.ts';
 
 test.each([
   ['country', 'in', 'DE, FR', ['DE', 'FR']],
@@ -43,8 +43,8 @@ test('any values, joined, are read as the same values', () => {
     .filter((text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}“”]|(?! )\p{Zs}/u.test(text));
   fc.assert(
     fc.property(
-      fc.constantFrom(...eventLogFields.filter((name) => name !== 'country')),
-      fc.constantFrom(...eventLogOps.filter((name) => name !== 'cidr')),
+      fc.constantFrom(...Object.keys(fieldWords).filter((name) => name !== 'country')),
+      fc.constantFrom(...Object.keys(opWords).filter((name) => name !== 'cidr')),
       fc.array(value, { minLength: 1, maxLength: 5 }),
       (field, op, values) => {
         const quoted = values.map((text) => `"${text.replaceAll('"', '""')}"`).join(', ');

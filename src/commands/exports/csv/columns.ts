@@ -11,8 +11,8 @@ export interface EventColumns {
 }
 
 /**
- * The CDN documents no column names, so each column is recognized by several: the names of the CDN's filters
- * (`eventLogFields`), and those of other logs of this kind, such as `ClientIP`, `RuleID` and `Datetime`
+ * The CDN documents no column names, so each column is recognized by several: the names of the CDN's filters,
+ * and those of other logs of this kind, such as `ClientIP`, `RuleID` and `Datetime`
  * (https://developers.cloudflare.com/logs/reference/log-fields/zone/firewall_events/) or `remote_addr` and `request_uri`
  * (https://nginx.org/en/docs/varindex.html). Lower case, letters and digits only: `Rule Id` and `ruleId` are the same.
  */

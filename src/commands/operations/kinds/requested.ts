@@ -1,4 +1,6 @@
+import { isObject } from '../../../api/http/errors.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
+import type { VolumeShown } from '../../../views/operations/describe.ts';
 import type { Context } from '../../define.ts';
 import type { Kind } from './kind.ts';
 
@@ -16,4 +18,9 @@ export interface RequestedKind<Request> extends Kind<Request> {
     /** What the CDN reports about the target now, in mrkdwn. */
     look(request: Request, context: Context): Promise<string>;
   };
+}
+
+/** Stored facts as they were shown; undefined if they are something else. Those of a variable are the zones alone. */
+export function readShown(kept: unknown): VolumeShown | undefined {
+  return isObject(kept) && Array.isArray(kept['zones']) ? (kept as unknown as VolumeShown) : undefined;
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { CdnClient } from '../../../api/cdn.ts';
 import { isObject } from '../../../api/http/errors.ts';
 import { variableBody, variablePath } from '../../../api/variables.ts';
-import { readShown } from '../../../api/zones/summary.ts';
 import { tenantId } from '../../../auth/identity.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
@@ -12,7 +11,7 @@ import { describeScriptConsequences } from '../../../views/operations/describe.t
 import { loadAffectedByScript } from '../../zones/lookup.ts';
 import { findNameOf } from '../queries.ts';
 import { type Execution, findUndone, type Settlement } from './kind.ts';
-import type { RequestedKind } from './requested.ts';
+import { type RequestedKind, readShown } from './requested.ts';
 
 export interface VariableRequest {
   readonly scriptId: string;

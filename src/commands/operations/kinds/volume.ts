@@ -1,12 +1,11 @@
 import { volumePath } from '../../../api/apps.ts';
 import { ApiError } from '../../../api/http/errors.ts';
-import { readShown } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { formatCode, truncateLines } from '../../../views/blocks/text.ts';
 import { describeVolumeConsequences } from '../../../views/operations/describe.ts';
 import { loadAffectedByVolume } from '../../zones/lookup.ts';
-import type { RequestedKind } from './requested.ts';
+import { type RequestedKind, readShown } from './requested.ts';
 
 export interface VolumeRequest {
   readonly appId: string;

@@ -1,7 +1,7 @@
 import type { Cdn, CdnClient } from '../../../api/cdn.ts';
 import { ApiError } from '../../../api/http/errors.ts';
 import type { ErrorBudget } from '../../../api/http/request.ts';
-import type { Certificate } from '../../../api/zones/certificates.ts';
+import type { Certificate } from '../../../api/zones/pull-zones.ts';
 import { type Person, personKey } from '../../../auth/identity.ts';
 import { type KeyStore, requireKey } from '../../../auth/keys/key-store.ts';
 import type { OffboardingHook } from '../../../auth/offboarding.ts';

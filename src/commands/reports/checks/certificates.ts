@@ -1,4 +1,4 @@
-import type { Certificate } from '../../../api/zones/certificates.ts';
+import type { Certificate } from '../../../api/zones/pull-zones.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, toUtcDay } from '../../../lib/time.ts';
 import { formatCount } from '../../../views/blocks/format.ts';
