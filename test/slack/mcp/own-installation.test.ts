@@ -1,0 +1,80 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
+import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
+import { saveSettings } from '../../support/settings.ts';
+
+/** Frank and Grace are at home in one and two, workspaces of corp. */
+const [frank, grace] = ['U0FRANK00', 'U0GRACE00'] as const;
+const [one, two] = ['T0CORPONE', 'T0CORPTWO'] as const;
+const channels = { [one]: 'C0CORPONE', [two]: 'C0CORPTWO' };
+let bot: Bot;
+let origin: string;
+
+beforeAll(async () => {
+  const env = await createPublicUrl();
+  origin = env.PUBLIC_URL;
+  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+  await install(bot, bot.slack.workspaces.corp.id);
+  for (const [user, team] of [
+    [frank, one],
+    [grace, two],
+  ] as const)
+    await connect(bot, user, channels[team], bot.cdn.key, team);
+  await saveSettings(bot.slack.as(frank, channels[one], one), { assistant: 'reading' });
+});
+afterAll(() => bot.stop());
+
+/** Which key the CDN was asked with, where the call was answered. */
+async function keyOf(call: () => Promise<{ readonly isError?: unknown }>): Promise<string | undefined> {
+  const { isError } = await call();
+  return isError === true ? undefined : bot.cdn.requests.at(-1)?.key;
+}
+
+async function callAs(user: string, teamId: string) {
+  const own = bot.slack.assistant(user, { origin, teamId });
+  const answer = await own.call('list_zones');
+  await own.close();
+  return answer;
+}
+
+async function makeToken(): Promise<string> {
+  const person = bot.slack.as(grace, channels[two], two);
+  await person.slash('token');
+  const { blocks } = await person.waitForMessage((message) =>
+    JSON.stringify(message.blocks).includes('/client'),
+  );
+  const url = /http[^"]*\/client/u.exec(JSON.stringify(blocks))?.[0] ?? '';
+  const { action, fields } = parseForm(await fetchPage(url), url);
+  const { html } = await submitForm(action, { ...fields, name: 'laptop', days: '30' });
+  return /cdn_[\w-]{43}/u.exec(html)?.[0] ?? '';
+}
+
+async function callWith(token: string) {
+  const client = new Client({ name: 'editor', version: '1.0.0' });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', origin), { requestInit }));
+  const answer = await client.callTool({ name: 'list_zones', arguments: {} });
+  await client.close();
+  return answer;
+}
+
+test('beside an installation of the organisation a workspace has its own, with its own keys and settings', async () => {
+  expect(await keyOf(() => callAs(grace, two))).toBe('full');
+  const token = await makeToken();
+  expect(await keyOf(() => callWith(token))).toBe('full');
+
+  // Of two admins of the organisation each would have had to confirm the other's change.
+  for (const person of bot.slack.world.people)
+    if (person.id === grace) Object.assign(person, { admin: true });
+  await install(bot, two);
+  // Neither her key nor the settings of the organisation are those of the workspace.
+  expect(await keyOf(() => callAs(grace, two))).toBeUndefined();
+  await connect(bot, grace, channels[two], bot.cdn.restrictedKey, two);
+  await saveSettings(bot.slack.as(grace, channels[two], two), { assistant: 'reading' });
+  expect(await keyOf(() => callAs(grace, two))).toBe('restricted');
+  expect(await keyOf(() => callAs(frank, one))).toBe('full');
+  // A token stays with the installation and the key with which it was made.
+  expect(await keyOf(() => callWith(token))).toBe('full');
+  expect(bot.slack.problems).toEqual([]);
+});
