@@ -27,13 +27,13 @@ export function isDatabaseLost(error: unknown): boolean {
 
 /**
  * The only error whose text people see: `message` is the problem, `hint` the next step. `offer` is a button (`connect`
- * links a key, `why` shows the decision) or commands to run instead. `reference` is set where the log already has one.
+ * links a key, `why` shows the decision, `settings` opens them, `ask` is none: an admin can help) or commands to run instead. `reference` is set where the log already has one.
  * Every other error is a bug: logged with a reference and shown as an apology.
  */
 export class UserError extends Error {
   override readonly name = 'UserError';
   readonly hint: string | undefined;
-  readonly offer: 'connect' | 'why' | 'settings' | readonly Instead[] | undefined;
+  readonly offer: 'connect' | 'why' | 'ask' | 'settings' | readonly Instead[] | undefined;
   readonly reference: string | undefined;
 
   constructor(message: string, hint?: string, offer?: UserError['offer'], reference?: string) {

@@ -39,8 +39,8 @@ const usageSummary = z.object({
 export type AppSummary = Awaited<ReturnType<ReturnType<typeof createApps>['summary']>>;
 
 const appIdKind: IdKind = {
-  noun: 'an app id',
-  hint: 'An app id is about 15 letters and digits, without spaces or slashes.',
+  noun: 'an app ID',
+  hint: 'An app ID is about 15 letters and digits, without spaces or slashes.',
 };
 
 export function createApps(send: Send) {
@@ -79,9 +79,9 @@ function readChart(raw: unknown): readonly LatencyPoint[] {
 
 const isNumber = (value: unknown): value is number => typeof value === 'number';
 
-/** The path of a volume's instances, as it is sealed and sent. @throws UserError for an id that cannot be one. */
+/** The path of a volume's instances, in its sealed and sent form. @throws UserError for an invalid id. */
 export function volumePath(appId: string, volumeId: string): string {
-  const volume = { noun: 'a volume id', hint: 'A volume id is text, such as my-data-volume.' };
+  const volume = { noun: 'a volume ID', hint: 'A volume ID is text, such as my-data-volume.' };
   return pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'volumes', checkTextId(volumeId, volume));
 }
 

@@ -24,15 +24,15 @@ export interface EventLogExport {
 }
 
 export const shieldZoneIdKind: IdKind = {
-  noun: 'a shield zone id',
-  hint: 'A shield zone id is a whole number, such as 501. It is not the pull zone’s id.',
+  noun: 'a shield zone ID',
+  hint: 'A shield zone ID is a whole number, such as 501. It is not the pull zone’s ID.',
 };
 
 /** The specification's name. */
 export const exportOperation = 'Export Event Logs as CSV';
 
 const maxWindowMs = 72 * hourMs;
-export const endsTooEarly = 'The window ends more than 72 hours ago, and the CDN exports none that does.';
+export const endsTooEarly = 'The window ends more than 72 hours ago: the CDN no longer exports it.';
 
 /** 72 hours ago and a margin, since time passes, to the minute. The service wants the end of a window after it. */
 export function findOldestEnd(now: Date, marginMs = 10 * minuteMs): Date {
@@ -73,7 +73,7 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       checkEventLogWindow({ from, to }, now());
       if (filters.some(({ field, op, value }) => !field || !op || value.length === 0))
-        throw new UserError('A filter is not complete.', 'Each one needs a field, an operation and a value.');
+        throw new UserError('A filter is incomplete.', 'Each one needs a field, an operation and a value.');
       const request = {
         operation: exportOperation,
         method: 'POST',

@@ -9,15 +9,15 @@ import type { Send } from './http/request.ts';
 const maxValueLength = 4096;
 const answer = z.object({ Id: id.nullish(), Name: text, Required: flag, DefaultValue: text });
 
-/** The path of a variable, as it is sealed and sent. @throws UserError for an id that cannot be one. */
+/** The path of a variable, in its sealed and sent form. @throws UserError for an invalid id. */
 export function variablePath(scriptId: string, variableId: string): string {
-  const script = checkNumericId(scriptId, 'int64', createNumericKind('script id', 301));
-  const variable = checkNumericId(variableId, 'int64', createNumericKind('variable id', 12));
+  const script = checkNumericId(scriptId, 'int64', createNumericKind('script ID', 301));
+  const variable = checkNumericId(variableId, 'int64', createNumericKind('variable ID', 12));
   return pathOf('compute', 'script', script, 'variables', variable);
 }
 
 /**
- * The body of a change as it is sealed: all but the value. Members that do not change are left out: what null would
+ * The sealed body of a change: all but the value. Members that do not change are left out: what null would
  * mean is not specified.
  *
  * @throws UserError for an empty change or a value that is too long.

@@ -55,7 +55,7 @@ function findHeaderValues(headers: Secret | undefined): string[] {
   return values?.flatMap((text) => [text, unescape(text)]) ?? [];
 }
 
-/** The password of an address, as it is written and as it is meant. */
+/** The password of an address, percent-encoded and decoded. */
 function findPasswords(databaseUrl: Secret | undefined): string[] {
   const address = databaseUrl?.reveal();
   if (address === undefined || !URL.canParse(address)) return [];

@@ -99,7 +99,7 @@ const variables = storeVariables.extend({
   ),
   ALLOWED_WORKSPACES: list(
     /^[TE][A-Z0-9]+$/,
-    'must be ids of workspaces or organisations such as T012AB3CD, with commas between them',
+    'must be IDs of workspaces or organisations such as T012AB3CD, with commas between them',
   ),
   // The panel's pages as public repositories link to them; the service documents none.
   PANEL_URL_ZONE: panelPage().prefault('https://dash.bunny.net/cdn/{id}'),
@@ -109,7 +109,7 @@ const variables = storeVariables.extend({
   PANEL_URL_KEYS: panelPage('').prefault('https://dash.bunny.net/account/api-key'),
   ADMIN_USER_IDS: list(
     /^(?:[TE][A-Z0-9]+\/)?[UW][A-Z0-9]+$/,
-    'must be user ids such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
+    'must be user IDs such as U012AB3CD, with commas between them (Slack: profile → ⋮ → Copy member ID)',
   ),
   PORT: port.default(3000),
   METRICS_PORT: port.optional(),

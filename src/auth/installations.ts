@@ -98,6 +98,6 @@ function tenantOf({ isEnterpriseInstall, enterpriseId, teamId }: Query): string 
   const tenant = isEnterpriseInstall ? enterpriseId : teamId;
   if (tenant) return tenant;
   throw new Error(
-    `an installation needs the id of its ${isEnterpriseInstall ? 'organisation' : 'workspace'}`,
+    `an installation needs the ID of its ${isEnterpriseInstall ? 'organisation' : 'workspace'}`,
   );
 }

@@ -83,7 +83,7 @@ async function checkSealed(
   const read = await readKeyring({ ...keyringSource(config), inUse: true }).catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
     print(`Sealed rows were NOT tried: ${error.message}`);
-    print('Put the keyring there that the other database had, then: npm run keys -- status');
+    print('Use the keyring of the other database, then run: npm run keys -- status');
     return undefined;
   });
   if (!read) return false;
@@ -91,9 +91,7 @@ async function checkSealed(
   if (unopened.length === 0) print(`The keyring opens every sealed row: ${formatInteger(rows)}.`);
   else {
     print(`The keyring does NOT open ${countOf(unopened.length, rows, 'sealed row')}.`);
-    print(
-      'Put the keyring there that the other database had; npm run keys -- status shows which keys they need.',
-    );
+    print('Use the keyring of the other database; npm run keys -- status shows which keys they need.');
   }
   return unopened.length === 0;
 }

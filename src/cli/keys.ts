@@ -26,14 +26,14 @@ export const keysCommand: Command = async (words, { env, log, print }) => {
   const [word = 'status', id, ...more] = positionals;
   if (!['status', 'new', 'destroy'].includes(word)) throw misused(`There is no “keys ${word}”.`);
   if (more.length > 0 || (word === 'status' && id !== undefined)) throw misused('Too many words.');
-  if (id !== undefined && !isKeyId(id)) throw misused('A key id has 1 to 32 letters, digits, - or _.');
+  if (id !== undefined && !isKeyId(id)) throw misused('A key ID has 1 to 32 letters, digits, - or _.');
   if (word === 'new') {
     // Anywhere, also where nothing is configured.
     print(createKeyEntry(id).reveal());
     return true;
   }
   if (word === 'destroy' && (id === undefined || values.yes !== id))
-    throw misused('Name the key twice: what is destroyed does not come back.');
+    throw misused('Name the key twice: this cannot be undone.');
 
   const config = readStoreConfig(env);
   const database = await openExisting(config, log, { taken: 'stop the bot, and type it again' });

@@ -6,7 +6,7 @@
 import { toWords, type Words } from './words.ts';
 
 /**
- * Common words and the commands that answer them. `…` is what was typed after the word. One meaning runs at once; several are
+ * Common words and the commands that answer them. `…` stands for the words typed after it. One meaning runs at once; several are
  * offered as buttons.
  */
 const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
@@ -89,7 +89,7 @@ const meant = new Map(
   meanings.flatMap(([said, ...commands]) => said.split(' ').map((word) => [word, commands])),
 );
 
-/** The command that a sentence means, in typed words; undefined = it is none of ours. */
+/** The command that a sentence means, in typed words; undefined if it means no command. */
 export function findSentence(text: string): string | undefined {
   for (const [shape, command] of shapes) {
     const found = shape.exec(text);

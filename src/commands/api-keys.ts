@@ -36,9 +36,9 @@ async function listKeys(context: Context, seen?: string): Promise<Message> {
     // Restricted keys are refused only here. A deleted key is refused here, too, and reported as such.
     await cdn.pullZones.firstPage();
     throw new UserError(
-      'Your key may not list API keys. It works for zones, so it is a restricted one.',
-      'Only the key of the account itself may see the others: keys of sub-users and scoped keys may not. ' +
-        'Your other commands go on working; to see the list, connect the account’s key.',
+      'Your key can’t list API keys: it works for zones, so it is a restricted key.',
+      'Only the account’s own key can list keys; keys of sub-users and scoped keys cannot. ' +
+        'Your other commands keep working. To see the list, connect the account’s key.',
       'connect',
     );
   }

@@ -29,7 +29,7 @@ const appPicker = defineZonePicker({
   toCandidate: ({ id, zones }) => ({ id, names: [id, ...zones] }),
   toOption: views.renderAppOption,
   idShape: /^[^\s/\\]+$/u,
-  messages: { none: 'Your zones name no app: type its id', noMatch: 'No app of your zones matches' },
+  messages: { none: 'Your zones use no app: type its ID', noMatch: 'No app of your zones matches' },
 });
 
 const appFields = z
@@ -38,9 +38,9 @@ const appFields = z
     const refuse = (field: 'app' | 'appId', message: string): void =>
       fields.addIssue({ code: 'custom', path: [field], message });
     if (appId && app && app !== appId) refuse('appId', 'You also picked another app. Clear one of them.');
-    if (/[\s/\\]/u.test(appId)) refuse('appId', 'An id has no spaces or slashes in it.');
-    if (!appId && !app) refuse('appId', 'Pick an app above, or type its id here.');
-    if (!appId && isNote(app)) refuse('app', 'This line is no app. Pick one.');
+    if (/[\s/\\]/u.test(appId)) refuse('appId', 'An ID has no spaces or slashes in it.');
+    if (!appId && !app) refuse('appId', 'Pick an app above, or type its ID here.');
+    if (!appId && isNote(app)) refuse('app', 'That line is not an app. Pick one.');
     return appId || app;
   });
 

@@ -60,14 +60,16 @@ export const connect: Feature = {
       examples: ['whoami'],
       needs: 'none',
       shares: 'never',
-      run: async (_, { person, authorizer }) => {
-        const [linked, policy, actor] = await Promise.all([
+      run: async (_, context) => {
+        const { person, authorizer } = context;
+        const [linked, policy, actor, pausing] = await Promise.all([
           authorizer.linked(),
           authorizer.policy(),
           authorizer.actor(),
+          findPausing(context),
         ]);
         const rights = computeRights(policy, actor, undefined);
-        return views.renderWhoami({ userId: person.userId, linked, rights });
+        return views.renderWhoami({ userId: person.userId, linked, rights, pausing });
       },
     },
     {
@@ -118,7 +120,7 @@ async function offerPage(context: Context): Promise<Message> {
 
 /** A slash command does not name the organisation of its person; their profile does. @throws UserError, RolesUnknown */
 async function assertMember(context: Context): Promise<void> {
-  assertAllowed(await context.decide('none', { fresh: true }), context);
+  await assertAllowed(await context.decide('none', { fresh: true }), context);
 }
 
 /** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
@@ -141,7 +143,7 @@ async function forget(context: Context): Promise<Message> {
 }
 
 /** The person's digests and alerts, which pause without their key. */
-async function findPausing({ reports, person }: Context) {
+export async function findPausing({ reports, person }: Context) {
   const all = await reports.list(tenantId(person));
   return all.filter(({ owner, paused }) => owner.userId === person.userId && !paused);
 }

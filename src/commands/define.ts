@@ -64,7 +64,7 @@ export interface Services {
   readonly clientTokens: ClientTokens;
   readonly zoneCache: ZoneCache;
   /** Accounts as jobs read them, within their budget. */
-  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop' | 'preview'>;
+  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop' | 'preview' | 'recentErrors'>;
   readonly names: Names;
   readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;
@@ -97,7 +97,7 @@ export interface Sharing {
   readonly isSeen: (channel: string) => Promise<boolean>;
   /** Who reads a channel. */
   readonly readAudience: (channel: string) => Promise<Audience>;
-  /** Posts for all who read there. What was posted with the same `once` is not posted again. Discards the files. */
+  /** Posts for all who read there, once for each value of `once`. Discards the files. */
   readonly post: (
     message: Message,
     to: {
@@ -115,13 +115,13 @@ export interface OpenModal {
   readonly fields: Fields;
 }
 
-/** A modal's inputs by block id (menus outside of inputs by action id): what was typed or chosen, secrets included. */
+/** A modal's inputs by block id (menus outside of inputs by action id), secrets included. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** One message, or several of which each replaces the one before (a first answer, then the complete one). */
 export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 
-/** The setup of this bot, which may decide a modal beside the words or the value. */
+/** The setup of this bot, which may decide a modal together with the words or the value. */
 export type Setup = Pick<Context, 'keyPage' | 'panel'>;
 
 /** The work of a command with its words, or of an action with its value. */
@@ -156,14 +156,14 @@ export interface Action extends Entry<string> {
   /**
    * For an element in a form: the form's next view, drawn from `context.modal.fields`; undefined = unchanged. Slack
    * keeps the input of an unchanged block id, so an input that must show something else gets another one: `from:2` is
-   * read as `from`. Of two presses at once one is dropped.
+   * read as `from`. If two presses come at once, one is dropped.
    */
   readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
   /** With `redraw`: changes only what is between the inputs, so of two presses at once both count. */
   readonly preservesInputs?: true;
   /** Inputs with `dispatch_action` that also route here, by their own names. */
   readonly fields?: readonly string[];
-  /** Answers in a message of its own; in a modal, in one on top of it. */
+  /** Answers in a new message; in a modal, in one on top of it. */
   readonly newMessage?: boolean;
   /** `value` is a typed command: it runs, or opens its modal, with that command's own right; `newMessage` unless false. */
   readonly runsCommand?: true;
@@ -187,6 +187,8 @@ export interface Form {
   readonly changesHome?: true;
   /** A CDN key may be typed into it. In every other form a key is a field error before anything is read. */
   readonly takesKeys?: true;
+  /** Fields whose values are not drawn again after a failure. */
+  readonly secretFields?: readonly string[];
 }
 
 /** Errors by block id; the form again with something to review; or the values. */
@@ -205,7 +207,7 @@ export interface Picker {
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }
 
-/** An entry of Slack's ⚡ menu (`global`) or of the menu beside every message. Each is also in manifest.yml. */
+/** An entry of Slack's ⚡ menu (`global`) or of a message's menu. Each is also in manifest.yml. */
 export interface Shortcut {
   /** `feature:verb`, the callback_id in the manifest. */
   readonly id: string;

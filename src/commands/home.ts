@@ -3,7 +3,9 @@ import { rankAttention } from '../api/zones/summary.ts';
 import { tenantId } from '../auth/identity.ts';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
+import { findPausing } from './connect.ts';
 import type { Context, Feature } from './define.ts';
+import { findNotedErrors } from './origin-errors/read.ts';
 
 export const homeTab: Feature = {
   name: 'home',
@@ -22,31 +24,49 @@ export const homeTab: Feature = {
       },
     },
   ],
-  async homeSection({ exports, person, reports, zoneCache }) {
+  async homeSection(context) {
+    const { exports, person, reports, zoneCache } = context;
     const tenant = tenantId(person);
-    const [all, recent, underWay] = await Promise.all([
+    const [all, recent, underWay, errors] = await Promise.all([
       reports.list(tenant),
       reports.listRecentIncidents(tenant),
       exports.countUnderWay(person),
+      findErrorsNow(context),
     ]);
     const own = new Set(all.flatMap(({ id, owner }) => (owner.userId === person.userId ? [id] : [])));
     const incidents = recent.filter(({ alertId, closedAt }) => own.has(alertId) && !closedAt).length;
     // The tab never waits for the CDN.
     const zones = zoneCache.forPerson(person).get()?.zones;
     const attention = zones?.filter((zone) => rankAttention(zone) > 0).length ?? 0;
-    return views.renderState({ incidents, attention, underWay });
+    const names = new Map(zones?.map(({ id, name }) => [id, name]));
+    const failing = [...errors]
+      .filter(([, count]) => count > 0)
+      .toSorted(([, one], [, other]) => other - one)
+      .map(([id]) => names.get(id) ?? id);
+    return views.renderState({ incidents, failing, attention, underWay });
   },
 };
+
+/** Errors of the last hour by zone, as far as they are known: by jobs of this person, and by their own answers. */
+async function findErrorsNow(context: Context): Promise<Map<string, number>> {
+  const { accounts, authorizer, person } = context;
+  const linked = await authorizer.linked();
+  if (!linked) return new Map();
+  const read = await accounts.recentErrors({ person, fingerprint: linked.fingerprint });
+  return new Map([...read, ...findNotedErrors(context)]);
+}
 
 /** The Home tab of one person. */
 export async function loadHome(context: Context, features: readonly Feature[]): Promise<HomeView> {
   const { authorizer, now, person } = context;
-  const [linked, { commands, rights }, sections] = await Promise.all([
+  const [linked, { commands, rights }, sections, pausing] = await Promise.all([
     authorizer.linked(),
     findAllowed(context),
     loadSections(context, features),
+    findPausing(context),
   ]);
-  return views.renderHome({ userId: person.userId, linked, rights, commands, sections, asOf: now() });
+  const { userId } = person;
+  return views.renderHome({ userId, linked, rights, commands, sections, pausing, asOf: now() });
 }
 
 /** Shown with the key itself; of the name of an id, which its answers offer; and of a channel, which Home is not. */

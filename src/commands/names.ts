@@ -97,13 +97,14 @@ async function giveName({ kind, id, name }: z.output<typeof fields>, context: Co
     if (!assertKnown(await context.decide('admin', { fresh: true })).allowed)
       throw new UserError(
         `<@${outcome.givenBy}> named this ID. Only they or an admin can change the name.`,
-        'See `/cdn name list`.',
+        'Ask them, or an admin. See `/cdn name list`.',
+        'ask',
       );
     outcome = await names.give(person, { ...given, asAdmin: true });
   }
   if (outcome === 'done') return views.renderNamed(given);
   const refusals = {
-    full: ['There are too many names here.', 'Remove one first: `/cdn name list`.'],
+    full: ['This workspace has too many names.', 'Remove one first: `/cdn name list`.'],
     isId: ['This name is an ID that is used here.', 'Choose another name.'],
     isName: [`${formatCode(id, 60)} is a name here.`, 'Type the ID it stands for.'],
   } as const;

@@ -431,7 +431,7 @@ function assertBegun(day: string, zone: string, asked: Asked): void {
   if (day <= today) return;
   const yearBefore = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
   const [written, now] = [day, today].map((one) => `${formatShortDay(one)} ${one.slice(0, 4)}`);
-  const message = `${written} has not begun yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
+  const message = `${written} has not started yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
   if (!/\d{4}|tomorrow/u.test(asked.typed)) {
     const hint = `Type an earlier day, or \`${yearBefore}\` for last year’s.`;
     throw refuse(asked, message, hint, ['today', yearBefore]);

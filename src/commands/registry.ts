@@ -62,6 +62,17 @@ const commands = new Map<string, Command>();
 for (const command of features.flatMap((feature) => feature.commands)) {
   for (const word of [command.name, ...(command.aliases ?? [])]) commands.set(word, command);
 }
+const owners = new Map(
+  features.flatMap((feature) =>
+    [...(feature.actions ?? []), ...(feature.forms ?? [])].map(({ id }) => [id, feature.commands[0]?.name]),
+  ),
+);
+
+/** The command that a button or form belongs to: `Why?` explains it. */
+export function findCommandOf(id: string): string | undefined {
+  return commands.get(id.split(':')[0] ?? '')?.name ?? owners.get(id);
+}
+
 export const findAction = byRoute(features.flatMap(({ actions = [] }) => actions));
 export const findForm = byRoute(features.flatMap(({ forms = [] }) => forms));
 export const findPicker = byRoute(features.flatMap(({ pickers = [] }) => pickers));

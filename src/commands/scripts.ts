@@ -14,7 +14,7 @@ const scriptPicker = defineZonePicker({
   toCandidate: ({ id, runsOn, middlewareOf }) => ({ id, names: [id, ...runsOn, ...middlewareOf] }),
   toOption: renderOption,
   idShape: /^\d{1,19}$/u,
-  messages: { none: 'Your zones run no script: type its id', noMatch: 'No script of your zones matches' },
+  messages: { none: 'Your zones run no script: type its ID', noMatch: 'No script of your zones matches' },
 });
 
 export const scripts: Feature = {

@@ -21,7 +21,7 @@ export interface ShareTarget {
   readonly words: string;
 }
 
-/** Splits the target from what was typed; undefined = there is none. */
+/** Splits the target off the typed words; undefined if no target was typed. */
 export function splitTarget({
   raw,
   tokens,
@@ -54,7 +54,7 @@ export function shareCommand(command: Command, target: ShareTarget): Command {
     async run(words, context) {
       if (!modal?.(words, context)) return share(command, words, target, context);
       const example = formatCode(`/cdn ${command.examples?.at(-1) ?? command.name} here`);
-      throw new UserError('Say what to show, and then where.', `Such as ${example}`);
+      throw new UserError('Say what to share, then where.', `Such as ${example}`);
     },
   };
 }
@@ -65,11 +65,9 @@ export function refuseSharing(command: Command): Command {
   return {
     ...rest,
     run() {
-      throw new UserError(
-        'This answer is for you alone, so it is not shown to others.',
-        'Type it without a place.',
-        [{ label: 'Show it to me', types: command.name }],
-      );
+      throw new UserError('This answer is for you only, so it can’t be shared.', 'Type it without a place.', [
+        { label: 'Show it to me', types: command.name },
+      ]);
     },
   };
 }
@@ -82,7 +80,7 @@ async function share(
 ): Promise<Message> {
   const { sharing, audit, person, authorizer } = context;
   const to = await findPlace(wanted, context);
-  assertAllowed(await decidePosting(authorizer, 'answer', to.channel), context);
+  await assertAllowed(await decidePosting(authorizer, 'answer', to.channel), context);
   await requireOwnAudience(to.channel, context);
   const kept = shown === undefined ? undefined : sharing.recall(shown);
   const answer = kept ?? (await findLast(command.run?.(words, context)));
@@ -139,13 +137,13 @@ async function requireOwnAudience(channel: string, { sharing, authorizer }: Cont
   if (audience === 'own') return;
   if (audience === 'others')
     throw new UserError(
-      `<#${channel}> is shared with another organisation, so nothing was shown there.`,
+      `<#${channel}> is shared with another organisation, so nothing was shared there.`,
       'Share it in a channel of your own organisation.',
     );
   const { postChannels } = await authorizer.policy();
   if (postChannels.includes(channel)) return;
   throw new UserError(
-    `I cannot see who reads <#${channel}>, so nothing was shown there.`,
+    `I cannot see who reads <#${channel}>, so nothing was shared there.`,
     audience.unknown === 'missing_scope'
       ? 'An admin can name the channel under *Answers may be posted to* in `/cdn settings`, or install the app again with the scopes `channels:read` and `groups:read`.'
       : 'Invite me there (`/invite @cdn`) and share again. An admin can also name it in `/cdn settings`.',
@@ -158,7 +156,7 @@ function explainUnposted(
   typed: string,
 ): UserError {
   if (outcome === 'repeated')
-    return new UserError(`This is in <#${channel}> already, or on its way.`, 'It is shown once.');
+    return new UserError(`This is in <#${channel}> already, or on its way.`, 'It is posted only once.');
   if (outcome === 'unknown')
     return new UserError(
       `Slack gave no answer, so this may be in <#${channel}> or not.`,
@@ -167,7 +165,7 @@ function explainUnposted(
   const { refused } = outcome;
   const again = [{ label: 'Share again', types: typed }];
   if (readCode(refused) === 'pass')
-    return new UserError('Slack asks for a pause, so nothing was shown.', 'Share again in a minute.');
+    return new UserError('Slack asks for a pause, so nothing was shared.', 'Share again in a minute.');
   if (canBeLifted(refused))
     return new UserError(
       `Slack does not allow it (${formatCode(refused, 60)}).`,
@@ -183,7 +181,7 @@ function explainUnposted(
   );
 }
 
-/** *Share*: the typed command, with what was shown. Right, key and refusals are those of the command. */
+/** *Share*: the typed command with the shown answer. Right, key and refusals are those of the command. */
 const runsTyped = { needs: 'none', runsCommand: true, newMessage: false } as const;
 
 export const sharing: Feature = {

@@ -21,7 +21,7 @@ const endToken: Action = {
   },
 };
 
-/** Tokens of a person for clients beside Slack, made and shown on the bot's own page. */
+/** A person's tokens for clients other than Slack, made and shown on the bot's own page. */
 export const tokens: Feature = {
   name: 'tokens',
   commands: [

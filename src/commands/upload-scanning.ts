@@ -6,9 +6,9 @@ import { type Context, defineForm, type Feature, type Picker } from './define.ts
 import { rememberUse, resolveId, withKnownIds } from './names.ts';
 
 const shieldZoneId = z
-  .string({ error: 'Type the id of a shield zone.' })
+  .string({ error: 'Type the ID of a shield zone.' })
   .trim()
-  .regex(/^\d{1,10}$/u, { error: 'An id is a whole number, such as 501. It is not the pull zone’s id.' });
+  .regex(/^\d{1,10}$/u, { error: 'An ID is a whole number, such as 501. It is not the pull zone’s ID.' });
 
 /** Shield zones that have a name or were looked at before: no specified operation lists them. */
 const shieldPicker: Picker = withKnownIds('shield', {

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** The workspace or organisation (`tenantId`) that the running work is for; undefined = the bot itself. */
 export const tenantScope = new AsyncLocalStorage<string>();
 
-/** A tenant may take this many times what is left free: alone three quarters of all, beside three others a fifth. */
+/** A tenant may take this many times the free rest: alone three quarters of all, next to three others a fifth. */
 const shareOfFree = 3;
 
 interface Limits {

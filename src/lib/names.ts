@@ -1,7 +1,7 @@
 // Characters that nobody sees: controls, joiners, marks of direction, fillers. U+2800 is an empty Braille pattern.
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** A name as it is stored and shown: one line in composed Unicode, without invisible characters. */
+/** The stored and shown form of a name: one line in composed Unicode, without invisible characters. */
 export function cleanName(typed: string): string {
   return typed
     .replace(/[\s\u0085]+/gu, ' ')

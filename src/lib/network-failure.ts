@@ -38,7 +38,7 @@ function noteFailure({ request, error, response }: Report): void {
   if (isWebSocket && !failedWebSockets.has(request.path)) failedWebSockets.set(request.path, failure);
 }
 
-// A connection to a proxy fails first, then with the same error what was to go through it.
+// A connection to a proxy fails first; the request that was to go through it fails with the same error.
 function noteAddress(error: object, address: string): void {
   if (!failedAt.has(error)) failedAt.set(error, address);
 }

@@ -46,7 +46,7 @@ const meanings = new Map(
   ),
 );
 
-/** The meaning of Slack's code; a code that is not in the table is about what was sent. */
+/** The meaning of Slack's code; a code that is not in the table blames the request. */
 export function readCode(code = ''): CodeMeaning {
   // Slack adds kinds of restrictions to channels.
   return code.startsWith('restricted_action') ? 'place' : (meanings.get(code) ?? 'refused');
@@ -103,7 +103,7 @@ export interface FailureClass {
     | 'place-gone'
     /** The app was uninstalled, or its token is void: nothing reaches this workspace. */
     | 'app-gone'
-    /** Slack or the secret scanner takes this message nowhere as it is. */
+    /** Slack or the secret scanner takes this message nowhere. */
     | 'refused'
     /** Not an answer of Slack: a bug, or a database that does not answer. Nothing was sent. */
     | 'not-sent';

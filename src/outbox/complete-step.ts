@@ -110,7 +110,7 @@ export async function beginStepRun(
   });
 }
 
-/** Has a run ask for no operation from now on. False if it has asked for one, or is none. */
+/** Closes a step run so that it can no longer propose an operation. False if it already has, or does not exist. */
 export async function closeStepRun(db: Db | Trx, run: string, at: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('step_runs')

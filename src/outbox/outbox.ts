@@ -33,8 +33,8 @@ export interface Outbox {
   /** Stores a message. False where its id is there already: nothing changes then. */
   put<About>(trx: Trx, message: NewMessage<About>): Promise<boolean>;
   /**
-   * Has a message shown anew, with this body where its body is stored. Before it is sent that is all it takes; afterwards
-   * the message in Slack is updated. False where there is none to change: no such id, dead, or unknown.
+   * Renders a message again, with this body if its body is stored. Before it is sent that is all; afterwards
+   * the message in Slack is updated. False if there is nothing to change: no such id, dead, or unknown.
    */
   edit(trx: Trx, id: string, body?: Message): Promise<boolean>;
   /** Takes back a message that nothing was sent of yet. False where it is too late. `ended` is not called. */
@@ -67,9 +67,9 @@ export interface NewMessage<About> {
 export interface MessageKind<in About, in Ports = never> {
   /** Its name in the database: renaming it strands what waits there. */
   readonly kind: string;
-  /** The message as it is to be read now. Undefined: there is nothing to tell any more. Not called where a body is stored. */
+  /** The message, rendered now. Undefined: nothing is left to tell. Not called where a body is stored. */
   readonly render?: (about: About, context: RenderContext<Ports>) => Rendered;
-  /** Replaces a message that Slack or the secret scanner refuses as it is. Tried once. */
+  /** Replaces a message that Slack or the secret scanner refuses. Tried once. */
   readonly renderInstead?: (about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered;
   /** Runs in the transaction in which the message ends, once. */
   readonly ended?: (trx: Trx, message: Ended<About>, context: JobContext<Ports>) => Promise<void>;
@@ -88,7 +88,7 @@ export type RenderContext<Ports> = JobContext<Ports> & {
   readonly place: string;
 };
 
-/** Why a message was refused as it is: Slack's word, or `held_back` with the reference that is in the log. */
+/** Why a message was refused: Slack's code, or `held_back` with the reference that is in the log. */
 export type Refusal = { readonly code: string; readonly reference?: string | undefined };
 
 export interface Ended<About> {

@@ -16,7 +16,7 @@ export function isDistinctive(value: string): boolean {
 const isHost = /^(?:https?:\/\/)?(?:[a-z\d-]+\.)+[a-z]{2,}\.?(?::\d+)?\/?$/iu;
 
 /**
- * The spellings of a secret, lower-cased: as it is, escaped for JSON, Slack, HTML and URLs, in base64 wherever it begins,
+ * The spellings of a secret, lower-cased: unchanged, escaped for JSON, Slack, HTML and URLs, in base64 wherever it begins,
  * in hexadecimal. Long ones in pieces, since half a key is a leak as well.
  */
 export function encodingsOf(value: string): readonly string[] {

@@ -4,7 +4,7 @@ import { findKnownSecrets, type NotedSecret, type NotedSecrets } from './secret.
 
 /**
  * The kinds of live keys and tokens that a text contains in any encoding, or a piece of a file; kinds that may leave now
- * do not count, nor doubtful ones. Of a file nothing is decoded, since it is looked through as fast as it comes.
+ * do not count, nor doubtful ones. Files are scanned without decoding, at the speed at which they arrive.
  */
 export function findSecretKinds(data: string | Uint8Array): readonly string[] {
   const live = findSecrets(data).filter((secret) => !isDoubtful(secret));

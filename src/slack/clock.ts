@@ -5,7 +5,7 @@ export interface SlackClock {
   readonly fetch: typeof globalThis.fetch;
   /** Seconds that this machine's clock is ahead, of the latest answer. Undefined until there is one. */
   readonly skew: () => number | undefined;
-  /** The same, of an answer that is no older than a minute: asks Slack where there is none. */
+  /** The same, from an answer at most a minute old: asks Slack if there is no such answer. */
   refresh(): Promise<number | undefined>;
 }
 

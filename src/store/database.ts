@@ -107,7 +107,7 @@ export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'ne
 
 const undefinedTable = '42P01';
 
-// The queue makes its other tables anew, and they hold nothing that a job depends on.
+// The queue recreates its other tables, which hold nothing that a job depends on.
 const movedTables = [...definedTables.keys(), 'pgboss.queue', 'pgboss.schedule', 'pgboss.job'];
 
 /** The tables of the bot and those of its queue that hold work, as far as this database has them, parents before children. */

@@ -46,7 +46,7 @@ const refusals = {
 } as const;
 
 /**
- * Writes everything that the database holds into a file, as it is at one moment: rows as they are sealed, jobs, the audit.
+ * Writes a snapshot of everything in the database to a file: rows in their sealed form, jobs, the audit.
  * @throws UserError where the database is empty or of another version, and as `writeSnapshot`.
  */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Moved> {

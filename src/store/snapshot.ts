@@ -8,7 +8,7 @@ import type { Db, Trx } from './schema.ts';
 const rowsAtOnce = 200;
 
 /**
- * Writes a file from the database as it is at one moment. The file gets its name when it is complete and on the disk, mode
+ * Writes a snapshot of the database to a file. The file gets its name when it is complete and on the disk, mode
  * 0600; a failure leaves nothing. @throws UserError where the file exists, or cannot be written.
  */
 export async function writeSnapshot<T>(

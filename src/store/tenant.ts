@@ -46,7 +46,7 @@ function selectJobs(tenant: string, tables: readonly (readonly [string, Conditio
   const ids = tables.map(
     ([table, of]) => sql`select id from ${sql.table(table)} where ${of(tenant)} and id = given.value`,
   );
-  // In an organisation a job may also name the workspace, which may be a tenant of its own.
+  // In an organisation a job may also name the workspace, which may be a separate tenant.
   return sql`(job.group_id = ${tenant}
     or coalesce(job.data ->> 'tenant', job.data ->> 'enterpriseId', job.data ->> 'teamId') = ${tenant}
     or exists (
@@ -107,7 +107,7 @@ export function exportTenant({ db }: Database, tenant: string, path: string): Pr
 }
 
 /**
- * Deletes every row of a tenant. First, in a transaction of its own, what is sealed and the ways to link a key: whatever
+ * Deletes every row of a tenant. First, in a separate transaction, sealed values and the ways to link a key: whatever
  * happens then, its secrets are gone. `before` and `after` run in the transaction of the rest, around it. Repeating all is
  * harmless. @throws UserError where the running bot has locked the same rows, or the user does not own the tables.
  */

@@ -14,7 +14,7 @@ interface ApiKeyList {
   readonly refresh: string;
 }
 
-/** Keys that have a line; more come as a file beside the answer. */
+/** Keys that get a line; with more of them the answer has a file, too. */
 const mostLines = 15;
 const mostRoles = 6;
 

@@ -66,7 +66,7 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
   return app.unknownChart ? { ...answer, files: [jsonFile('latency', app.unknownChart)] } : answer;
 }
 
-const unknownForm = 'latency over time is in a form I do not know: see the file';
+const unknownForm = 'latency over time is in an unknown format: see the file';
 
 /** The set is open: any other status is shown as reported. */
 export function isFailing({ status }: { readonly status?: string | undefined }): boolean {
@@ -155,11 +155,11 @@ export function renderAppForm(): ModalView {
     searchSelect('app', 'App', {
       actionId: 'apps:pick',
       hint: 'The container applications that your zones lead to.',
-      placeholder: 'Type a part of its id or of its zone',
+      placeholder: 'Type a part of its ID or of its zone',
       optional: true,
       focus: true,
     }),
-    textInput('appId', 'Or its id', { placeholder: 'About 15 letters and digits', optional: true }),
+    textInput('appId', 'Or its ID', { placeholder: 'About 15 letters and digits', optional: true }),
   ]);
 }
 

@@ -24,7 +24,7 @@ export interface CommandSummary {
   readonly usage: string;
   /** What stands before a colon is enough in a table: `Why a zone’s origin fails: errors by code and address`. */
   readonly summary: string;
-  /** The text of its button in the Home tab and the menu; the name if there is none. */
+  /** The text of its button in the Home tab and the menu; the name by default. */
   readonly label?: string;
   /** The heading of the menus that it belongs under, if its right does not say. */
   readonly task?: Task;

@@ -3,11 +3,11 @@ import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
-import { agree, formatMoment, pluralize } from './blocks/format.ts';
+import { agree, formatMoment, listSome, pluralize } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { replaceNativeBlocks } from './blocks/native.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
-import { keyButtons } from './connect/connect.ts';
+import { type KeyUser, keyButtons } from './connect/connect.ts';
 import { type CommandSummary, commandRow } from './help.ts';
 import { rightsLine } from './settings/why.ts';
 
@@ -21,12 +21,17 @@ export interface HomeSection {
 /** What is going on, in a line; nothing if nothing is. */
 export function renderState(counts: {
   readonly incidents: number;
+  /** Names of zones with origin errors in the last hour, those with most first. */
+  readonly failing: readonly string[];
   readonly attention: number;
   readonly underWay: number;
 }): KnownBlock[] {
-  const { incidents, attention, underWay } = counts;
+  const { incidents, failing, attention, underWay } = counts;
+  const names = failing.map((name) => escapeMrkdwn(name, 40));
   const facts = [
     incidents > 0 && `:red_circle: *${pluralize(incidents, 'incident')} open*`,
+    failing.length > 0 &&
+      `:rotating_light: *${pluralize(failing.length, 'zone fails', 'zones fail')} now*: ${listSome(names, 3)}`,
     attention > 0 &&
       `:warning: *${pluralize(attention, 'zone')}* ${agree(attention, 'needs', 'need')} attention`,
     underWay > 0 && `${pluralize(underWay, 'export')} under way`,
@@ -34,7 +39,9 @@ export function renderState(counts: {
   const look =
     incidents > 0
       ? commandButton('Incidents', 'alert list')
-      : attention > 0 && commandButton('Show them', 'zones only:attention');
+      : failing.length > 0
+        ? commandButton('Show errors', 'errors')
+        : attention > 0 && commandButton('Show them', 'zones only:attention');
   return facts.some(Boolean) ? [section(join(facts, ' · '), look)] : [];
 }
 
@@ -45,9 +52,10 @@ export function renderHome(shown: {
   readonly rights: Rights;
   readonly commands: readonly CommandSummary[];
   readonly sections: readonly HomeSection[];
+  readonly pausing: readonly KeyUser[];
   readonly asOf: Date;
 }): HomeView {
-  const { userId, linked, rights, commands, sections, asOf } = shown;
+  const { userId, linked, rights, commands, sections, pausing, asOf } = shown;
   const top = compact<KnownBlock>([
     header('Your content delivery, from Slack'),
     !linked &&
@@ -60,7 +68,7 @@ export function renderHome(shown: {
   const row = commandRow(commands);
   const bottom = compact<KnownBlock>([
     linked && section('*Your key*'),
-    linked && actions(...keyButtons()),
+    linked && actions(...keyButtons(pausing)),
     linked &&
       context(
         `Fingerprint ${formatCode(linked.fingerprint)} · connected since ${formatMoment(linked.linkedAt)}`,

@@ -51,7 +51,7 @@ export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: S
       commandButton('Another shield zone', 'scanning'),
     ],
     notes: [
-      unknownOverview ? 'the days are in a form I do not know: see the file' : describeReported(days),
+      unknownOverview ? 'the days are in an unknown format: see the file' : describeReported(days),
       `as of ${formatMoment(asOf)}`,
     ],
   });
@@ -67,7 +67,7 @@ function renderLabel(id: string, name: string | undefined): string {
 export function renderScanningForm(): ModalView {
   return modal({ callbackId: 'upload-scanning:submit', title: 'Upload scanning', submit: 'Show' }, [
     searchSelect('shieldZoneId', 'Shield zone', {
-      hint: 'In the control panel: Shield, your zone; the number is in the address. It is not the pull zone’s id.',
+      hint: 'In the control panel: Shield, your zone; the number is in the address. It is not the pull zone’s ID.',
       placeholder: 'Type its number, or a name given here',
       focus: true,
     }),
@@ -87,7 +87,7 @@ function describeTotals(metrics: UploadScanningMetrics): string {
 }
 
 function describeWorstDay(days: readonly ScanDay[]): string {
-  if (days.length === 0) return 'no day of the past 28 reported';
+  if (days.length === 0) return 'none of the past 28 days reported';
   const worst = days.reduce((most, day) =>
     (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
   );

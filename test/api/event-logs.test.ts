@@ -186,5 +186,5 @@ test('a filter without a value is refused', async () => {
   const wanted = { ...lastHour, filters: [{ field: 'ip', op: 'eq', value: [] }] };
   await expect(
     cdn.client(options).eventLogs.export('501', wanted),
-  ).rejects.toThrowErrorMatchingInlineSnapshot(`[UserError: A filter is not complete.]`);
+  ).rejects.toThrowErrorMatchingInlineSnapshot(`[UserError: A filter is incomplete.]`);
 });

@@ -61,7 +61,7 @@ test('a socket that was cut without a close is noticed by its silence', async ()
   const app = await start(world, { SLACK_API_URL: new URL('/api/', relay.url).href });
   await waitFor(app, '200 ready');
   relay.hold();
-  await waitFor(app, '503 no connection to Slack has brought a frame for 15 s');
+  await waitFor(app, '503 no connection to Slack has delivered anything for 15 s');
   const metrics = await (await fetch(`http://127.0.0.1:${app.port()}/metrics`)).text();
   expect(metrics).toContain('\nchatops_slack_connections 0\n');
   relay.resume();

@@ -149,7 +149,7 @@ test('disconnect says which digests and alerts of the person pause, and none of 
   >[1]);
   expect(readStable(answer as Message)).toMatchInlineSnapshot(`
     "Disconnected: the bot deleted your API key. It stays valid until you delete it at https://panel.example/keys.
-    These pause: digest \`D1\` in <#C0OPS0000>, alert \`A1\` in your direct messages.
+    Paused with it: digest \`D1\` in <#C0OPS0000>, alert \`A1\` in your direct messages.
     Connect another key"
   `);
 });

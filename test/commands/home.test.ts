@@ -1,7 +1,7 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Context, Feature } from '../../src/commands/define.ts';
-import { loadHome } from '../../src/commands/home.ts';
+import { homeTab, loadHome } from '../../src/commands/home.ts';
 import { UserError } from '../../src/errors.ts';
 import { section } from '../../src/views/blocks/blocks.ts';
 import { renderState } from '../../src/views/home.ts';
@@ -10,6 +10,7 @@ import { createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
 import { channels, openForm, startExportBot, submitForm, users } from './exports/bot.ts';
+import { entry, shop } from './origin-errors/entries.ts';
 
 const waits = 'one waits for';
 
@@ -75,10 +76,22 @@ test('what is going on comes first: zones that need attention and exports under 
   upload.release();
 });
 
+test('zones that fail now come with the state, once their errors were read, until they stop', async () => {
+  await using harness = await shop({ '2026-11-21': [entry({ at: '2026-11-21T11:40:00Z' })] });
+  const person = harness.person();
+  const state = async () => readText({ blocks: (await homeTab.homeSection?.(person.context)) ?? [] });
+  expect(await state()).toBe('');
+  await person.run('errors shop');
+  expect(await state()).toMatchSnapshot();
+  harness.advance(30 * 60_000);
+  expect(await state()).toBe('');
+});
+
 test.each([
-  [{ incidents: 0, attention: 0, underWay: 0 }],
-  [{ incidents: 1, attention: 0, underWay: 0 }],
-  [{ incidents: 2, attention: 1, underWay: 3 }],
+  [{ incidents: 0, failing: [], attention: 0, underWay: 0 }],
+  [{ incidents: 1, failing: [], attention: 0, underWay: 0 }],
+  [{ incidents: 0, failing: ['shop'], attention: 2, underWay: 0 }],
+  [{ incidents: 2, failing: ['shop', 'api', 'a<b', 'docs'], attention: 1, underWay: 3 }],
 ])('the state of %j', (counts) => {
   expect(readText({ blocks: renderState(counts) })).toMatchSnapshot();
 });

@@ -193,7 +193,7 @@ test('typed, an answer is shown in another channel and says so', async () => {
   expect(posts(deploys)).toHaveLength(before + 2);
 });
 
-test('here is where it was typed, also where the bot is no member', async () => {
+test('here is where it was typed, also where the bot is not a member', async () => {
   const before = posts(random).length;
   await type(random, `app ${app} here`);
   expect(posts(random)).toHaveLength(before + 1);
@@ -308,7 +308,7 @@ describe('origin errors with their file', () => {
     });
   });
 
-  test('are not shown where the bot is no member', async () => {
+  test('are not shown where the bot is not a member', async () => {
     const before = posts(random).length;
     const answer = await type(random, 'errors checkout yesterday UTC here with:csv');
     expect(readStable(answer)).toMatchSnapshot();

@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await thread.locator('.message').count()).toBe(2);
   });
 
-  test('where the bot is no member it hears of a mention once it was invited', async () => {
+  test('where the bot is not a member it hears of a mention once it was invited', async () => {
     await page.getByRole('button', { name: 'random' }).click();
     await type('@cdn whoami');
     await newest().getByText('not in this channel').waitFor();

@@ -5,7 +5,7 @@ export const says = {
   working: 'Working on it',
   busy: 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.',
   busyMenu: 'The bot is busy: type again in a moment',
-  waiting: 'Waiting for its turn: other commands are before it.',
+  waiting: 'Queued behind other commands.',
   notInstalled: /is not installed in this workspace/,
   notAllowed: /This workspace may not use this bot/,
   /** To people of another organisation. */
@@ -32,7 +32,7 @@ export const says = {
   menu: {
     reading: 'Your zones are still being read: type another letter = note',
     more: (count: string) => `… and ${count} more: keep typing = note`,
-    useId: (id: string) => `Use the id ${id} = ${id}`,
+    useId: (id: string) => `Use the ID ${id} = ${id}`,
     noZone: 'None of your zones matches = note',
     noApp: 'No app of your zones matches = note',
   },

@@ -236,6 +236,7 @@ const noAccounts: Services['accounts'] = {
   drop: async () => undefined,
   open: () => Promise.reject(new Error('this harness has no accounts')),
   preview: () => Promise.reject(new Error('this harness has no accounts')),
+  recentErrors: async () => new Map(),
 };
 
 const unusedDoctor: Services['doctor'] = {

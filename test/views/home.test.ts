@@ -46,7 +46,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
     Replace key
     Forget my key
     Disconnect your API key?
-    Your digests and alerts pause, and requests that wait are cancelled.
+    Pauses your digests and alerts. Cancels requests that wait.
     Disconnect
     Keep it
     Fingerprint \`f1a9c0de\` · connected since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>
@@ -68,6 +68,7 @@ test.each([0, 1, 5, 30, 150])(
       linked: { fingerprint: 'f1a9c0de', linkedAt: new Date(0) },
       rights: { operator: true, approver: true, admin: true, may: ['read', 'export', 'change', 'destroy'] },
       commands: named,
+      pausing: list((index) => ({ kind: 'digest', id: `k${index}`, channel: 'C0OPS0000' })),
       sections: list((index) => ({
         name: `${long}${index}`,
         isUrgent: index % 2 === 0,

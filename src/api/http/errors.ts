@@ -33,7 +33,7 @@ export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }
 }
 
 /**
- * The one error of this folder, beside UserError for what a person mistyped. Its message holds only fixed words, so
+ * The one error of this folder, apart from UserError for typing mistakes. Its message holds only fixed words, so
  * it may be logged; it never has a cause, since ofetch's errors carry the key and the whole address.
  */
 export class ApiError extends Error {

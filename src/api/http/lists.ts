@@ -40,7 +40,7 @@ export async function readList(
     }
   }
   const outside = orElse(length === 0 ? 'unexpected' : 'cut', () => cutter.end());
-  // Null stands for an empty list, except beside a refusal.
+  // Null stands for an empty list, except in a refusal.
   const { found, document } = outside;
   const isEmpty = isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
   if (found === 'nowhere' && !isEmpty) throw reply.wrongShape(document);

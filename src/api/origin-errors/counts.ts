@@ -16,7 +16,7 @@ export interface Group extends Kind {
   readonly last: number | undefined;
 }
 
-/** One entry as it is shown. */
+/** One entry, as it is shown to people. */
 export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
   readonly id: string;
   readonly at: number | undefined;

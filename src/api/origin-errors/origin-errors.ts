@@ -53,7 +53,7 @@ export function createOriginErrors(send: Send) {
       day: string,
       visit: (entry: OriginError) => void | Promise<void>,
     ): Promise<OriginErrorDay> {
-      const id = checkNumericId(zoneId, 'int64', createNumericKind('zone id', 1001));
+      const id = checkNumericId(zoneId, 'int64', createNumericKind('zone ID', 1001));
       const path = pathOf(id, formatPathDay(day));
       const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
       // Outside of the retried part: an entry must not be visited twice.

@@ -330,7 +330,7 @@ export interface Zone {
 }
 
 /**
- * Parses one whole zone; undefined if it is none. `wrong`: members of the wrong type; `missing`: of the specification;
+ * Parses one whole zone; undefined if it is not a zone. `wrong`: members of the wrong type; `missing`: of the specification;
  * `unknown`: members that are not published.
  */
 export function readZone(raw: unknown) {

@@ -16,7 +16,7 @@ export interface ZoneSettings {
   readonly id: string;
   readonly name: string;
   /**
-   * By the service's member names; an element of a list by `EdgeRules/<id>` and the like, beside its list, whose own value is
+   * By the service's member names; an element of a list by `EdgeRules/<id>` and the like, next to its list, whose value is
    * null. Members that the CDN did not report are absent, which is not the same as null.
    */
   readonly settings: Readonly<Record<string, Setting>>;
@@ -37,14 +37,14 @@ export const listKeys: Readonly<Record<string, string>> = {
   BunnyAiImageBlueprints: 'Name',
 };
 
-/** The order of the edge rules, beside the rules themselves: a list of their ids and names. */
+/** The order of the edge rules, next to the rules themselves: a list of their ids and names. */
 export const ruleOrder = 'EdgeRuleOrder';
 
 /** The path of a zone that is new or deleted; the value is its name. */
 export const wholeZone = 'Zone';
 
 /**
- * One setting that changed. Of a list of texts only what was removed and what was added. Where both are the same, a part
+ * One setting that changed. For a list of texts, only the removed and the added ones. Where both are the same, a part
  * changed that is not shown: a key, a header's value.
  */
 export interface SettingChange {
@@ -66,7 +66,7 @@ const customCertificate = 3;
 /** Null stands for an empty value of these formats; of a flag or a number it means: not reported. */
 const emptyFormats = new Set<string>('text code url host names texts hosts countries link'.split(' '));
 
-/** The settings of a raw zone; undefined if it is none. Values of secrets do not leave this function. */
+/** The settings of a raw zone; undefined if it is not a zone. Values of secrets do not leave this function. */
 export function readZoneSettings(raw: unknown, digestKey: DigestKey): ZoneSettings | undefined {
   const read = readZone(raw);
   if (!read || !isObject(raw)) return undefined;
@@ -155,7 +155,7 @@ function isReordered(before: Json, after: Json): boolean {
   return left.join(' ') !== now.filter((id) => was.includes(id)).join(' ');
 }
 
-/** Of changes, whose lists are sets of texts. */
+/** The same for changes, whose lists are sets of texts. */
 export function isTexts(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

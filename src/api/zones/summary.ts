@@ -34,7 +34,7 @@ export interface ZoneSummary {
 export type Weakness = 'old-tls' | 'no-logging';
 
 /**
- * Summarizes one raw zone; undefined if it is none. A member of the wrong type counts as not reported. Checked by hand:
+ * Summarizes one raw zone; undefined if it is not a zone. A member of the wrong type counts as not reported. Checked by hand:
  * for 50 000 zones a schema takes as long as parsing them.
  */
 export function summarize(raw: unknown): ZoneSummary | undefined {
@@ -86,7 +86,7 @@ function isHostname(raw: unknown): raw is RawHostname {
   return isObject(raw) && readText(raw['Value']) !== undefined;
 }
 
-/** The platform manages the certificates of its own hostnames. */
+/** The CDN manages the certificates of its own hostnames. */
 function lacksCertificate(hostname: RawHostname): boolean {
   const isPlatforms = hostname['IsSystemHostname'] === true || hostname['IsManagedHostname'] === true;
   return hostname['HasCertificate'] === false && !isPlatforms;

@@ -133,7 +133,7 @@ export function checkConnections({ running }: Subject): Finding[] {
   const check = 'connections';
   const count = running?.slackConnections();
   if (count === undefined) return [];
-  const silent = count === 0 ? 'no connection to Slack has brought a frame for 15 s' : undefined;
+  const silent = count === 0 ? 'no connection to Slack has delivered anything for 15 s' : undefined;
   const says = [silent, running?.findSlackProblem?.()].filter((one) => one !== undefined).join(': ');
   return [says === '' ? { check, state: 'ok', says: `${count} open` } : { check, state: 'failed', says }];
 }
@@ -173,7 +173,7 @@ async function checkChannel(client: WebClient, channel: string, options: Options
   try {
     const { channel: found } = await client.conversations.info({ channel });
     if (found?.is_archived) return { check, state: 'failed', says: 'is archived', fix };
-    return found?.is_member ? isMember : { check, state: 'failed', says: 'the bot is no member', fix };
+    return found?.is_member ? isMember : { check, state: 'failed', says: 'the bot is not a member', fix };
   } catch (error) {
     if (readSlackError(error) !== 'missing_scope')
       return { check, state: 'failed', ...describeFailure(error, options, fix) };

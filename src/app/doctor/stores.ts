@@ -38,7 +38,7 @@ async function measure({ db, engine }: Database): Promise<{ version: string; byt
   return { version: `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`, bytes };
 }
 
-// The embedded database keeps two copies of itself beside it.
+// The embedded database keeps two backups of itself on the same disk.
 const leastRoom = 1e9;
 
 /** Room on the disk of the embedded database; a server does not tell by SQL what is free on its disk. */
@@ -47,7 +47,7 @@ export async function checkRoom({ config }: Subject): Promise<Finding[]> {
   const { databaseUrl, dataDir } = config.store;
   if (databaseUrl)
     return [
-      { check, state: 'skipped', says: 'PostgreSQL does not tell what its disk has free: watch it there' },
+      { check, state: 'skipped', says: 'PostgreSQL does not report its free disk space: monitor it there' },
     ];
   const disk = await statfs(existsSync(dataDir) ? dataDir : '.').catch(() => undefined);
   if (!disk) return [{ check, state: 'skipped', says: 'the system does not say' }];

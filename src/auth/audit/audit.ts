@@ -85,7 +85,7 @@ export const deployment = 'deployment';
 export function createAudit({ db, now }: { db: Db; now: () => Date }) {
   return {
     /**
-     * Appends a record: in `trx`, as the last step of the change it records, else in a transaction of its own, which the embedded
+     * Appends a record: in `trx`, as the last step of the change it records, else in a separate transaction, which the embedded
      * database takes only while no other is open. @throws Error where a value looks like a key or token.
      */
     async record(entry: AuditInput, trx?: Trx): Promise<void> {
@@ -152,7 +152,7 @@ function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInpu
     event,
     subject: subject === undefined ? null : cleanText('subject', subject),
     detail: facts,
-    requestId: requestId === undefined ? null : cleanText('request id', requestId),
+    requestId: requestId === undefined ? null : cleanText('request ID', requestId),
   };
 }
 

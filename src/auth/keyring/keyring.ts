@@ -10,7 +10,7 @@ import { Secret } from '../../secrets/secret.ts';
 export interface KeyringKey {
   readonly id: string;
   readonly key: KeyObject;
-  /** Derived from `key`; authenticates the records beside the sealed rows. */
+  /** Derived from `key`; authenticates the records of sealed rows. */
   readonly macKey: KeyObject;
   readonly entry: Secret;
 }
@@ -36,7 +36,7 @@ export interface KeyringSource {
   readonly file?: string | undefined;
   /** A command of the system's shell that prints the same, such as one of a secret store. */
   readonly command?: string | undefined;
-  /** Else: the directory whose key file is read, and made where there is none. */
+  /** Else: the directory whose key file is read, and created if missing. */
   readonly createIn?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const keyBytes = 32;
 const howToMakeKey = 'echo "k1:$(openssl rand -base64 32)", or npm run keys -- new';
 
 /**
- * Reads the keyring. Only the key file in `createIn` is made where there is none, and not where rows are sealed (`inUse`).
+ * Reads the keyring. Only a missing key file in `createIn` is created, and never while rows are sealed (`inUse`).
  * @throws UserError that names the entry by its position, never by its content.
  */
 export async function readKeyring(given: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
@@ -110,15 +110,15 @@ export function parseKeyring(text: Secret, source: string): ReadKeyring {
     const refuse = (problem: string): UserError =>
       new UserError(`${source}: entry ${keys.length + 1} ${problem}.`, form);
     const [id, encoded] = entry.split(/:(.*)/);
-    if (id === undefined || encoded === undefined) throw refuse('has no key id: the colon is missing');
-    if (!isKeyId(id)) throw refuse('has a bad key id: 1 to 32 letters, digits, - or _');
+    if (id === undefined || encoded === undefined) throw refuse('has no key ID: the colon is missing');
+    if (!isKeyId(id)) throw refuse('has a bad key ID: 1 to 32 letters, digits, - or _');
     // Both alphabets, padded or not. Node's decoder would skip over anything else.
     if (!/^[\w+/-]+={0,2}$/.test(encoded)) throw refuse('holds a key that is not base64');
     const bytes = Buffer.from(encoded, 'base64');
     if (bytes.length !== keyBytes) throw refuse(`holds a key of ${bytes.length} bytes, not ${keyBytes}`);
     const key = createSecretKey(bytes);
     const sameId = keys.findIndex((earlier) => earlier.id === id);
-    if (sameId >= 0) throw refuse(`repeats the key id of entry ${sameId + 1}`);
+    if (sameId >= 0) throw refuse(`repeats the key ID of entry ${sameId + 1}`);
     const sameKey = keys.findIndex((earlier) => earlier.key.equals(key));
     if (sameKey >= 0) throw refuse(`repeats the key of entry ${sameKey + 1}`);
     // One key, one use: authentication and encryption have different keys.

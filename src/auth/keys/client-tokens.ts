@@ -4,7 +4,7 @@ import { registerSecret } from '../../secrets/secret.ts';
 import type { Db } from '../../store/schema.ts';
 import { type Person, tenantId } from '../identity.ts';
 
-/** A token of a person for a client beside Slack: an editor, a terminal. */
+/** A person's token for a client other than Slack: an editor, a terminal. */
 export interface ClientToken {
   readonly id: string;
   readonly name: string;

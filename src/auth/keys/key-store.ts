@@ -137,7 +137,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
   };
 }
 
-/** A column for a query: a person's key as it is stored, for `open`; null = there is none. */
+/** A column for a query: a person's stored key, for `open`; null if they have none. */
 export function linkedKeyColumn(tenant: RawBuilder<unknown>, userId: RawBuilder<unknown>) {
   return sql<StoredKey | null>`(
     select row_to_json(own) from (
@@ -145,7 +145,7 @@ export function linkedKeyColumn(tenant: RawBuilder<unknown>, userId: RawBuilder<
        where tenant = ${tenant} and user_id = ${userId}) own)`;
 }
 
-/** The key of a person without whom a job cannot run. @throws UserError where there is none, and LinkedKeyError. */
+/** The key of a person without whom a job cannot run. @throws UserError if they have no key, and LinkedKeyError. */
 export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Person): Promise<RevealedKey> {
   const linked = await keyStore.reveal(person);
   if (linked) return linked;
@@ -176,7 +176,7 @@ function slotOf(person: Person): Slot {
   return { tenant: tenantId(person), userId: person.userId, kind: linkedKeysTable.kind };
 }
 
-// A hash domain of its own: the same eight characters must not appear where another program prints a plain hash of a key.
+// A separate hash domain: the same eight characters must not appear where another program prints a plain hash of a key.
 function fingerprintOf(key: Secret): string {
   const hash = createHash('sha256').update(`cdn-chatops key fingerprint\0${key.reveal()}`);
   return hash.digest('hex').slice(0, 8);

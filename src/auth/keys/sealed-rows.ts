@@ -63,7 +63,7 @@ export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Pr
   return sealer.open(sealed, { ...slot, version });
 }
 
-/** Opens the value of a slot of this table; undefined = there is none. @throws SealError */
+/** Opens the value of a slot of this table; undefined if the slot is empty. @throws SealError */
 export async function openSlot(
   db: Db,
   sealer: Sealer,
@@ -76,7 +76,7 @@ export async function openSlot(
   return rows[0] && openRow(sealer, rows[0], { tenant, userId, kind: table.kind });
 }
 
-/** Destroys the row of a slot, and voids every copy of it; false = there is none, or it is not `under` that key. */
+/** Destroys the row of a slot and voids every copy of it; false if it is missing, or not `under` that key. */
 export async function destroySlot(
   trx: Trx,
   table: SealedTable,

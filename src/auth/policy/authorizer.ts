@@ -111,7 +111,7 @@ export class RolesUnknown extends UserError {
   }
 }
 
-/** The decision. @throws RolesUnknown where there is none yet. */
+/** The decision. @throws RolesUnknown where Slack has not answered yet. */
 export function assertKnown(decision: Decision): Decision {
   if (decision.reason === 'unknown') throw new RolesUnknown();
   return decision;
@@ -164,11 +164,11 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   return found;
 }
 
-// Upper bound of profiles that one question reads. What was read is known for minutes, so the next try reads others.
+// Upper bound of profiles that one question reads. Profiles are cached for minutes, so the next try reads others.
 const mostProfiles = 400;
 
 /**
- * The admins beside `author`, of those configured and those whom the bot has met, since Slack lists none: all that are found
+ * The admins other than `author`, among those configured and those whom the bot has met, since Slack lists none: all that are found
  * with the first. @throws RolesUnknown where none is found before Slack stops to answer, or before everybody was read.
  */
 export async function findOtherAdmins(
@@ -197,7 +197,13 @@ export async function findOtherAdmins(
 }
 
 /** The reasons of refusals that an admin can lift. */
-export const changedByAdmins: readonly Decision['reason'][] = ['not-operator', 'not-approver', 'channel-cap'];
+export const changedByAdmins: readonly Decision['reason'][] = [
+  'not-admin',
+  'not-operator',
+  'not-approver',
+  'channel-cap',
+  'other-channel',
+];
 
 /** Admins whom the bot knows, the person among them; none where Slack does not answer. */
 export async function findAdmins(people: People, policies: Policies, person: Person): Promise<string[]> {

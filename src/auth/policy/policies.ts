@@ -42,7 +42,7 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
       return [...new Set(found.map(({ id }) => id))].filter((id) => /^[UW]/u.test(id));
     },
     /**
-     * Saves the version after `base`. Of two admins who save at once the second receives the version of the first, or undefined
+     * Saves the version after `base`. If two admins save at once, the second receives the version of the first, or undefined
      * where the base version never existed.
      */
     async save({ tenant, base, policy, by, difference, confirmedBy }: PolicyChange) {

@@ -76,7 +76,8 @@ function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why
     return why !== undefined && retryAfterMs <= longestCdnPauseMs ? { retryAfterMs, why } : undefined;
   }
   const retryAfterMs = Math.max(slackPausesMs[attempt - 1] ?? hourMs, askedMs);
-  if (error instanceof RolesUnknown) return { retryAfterMs, why: 'Slack does not say who may export.' };
+  if (error instanceof RolesUnknown)
+    return { retryAfterMs, why: 'Slack does not say right now who may export.' };
   if (error instanceof SlackFailure && canPass(error))
     return { retryAfterMs, why: 'Slack does not take the file at the moment.' };
   return undefined;
@@ -163,7 +164,7 @@ function describeStep(code: string): string {
 function explainHeldBack({ reference }: SlackFailure): UserError {
   return new UserError(
     'The files were held back: they, or the text above them, contain a key or token that is in use.',
-    'Another try would end the same. Tell whoever runs this bot the reference below, or filter those events out.',
+    'Trying again would not help. Tell whoever runs this bot the reference below, or filter those events out.',
     undefined,
     reference,
   );
@@ -180,7 +181,7 @@ export function describePostFailure(
   if (code === 'held_back')
     return {
       message:
-        'What you typed holds a key or token that is in use, so nothing was posted. Nothing was asked of the CDN.',
+        'What you typed holds a key or token that is in use, so nothing was posted. The CDN was not asked.',
       hint: 'Fill in the form again without it: `/cdn export`.',
       reference,
     };
@@ -188,7 +189,7 @@ export function describePostFailure(
     return { message: `${where} is archived.`, hint: 'Choose another channel, or only you.' };
   if (readPlaceCode(code) === 'outside')
     return {
-      message: `The bot is not in ${where}, so it cannot post there. Nothing was asked of the CDN.`,
+      message: `The bot is not in ${where}, so it cannot post there. The CDN was not asked.`,
       hint: 'Invite it: type `/invite @cdn` in that channel, then send the form again.',
     };
   return {

@@ -44,7 +44,7 @@ function isList({ list }: Words): boolean {
   return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
 }
 
-/** The form with what was typed: `501 last 6h in #ops`. What cannot be read keeps its default, and the form says why. */
+/** The form filled from the typed words: `501 last 6h in #ops`. Unreadable parts keep their default, and the form says why. */
 async function fillForm(words: Words, context: Context): Promise<forms.ExportForm> {
   const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
   const form = await createForm(context, '');
@@ -149,7 +149,7 @@ async function start(
   context: Context,
 ): Promise<void> {
   const { authorizer, sharing } = context;
-  assertAllowed(await decidePosting(authorizer, 'export', channel), context);
+  await assertAllowed(await decidePosting(authorizer, 'export', channel), context);
   if (channel !== undefined) {
     const { exportChannels } = await authorizer.policy();
     assertOwnAudience(channel, await sharing.readAudience(channel), exportChannels);
@@ -166,7 +166,7 @@ async function readButton(value: string, { exports, person }: Context) {
   const before = await exports.find(person, id);
   const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
   if (before) return { before, window };
-  throw new UserError('This export is no longer remembered.', 'Fill in the form again.', [
+  throw new UserError('This export is no longer stored.', 'Fill in the form again.', [
     { label: 'Export events', types: 'export' },
   ]);
 }
@@ -217,10 +217,14 @@ const cancel: Action = {
   newMessage: true,
   async run(id, context) {
     const one = await context.exports.findPressed(context.person, id, context.message);
-    if (!one) return say('This export is no longer remembered.');
+    if (!one) return say('This export is no longer stored.');
     if (one.endedAt) return views.renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
-      throw new UserError(`This is an export of <@${one.userId}>.`, 'They can cancel it, or an admin.');
+      throw new UserError(
+        `Not allowed yet: only <@${one.userId}>, who started this export, and admins can cancel it.`,
+        'Ask them, or an admin.',
+        'ask',
+      );
     }
     switch (await context.exports.cancel(context.person, id)) {
       case 'cancelled':

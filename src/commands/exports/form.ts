@@ -28,7 +28,7 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
   const form = readForm(fields, note);
   const { shieldZoneId } = form;
   if (!/^\d{1,10}$/u.test(shieldZoneId) || Number(shieldZoneId) > 2_147_483_647 || Number(shieldZoneId) < 1)
-    wrong('shieldZoneId', 'A shield zone id is a whole number, such as 501.');
+    wrong('shieldZoneId', 'A shield zone ID is a whole number, such as 501.');
   if (!form.from) wrong('from', 'Choose when the window begins.');
   if (!form.to) wrong('to', 'Choose when the window ends.');
   if (form.from && form.to)
@@ -50,8 +50,7 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
 
 function findWindowProblem(from: Date, to: Date, now: Date): string[] {
   const press = `press “${forms.correctWindowButton.label}” above`;
-  if (to <= from)
-    return [`The end has to lie after the start: ${press} to swap them, or choose another end.`];
+  if (to <= from) return [`The end must be after the start: ${press} to swap them, or choose another end.`];
   if (to.getTime() > now.getTime() + minuteMs)
     return [`The window ends in the future: ${press}, or end it earlier.`];
   // Between this margin and the one of the button a person has five minutes.
@@ -238,9 +237,9 @@ export function readFilter(field: string, op: string, typed: string): EventLogFi
   if (value.some((one) => one.length > longestValue))
     return `a value has at most ${formatCount(longestValue, 'character')}`;
   if (op === 'cidr') {
-    if (field !== 'ip') return `cidr works with ip only, not with ${field}`;
+    if (field !== 'ip') return `cidr only works with ip, not with ${field}`;
     const wrong = value.find((one) => !isNetwork(one));
-    if (wrong !== undefined) return `${wrong.slice(0, 60)} is no network: 203.0.113.0/24 or 2001:db8::/32`;
+    if (wrong !== undefined) return `${wrong.slice(0, 60)} is not a network: 203.0.113.0/24 or 2001:db8::/32`;
   }
   const isCountry = field === 'country' && (op === 'eq' || op === 'in');
   return { field, op, value: isCountry ? value.map((one) => one.toUpperCase()) : value };

@@ -103,7 +103,7 @@ const exportMessage = defineMessage({
 export const exportMessages = [exportMessage, endNotice] as const;
 
 const unconfirmed = {
-  message: 'It did not begin: Slack did not confirm its first message.',
+  message: 'The export did not start: Slack did not confirm its first message.',
   hint: 'Export again. If a message still says that it is under way, ignore it.',
 };
 
@@ -267,7 +267,7 @@ async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt
   if (row?.ended_at) await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
 }
 
-/** Decides again what was decided at the form: settings, groups, keys and channels change. */
+/** Repeats the decision of the form: settings, groups, keys and channels change. */
 async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
   const decision = await decidePosting(
     ports.authorizer(requesterOf(row)),

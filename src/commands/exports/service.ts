@@ -131,7 +131,7 @@ export function createExportService(options: {
       const { message, hint = '', reference } = outcome.failure;
       throw new UserError(message, hint, undefined, reference);
     },
-    /** Within the person's tenant. Undefined if there is none, or its request was erased. */
+    /** Within the person's tenant. Undefined if it does not exist, or its request was erased. */
     async find(person: Person, id: string): Promise<ExportSummary | undefined> {
       const row = await findIn(person, id);
       return row && toExportSummary(row);

@@ -12,7 +12,13 @@ import { approve, cancel, confirm, confirmOutcome, deny } from './decide.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
 import { findRequestedKind } from './kinds/list.ts';
 import type { Answer, DecisionContext, Operation } from './model.ts';
-import { assertAllowed, assertMayPropose, findApprovalNeeds, reasonField } from './proposals.ts';
+import {
+  assertAllowed,
+  assertMayPropose,
+  createRefusal,
+  findApprovalNeeds,
+  reasonField,
+} from './proposals.ts';
 import { retry } from './propose.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from './queries.ts';
 import { decideWithCurrent, loadDecisionContext } from './validity.ts';
@@ -52,10 +58,8 @@ const approveAction: Action = { ...buttonOf, id: 'approvals:approve', run: press
 const confirmAction: Action = {
   ...buttonOf,
   id: 'approvals:confirm',
-  run: async (id, context) =>
-    renderAnswer(
-      await decideAfresh(id, context, (decision) => confirm(context.ledger, id, context.person, decision)),
-    ),
+  run: (id, context) =>
+    pressWith(id, context, (decision) => confirm(context.ledger, id, context.person, decision)),
 };
 
 const approveInListAction: Action = {
@@ -72,7 +76,7 @@ function pressApprove(id: string, context: Context): Promise<Message> {
 }
 
 export async function pressWith(...press: Parameters<typeof decideAfresh>): Promise<Message> {
-  return renderAnswer(await decideAfresh(...press));
+  return renderPress(await decideAfresh(...press), press[1]);
 }
 
 export async function decideAfresh(
@@ -83,6 +87,12 @@ export async function decideAfresh(
   const operation = await findOperation(ledger, tenantId(person), id);
   if (!operation) return { kind: 'not-found' };
   return decideWithCurrent(() => loadDecisionContext(authorizer, operation, person.userId), press);
+}
+
+/** The private answer to a press. @throws UserError where the person may not decide. */
+export async function renderPress(answer: Answer, context: Context): Promise<Message> {
+  if (answer.kind === 'not-allowed') throw await createRefusal(answer.decision, context);
+  return renderAnswer(answer);
 }
 
 const affectedAction: Action = {
@@ -100,7 +110,7 @@ const denyAction: Action = {
   needs: 'none',
   modal: () => forms.renderSkeleton('Deny the request'),
   async load(id, context) {
-    const operation = await findInState('proposed', id, context, 'There is nothing left to deny');
+    const operation = await findInState('proposed', id, context, 'Nothing is left to deny');
     await assertMayDecide(operation, context);
     return forms.renderDenyForm(operation);
   },
@@ -121,7 +131,7 @@ const denyForm = defineForm({
 const cancelAction: Action = {
   ...buttonOf,
   id: 'approvals:cancel',
-  run: async (id, { ledger, person }) => renderAnswer(await cancel(ledger, id, person)),
+  run: async (id, context) => renderPress(await cancel(context.ledger, id, context.person), context),
 };
 
 const checkAction: Action = {
@@ -129,7 +139,7 @@ const checkAction: Action = {
   needs: 'none',
   modal: () => forms.renderSkeleton('Was it done?'),
   async load(id, context) {
-    const operation = await findInState('unknown', id, context, 'There is nothing to find out');
+    const operation = await findInState('unknown', id, context, 'There is nothing to check');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
     const { check } = requireKind(operation);
     const now = await check.look(operation.request, context);
@@ -146,7 +156,7 @@ async function findInState(
   const operation = await findOperation(ledger, tenantId(person), id);
   if (operation?.state === state) return operation;
   throw new UserError(
-    operation ? `${nothingLeft}: ${describeState(operation)}.` : 'There is no such request here any more.',
+    operation ? `${nothingLeft}: ${describeState(operation)}.` : 'This request no longer exists.',
     'See `/cdn approvals`.',
   );
 }
@@ -160,13 +170,13 @@ async function assertMayDecide({ requester, kind }: Operation, context: Context)
     authorizer.policy({ fresh: true }),
     authorizer.actor({ fresh: true }),
   ]);
-  assertAllowed(decideApprovalOf(findKind(context.ledger.kinds, kind), policy, actor), context);
+  await assertAllowed(decideApprovalOf(findKind(context.ledger.kinds, kind), policy, actor), context);
 }
 
 function requireKind({ kind, request }: Operation) {
   const found = findRequestedKind(kind);
   if (found && request !== undefined) return found;
-  throw new UserError('This request cannot be read any more.', 'Ask for it again.');
+  throw new UserError('This request can no longer be read.', 'Ask for it again.');
 }
 
 const checkForm = defineForm({
@@ -197,7 +207,7 @@ const retryAction: Action = {
     await assertMayPropose(kind, context);
     const { policy, approvers } = await findApprovalNeeds(kind, context);
     const snapshot = await kind.load(operation.request, context);
-    return renderAnswer(await retry(ledger, id, person, { policy, channelId, snapshot, approvers }));
+    return renderPress(await retry(ledger, id, person, { policy, channelId, snapshot, approvers }), context);
   },
 };
 

@@ -48,7 +48,7 @@ export const executeOperationJob = defineJob({
     const found = await findOperation(ledger, tenant, id);
     if (!found) return;
     const kind = findKind(ledger.kinds, found.kind);
-    // Before it begins: where a key does not open, the operation stays as it is and the job is retried.
+    // Before it begins: if a key does not open, the operation stays unchanged and the job is retried.
     const cdn = kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
     const begun = await decideWithCurrent(
       () => loadContext(ports.authorizer(found.requester), found),
@@ -137,7 +137,7 @@ const failures: Partial<Record<ApiError['code'], string>> = {
   not_found: 'not-found',
 };
 
-/** Whether the CDN did what was asked, as far as its error says. */
+/** Whether the CDN made the change, as far as its error says. */
 function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
   const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
   // Our sentence already says that the key is refused.

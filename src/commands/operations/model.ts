@@ -66,8 +66,10 @@ export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }
 
-/** The answer to a press, with the operation as it is after it. */
-export type Answer = ShownAnswer<Operation, Decision>;
+/** The answer to a press, with the operation after it. */
+export type Answer =
+  | ShownAnswer<Operation>
+  | { readonly kind: 'not-allowed'; readonly decision: Decision; readonly operation: Operation };
 
 const undoMs = 30 * minuteMs;
 

@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
-import { assertKnown, computeQuorum, findApproverCandidates } from '../../auth/policy/authorizer.ts';
+import {
+  assertKnown,
+  changedByAdmins,
+  computeQuorum,
+  findAdmins,
+  findApproverCandidates,
+} from '../../auth/policy/authorizer.ts';
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
@@ -55,22 +61,33 @@ export async function proposeChange(
 
 /** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
 export async function assertMayPropose(kind: Kind<unknown>, context: Context): Promise<void> {
-  assertAllowed(await context.decide(kind.right, { fresh: true }), context);
+  await assertAllowed(await context.decide(kind.right, { fresh: true }), context);
 }
 
 /** @throws UserError with what helps, where a decision refuses. */
-export function assertAllowed(decision: Decision, { people, refused }: Context): void {
+export async function assertAllowed(decision: Decision, context: Context): Promise<void> {
   if (assertKnown(decision).allowed) return;
-  refused(decision.reason);
-  const { message, hint, offer } = renderRefusal(decision, people.missingScopes());
-  throw new UserError(message, hint, offer);
+  context.refused(decision.reason);
+  throw await createRefusal(decision, context);
+}
+
+/** What a refused person can do: an admin opens the settings, others learn whom to ask. */
+export async function createRefusal(
+  decision: Decision,
+  { people, policies, person }: Pick<Context, 'people' | 'policies' | 'person'>,
+  reference?: string,
+): Promise<UserError> {
+  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(people, policies, person) : [];
+  const helpers = { admins, reader: person.userId };
+  const { message, hint, offer } = renderRefusal(decision, people.missingScopes(), helpers);
+  return new UserError(message, hint, offer, reference);
 }
 
 // Most changes without approval end within this time; a slower one is told in a direct message.
 const longestWaitMs = 6_000;
 const pollEveryMs = 150;
 
-/** The operation once it has ended, or as it is after the longest wait. */
+/** The operation once it has ended, or its state after the longest wait. */
 export async function waitForOutcome(operation: Operation, { ledger, signal }: Context): Promise<Operation> {
   const until = performance.now() + longestWaitMs;
   let latest = operation;

@@ -29,7 +29,7 @@ export function propose(ledger: Ledger, proposal: Proposal): Promise<Operation> 
   return inTransaction(ledger, (tx) => storeProposal(tx, proposal));
 }
 
-/** Proposes the same request as a new operation that needs approvals of its own; once for each operation. */
+/** Proposes the same request as a new operation with new approvals; once for each operation. */
 export function retry(
   ledger: Ledger,
   id: string,
@@ -45,7 +45,7 @@ export function retry(
       return { kind: 'already-retried', operation: other ? readOperation(tx.kinds, other) : operation };
     }
     const kind = findKind(tx.kinds, operation.kind);
-    // A request of its own version would bring older settings back.
+    // A request that carries its version would bring older settings back.
     const may = !kind.approval && ['failed', 'unknown', 'expired'].includes(operation.state);
     if (!may || findSealProblem(tx, logged.row)) return { kind: 'not-now', why: 'state', operation };
     const opened = await openValue(tx, logged.row);

@@ -111,7 +111,7 @@ export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: Logge
     channelId: row.channel_id ?? undefined,
     request,
     words: {
-      what: request === undefined ? 'do what cannot be read any more' : kind.describe(request, told),
+      what: request === undefined ? 'do something that can no longer be read' : kind.describe(request, told),
       consequences: describeConsequences(kind, snapshot, request),
       outcome: request === undefined || !outcome ? undefined : kind.describeOutcome?.(outcome, request, told),
       isDestructive: kind.right === 'destroy',
@@ -210,7 +210,7 @@ export async function findPolicyVersion(db: Db, tenant: string): Promise<number>
   return (await versions.orderBy('version', 'desc').limit(1).executeTakeFirst())?.version ?? 0;
 }
 
-/** Version and fingerprint of the requester's CDN key as it is now, in the words of `cdn_key`; null = they have none. */
+/** Version and fingerprint of the requester's current CDN key, in the form of `cdn_key`; null = they have none. */
 export async function findCdnKey(
   { db }: Pick<Find, 'db'>,
   { tenant, user_id: userId }: Pick<OperationRow, 'tenant' | 'user_id'>,

@@ -87,7 +87,7 @@ export interface Step {
   readonly outcome?: OperationOutcome | undefined;
 }
 
-/** Moves an operation that this transaction has locked or made; answers it as it is afterwards. */
+/** Moves an operation that this transaction has locked or made, and returns it afterwards. */
 export async function transition(
   { tx, logged }: Pick<LockedOperation, 'tx' | 'logged'>,
   step: Step,

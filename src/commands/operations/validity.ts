@@ -77,7 +77,7 @@ export async function stopUnlessValid(locked: LockedOperation, context: Requeste
   return isSameKey ? undefined : voidOperation(locked, 'key-replaced');
 }
 
-/** Whether the row, its value and its log are what was sealed and signed. */
+/** Whether the row, its value and its log match their seal and signature. */
 async function findStoredProblem(
   ledger: Ledger,
   { row, events }: LoggedOperation,

@@ -42,8 +42,8 @@ const variableCommand: Command = {
     const named = path === undefined ? undefined : variableUpdate.parse({ ...emptyChange, path });
     if (rest.length > (named ? 0 : 1))
       throw new UserError(
-        'A value is not typed into the command: everybody near could read it in the history.',
-        'Type `/cdn variable` with the two ids, or alone; the form takes the value.',
+        'Values don’t go into the command, where others could read them.',
+        'Type `/cdn variable` with the two IDs, or alone; the form takes the value.',
       );
     const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
     const ids = { scriptId, variableId: named?.variableId ?? rest[0] };
@@ -96,8 +96,8 @@ const id = (noun: string) =>
     .string({ error: `Type the ${noun}.` })
     .trim()
     .regex(/^\d{1,19}$/, { error: `The ${noun} is a whole number.`, abort: true })
-    .refine((value) => BigInt(value) < 2n ** 63n, { error: 'That is too large for an id.' });
-const scriptIdField = id('script id');
+    .refine((value) => BigInt(value) < 2n ** 63n, { error: 'That is too large for an ID.' });
+const scriptIdField = id('script ID');
 
 const required = z
   .enum(['unchanged', 'true', 'false'], { error: 'Pick one of the three.' })
@@ -111,12 +111,12 @@ const valueField = (max: number) =>
     .optional();
 
 const curlyQuotes =
-  'It has curly quotes (“ ” ‘ ’): phones put them in place of straight ones. Type straight ones, or tick below that they stay.';
+  'It has curly quotes (“ ” ‘ ’), which phones insert. Type straight ones, or tick below to keep these.';
 
 const fields = z
   .object({
     scriptId: scriptIdField,
-    variableId: id('variable id'),
+    variableId: id('variable ID'),
     defaultValue: valueField(forms.valueLengths.first),
     moreValue: valueField(forms.valueLengths.rest),
     empty: z.array(z.string()).optional(),
@@ -138,20 +138,19 @@ const fields = z
 type Values = z.output<typeof fields>;
 
 async function submit(values: Values, context: Context): Promise<FormResult> {
-  // The ids stay in the form. The value does not: a secret is not sent back.
   const { scriptId, variableId, required, value } = values;
-  const form = forms.renderVariableForm({ scriptId, variableId, required: required?.toString() });
-  try {
-    const request = { scriptId, variableId, required, setsValue: value !== undefined };
-    const operation = await setVariable(request, value, undefined, context);
-    await rememberUse('script', scriptId, context);
-    const { word, fields } = operation.outcome ?? {};
-    if (word === 'refused') return addFailure(form, { message: describeOutcome(operation), fields });
-    const message = renderProposed(operation, await canRestore(operation, context));
-    return { modal: renderSent(message), message };
-  } catch (error) {
-    return addFailure(form, context.explain(error));
-  }
+  const request = { scriptId, variableId, required, setsValue: value !== undefined };
+  const operation = await setVariable(request, value, undefined, context);
+  await rememberUse('script', scriptId, context);
+  const { word, fields } = operation.outcome ?? {};
+  // The ids stay in the form. The value does not: a secret is not sent back.
+  if (word === 'refused')
+    return addFailure(forms.renderVariableForm({ scriptId, variableId, required: required?.toString() }), {
+      message: describeOutcome(operation),
+      fields,
+    });
+  const message = renderProposed(operation, await canRestore(operation, context));
+  return { modal: renderSent(message), message };
 }
 
 async function setVariable(
@@ -181,8 +180,7 @@ const previewAction: Action = {
   modal: () => forms.variableBusy,
   async load(_, context) {
     const scriptId = scriptIdField.safeParse(context.modal?.fields['scriptId']).data;
-    if (scriptId === undefined)
-      throw new UserError('There is no script id yet.', 'Go back, type it, and look again.');
+    if (scriptId === undefined) throw new UserError('No script ID yet.', 'Go back, type it and try again.');
     const affected = await loadAffectedByScript(scriptId, context);
     return forms.renderSkeleton('Who runs it', 'Back', describeScriptConsequences(affected));
   },
@@ -195,14 +193,14 @@ async function offerUndo(context: Context): Promise<Message> {
   for (const operation of await findRequestedBy(ledger, person, mostSearched))
     if (await canRestore(operation, context)) return renderUndoOffer(operation);
   throw new UserError(
-    'There is nothing to undo: no change of yours in the last 30 minutes has a previous value that is kept.',
+    'Nothing to undo: none of your changes in the last 30 minutes has a stored previous value.',
     'Set a variable with `/cdn variable`.',
   );
 }
 
 const whyNoUndo = {
-  overtaken: 'The variable was set again since, so this cannot be undone any more.',
-  unknown: 'The previous value is not kept, so this cannot be undone.',
+  overtaken: 'The variable has been set again since, so this can no longer be undone.',
+  unknown: 'The previous value is not stored, so this cannot be undone.',
 };
 
 const undoAction: Action = {
@@ -214,7 +212,7 @@ const undoAction: Action = {
     const operation = await findOperation(ledger, tenantId(person), operationId);
     const request = operation && readVariableRequest(operation);
     const hint = 'Set the variable with `/cdn variable`.';
-    if (!operation || !request) throw new UserError('This change is not here any more.', hint);
+    if (!operation || !request) throw new UserError('This change is no longer stored.', hint);
     if (operation.requester.userId !== person.userId)
       throw new UserError(`Only <@${operation.requester.userId}> can undo this with a button.`, hint);
     if (!canUndo(operation, context.now()))
@@ -237,6 +235,7 @@ export const variables: Feature = {
       needs: 'change',
       fields,
       loadingView: forms.variableBusy,
+      secretFields: ['defaultValue', 'moreValue'],
       run: submit,
     }),
   ],

@@ -3,7 +3,6 @@ import { checkTextId } from '../../api/http/paths.ts';
 import { UserError } from '../../errors.ts';
 import { contentHash } from '../../lib/canonical-json.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
-import { addFailure } from '../../views/blocks/failure.ts';
 import { isNote } from '../../views/blocks/menu.ts';
 import { renderProposed } from '../../views/operations/answers.ts';
 import { renderSent } from '../../views/operations/describe.ts';
@@ -33,7 +32,7 @@ const volumeCommand: Command = {
     return forms.renderVolumeForm(typed, named, await loadPreview(typed, context));
   },
   async run() {
-    throw new UserError('The bot can do one thing with a volume: delete it.', 'Type `/cdn volume delete`.');
+    throw new UserError('A volume can only be deleted.', 'Type `/cdn volume delete`.');
   },
 };
 
@@ -44,7 +43,7 @@ function isDelete({ list }: Words): boolean {
 /** Whether the CDN's paths take it: an id that leads to another path is refused before approvers are asked. */
 function isTextId(value: string): boolean {
   try {
-    return checkTextId(value, { noun: 'an id', hint: '' }) === value;
+    return checkTextId(value, { noun: 'an ID', hint: '' }) === value;
   } catch {
     return false;
   }
@@ -55,36 +54,30 @@ const id = (noun: string) =>
     .string({ error: `Type the ${noun}.` })
     .trim()
     .min(1, { error: `Type the ${noun}.` })
-    .max(200, { error: 'That is too long for an id.' })
-    .regex(/^[^\s/\\]+$/u, { error: 'An id has no spaces or slashes in it.' })
-    .refine(isTextId, { error: 'This cannot be an id.' });
+    .max(200, { error: 'That is too long for an ID.' })
+    .regex(/^[^\s/\\]+$/u, { error: 'An ID has no spaces or slashes in it.' })
+    .refine(isTextId, { error: 'This is not a valid ID.' });
 
 export const volumeIds = z.object({
-  appId: id('app id').refine((value) => !isNote(value), {
-    error: 'This line is no app. Pick one, or type its id.',
+  appId: id('app ID').refine((value) => !isNote(value), {
+    error: 'That line is not an app. Pick one, or type its ID.',
   }),
-  volumeId: id('volume id'),
+  volumeId: id('volume ID'),
 });
 
 const fields = volumeIds
   .extend({
-    confirmVolumeId: z.string({ error: 'Type the volume id once more.' }).trim(),
+    confirmVolumeId: z.string({ error: 'Type the volume ID once more.' }).trim(),
     reason: reasonField('Say why: the approvers read it.'),
   })
   .refine(({ volumeId, confirmVolumeId }) => volumeId === confirmVolumeId, {
     path: ['confirmVolumeId'],
-    error: 'This is not the volume id above. Type exactly the same id.',
+    error: 'This is not the volume ID above. Type exactly the same ID.',
   });
 async function submit(values: z.output<typeof fields>, context: Context): Promise<FormResult> {
   const { appId, volumeId, reason } = values;
   const named = await context.names.find(context.person, 'app', appId);
-  let preview: Awaited<ReturnType<typeof loadPreview>>;
-  try {
-    preview = await loadPreview(values, context);
-  } catch (error) {
-    // The typed values stay in the form.
-    return addFailure(forms.renderVolumeForm(values, named), context.explain(error));
-  }
+  const preview = await loadPreview(values, context);
   const seen = context.modal?.metadata;
   if (seen !== preview.note) {
     // Shown for the first time, or changed since it was shown: nothing is proposed before it is read.

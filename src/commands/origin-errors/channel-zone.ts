@@ -48,7 +48,7 @@ function isChannel(channelId: string | undefined): channelId is string {
 
 function readChannel({ channelId }: Context): string {
   if (isChannel(channelId)) return channelId;
-  throw new UserError('There is no channel here.', 'Type it in the channel that it is for.');
+  throw new UserError('This is not a channel.', 'Type it in the channel itself.');
 }
 
 /** Asked afresh, since everybody in the channel sees the change. */

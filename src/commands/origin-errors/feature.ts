@@ -68,7 +68,7 @@ const errorsCommand: Command = {
   },
 };
 
-/** What was typed. `typed` is the zone, or that of the channel; undefined = all zones. @throws UserError */
+/** The typed question. `typed` is the zone, or that of the channel; undefined = all zones. @throws UserError */
 async function readQuestion(words: Words, context: Context) {
   const { people, person, now } = context;
   const filters = readFilters(words);
@@ -271,13 +271,13 @@ const examples: Readonly<Record<FilterKind, string>> = {
   in: 'in:DE',
 };
 
-/** Besides the filters: what is shown, and in our own buttons a file, or what was counted already. */
+/** In addition to the filters: the picture, and in our own buttons a file, or the counts so far. */
 const otherNames = ['show', 'as', 'seen'];
 
 /**
  * Parses `code:http_timeout status:5xx path:/img/* in:DE`; commas separate values of one kind.
  *
- * @throws UserError for another word with a colon, and for a value that none can have; it offers what was probably meant.
+ * @throws UserError for another word with a colon, and for an impossible value; it offers the likely meaning.
  */
 export function readFilters(words: Pick<Words, 'list' | 'pairs'>): Filters {
   const found: Partial<Record<FilterKind, string[]>> = {};

@@ -56,7 +56,7 @@ export async function writeEntries(
         await yieldToEventLoop();
       }
     };
-    /** Writes what is held, after what was written before. */
+    /** Appends the buffered entries. */
     const flush = (): Promise<void> => {
       entries += held.length;
       written = writeAfter(written, held.splice(0));

@@ -157,9 +157,10 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
     { filters, takenAt, atOnce: logsAtOnce, visit: (entry) => values.add(entry) },
   );
   if (failures.length === daysOf(period).count) throw failures[0]?.reason;
-  noteErrors(zone, counted.counts.total, context);
   const lastHour = [takenAt, new Date(takenAt.getTime() - hourMs)].map(toUtcDay);
   const isUnread = failures.some(({ day }) => lastHour.includes(day));
+  const recent = hasLastHour(period, takenAt) && !isUnread ? counted.counts.recent : undefined;
+  noteErrors(zone, counted.counts.total, context, Object.keys(filters).length === 0 ? recent : undefined);
   const isCompared = earlier !== undefined && earlier.failures.length === 0;
   const report: Report = {
     zone,
@@ -168,7 +169,7 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
     ...counted,
     takenAt,
     values: values.found,
-    recent: hasLastHour(period, takenAt) && !isUnread ? counted.counts.recent : undefined,
+    recent,
     unread: failures.map(({ day, reason }) => ({ day, why: context.explain(reason) })),
     before: before && {
       name: before.name,
@@ -186,7 +187,7 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
   return report;
 }
 
-/** A setting that changed so shortly before the first error is named beside it. */
+/** A setting that changed so shortly before the first error is named with it. */
 const changeMs = 6 * hourMs;
 
 /** The last recorded change of the zone's settings before its first error. */
@@ -224,19 +225,42 @@ function createValues(filters: Filters) {
 
 /** Zones that were asked about lately, and whether they had errors: they are read first where there are too many. */
 function findNotes({ zoneCache, person }: Context) {
-  const notes = zoneCache.forPerson(person).results<Map<string, boolean>>('zones-with-errors');
+  const notes = zoneCache.forPerson(person).results<Map<string, Noted>>('zones-with-errors');
   return {
-    value: notes.get('') ?? new Map<string, boolean>(),
-    set: (all: Map<string, boolean>) => notes.set('', all),
+    value: notes.get('') ?? new Map<string, Noted>(),
+    set: (all: Map<string, Noted>) => notes.set('', all),
   };
 }
 
+interface Noted {
+  readonly hasErrors: boolean;
+  /** In the hour before a reading, where that was read. */
+  readonly recent?: { readonly errors: number; readonly at: Date } | undefined;
+}
+
+/** The errors of the last hour by zone, as this person's own answers showed them within the last ten minutes. */
+export function findNotedErrors(context: Context): Map<string, number> {
+  const since = context.now().getTime() - 10 * minuteMs;
+  return new Map(
+    [...findNotes(context).value].flatMap(([id, { recent }]) =>
+      recent && recent.at.getTime() > since ? [[id, recent.errors] as const] : [],
+    ),
+  );
+}
+
 /** Without `errors` the zone was opened elsewhere. */
-export function noteErrors({ id }: ZoneName, errors: number | undefined, context: Context): void {
+export function noteErrors(
+  { id }: ZoneName,
+  errors: number | undefined,
+  context: Context,
+  recent?: number,
+): void {
   const notes = findNotes(context);
   const others = [...notes.value].filter(([other]) => other !== id).slice(-50);
-  const hasErrors = errors === undefined ? (notes.value.get(id) ?? false) : errors > 0;
-  notes.set(new Map([...others, [id, hasErrors]]));
+  const before = notes.value.get(id);
+  const hasErrors = errors === undefined ? (before?.hasErrors ?? false) : errors > 0;
+  const read = recent === undefined ? before?.recent : { errors: recent, at: context.now() };
+  notes.set(new Map([...others, [id, { hasErrors, recent: read }]]));
 }
 
 /** Zones between two messages on the way. */
@@ -257,10 +281,11 @@ export async function* readOverview(
   const cached = findCachedOverview(question, context);
   const { zones: all } = await loadAllZones(context);
   const notes = [...findNotes(context).value];
+  const failedBefore = new Set(notes.flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : [])));
   const own = await findChannelZone(context);
   const chosen = chooseZones(all, {
     channels: new Set(own && [own.id]),
-    failing: new Set(notes.flatMap(([id, hasErrors]) => (hasErrors ? [id] : []))),
+    failing: failedBefore,
     asked: new Set(notes.map(([id]) => id)),
   });
   const { originErrors } = await context.cdn();
@@ -279,17 +304,19 @@ export async function* readOverview(
         options,
       );
       if (counted.failures.length > 0) throw counted.failures[0]?.reason;
+      const recent = hasLastHour(period, takenAt) ? counts.recent : undefined;
       zones.push({
         zone,
         total: counts.total,
         all,
-        recent: hasLastHour(period, takenAt) ? counts.recent : undefined,
+        recent,
         mostly: rankKinds(counts.groups)[0],
         last: counts.last,
         hasMore: counted.incomplete.length > 0,
         undated,
       });
-      if (counts.total > 0) noteErrors(zone, counts.total, context);
+      if (counts.total > 0 || failedBefore.has(id))
+        noteErrors(zone, counts.total, context, Object.keys(filters).length === 0 ? recent : undefined);
     } catch (error) {
       const isForAll = error instanceof ApiError && ['key_refused', 'cancelled'].includes(error.code);
       if (isForAll || context.signal.aborted) throw error;

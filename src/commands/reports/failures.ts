@@ -7,7 +7,7 @@ import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { PauseReason, ReportPorts, Scheduled } from './model.ts';
 
-/** Decided again at each run, and counted: what was allowed when it was ordered may not be any more. */
+/** Decided again at each run, and counted: a right may be gone since the report was created. */
 export async function findRefusal(
   { owner, channel }: Pick<Scheduled, 'owner' | 'channel'>,
   {

@@ -150,10 +150,10 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
   };
 }
 
-/** Answered in a message of its own, since everybody in the channel shares the message. Needs no key: the owner's is used. */
+/** Answered in a new message, since everybody in the channel shares the old one. Needs no key: the owner's is used. */
 export const ownMessage = { needs: 'none', newMessage: true } as const;
 
-/** @throws UserError where there is none with this id, or it was deleted. */
+/** @throws UserError if no report has this id, or it was deleted. */
 export async function findReport<Kind extends ReportKind>(
   kind: Kind,
   id: string,
@@ -183,6 +183,7 @@ async function requireManager({ kind, owner }: Report, { person, decide }: Conte
   throw new UserError(
     `Only <@${owner.userId}>, who owns this ${kind}, and admins can do that.`,
     `Ask them, or create your own: \`/cdn ${kind} new\``,
+    'ask',
   );
 }
 
@@ -310,7 +311,7 @@ interface FormOf<Kind extends ReportKind> {
   readonly render: (fields: Fields, notes: FormNotes, now: Date) => ModalView;
   /** Inputs that change other inputs, or what the form says about them. */
   readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
-  /** What stands against it beside its fields, in words. */
+  /** Problems that are not of a single field, in words. */
   readonly findProblem?: (
     subject: ReportOf<Kind>['subject'],
     context: Context,
@@ -395,7 +396,7 @@ function createForm<Kind extends ReportKind>(
     return views.renderSaved(saved, now());
   }
 
-  /** The form with what is wrong above it: it keeps what was filled in. */
+  /** The form with its problems above it; its inputs keep their values. */
   function showAgain(problem: string, { modal, now }: Context): FormResult {
     const says = `:warning: ${problem}`;
     const { metadata: note, fields = {} } = modal ?? {};
@@ -413,7 +414,7 @@ function createForm<Kind extends ReportKind>(
       id: `${kind}s:redraw`,
       ...redraws,
       needs: 'read',
-      /** The form once more, with what was chosen meanwhile. */
+      /** The form once more, with the choices made meanwhile. */
       async redraw(_value, context) {
         const { modal, now } = context;
         const edited = await findEdited(context);

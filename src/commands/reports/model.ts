@@ -68,7 +68,7 @@ export function isChannelReason(reason: PauseReason): boolean {
 export interface ReportPorts {
   readonly accounts: Pick<Accounts, 'open'>;
   readonly outbox: Outbox;
-  /** Decides by the policy of this moment: what was decided when a job was stored is decided again when it runs. */
+  /** Decides by the current policy: a decision made when a job was stored is made again when it runs. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (installation: Installation) => People;
   readonly audit: Audit;
@@ -218,7 +218,7 @@ export interface Incident {
 
 /** Plain data, stored as JSON. Moments are ISO text. */
 export interface IncidentFigures {
-  /** What fires, the worst first; at most fifty. Of a closed incident: what fired last. */
+  /** What fires, the worst first; at most fifty. For a closed incident: what fired last. */
   readonly parts: readonly IncidentPart[];
   /** How many fire, where that may be more than are stored. */
   readonly firing?: number | undefined;

@@ -31,7 +31,7 @@ const pauseNotice = defineMessage({
     { db, place }: ReportContext & { readonly place: string },
   ) {
     const report = await findReport(db, id);
-    // Changed since: it runs again, or the change has a notice of its own.
+    // Changed since: it runs again, or the change has its own notice.
     if (!report?.paused || report.deletedAt || report.revision !== revision) return undefined;
     return renderPaused(report, report.paused.reason, { others: place !== report.owner.userId });
   },

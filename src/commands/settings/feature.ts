@@ -14,7 +14,7 @@ import { renderAnswer } from '../../views/operations/answers.ts';
 import * as forms from '../../views/settings/form.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
-import { decideAfresh, pressWith } from '../operations/approvals.ts';
+import { decideAfresh, pressWith, renderPress } from '../operations/approvals.ts';
 import { approve, cancel, deny } from '../operations/decide.ts';
 import { voidOvertaken } from '../operations/expiry.ts';
 import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
@@ -78,7 +78,7 @@ const idList = (shape: RegExp, refused: string) =>
     .transform((ids) => [...new Set(ids)])
     .optional();
 const users = idList(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
-const noGroup = 'That line is no user group. Pick one, or leave the field empty.';
+const noGroup = 'That line is not a user group. Pick one, or leave the field empty.';
 const groups = idList(/^(?:T[A-Z0-9]+\/)?S[A-Z0-9]+$/, noGroup);
 const channels = idList(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
 const noChannel = 'Pick a channel, not a conversation between people.';
@@ -119,14 +119,14 @@ const fields = z
   .superRefine((values, refinement) => {
     const seen = new Set<string>();
     for (const name of capNames) {
-      const message = 'A channel in here is in a field above as well. It can have one cap only.';
+      const message = 'A channel in here is also in a field above. Each channel has one cap.';
       if (values[name]?.some((id) => seen.has(id)))
         refinement.addIssue({ code: 'custom', path: [name], message });
       for (const id of values[name] ?? []) seen.add(id);
     }
   });
 
-/** A field that a form does not have stays as it is; a channel that was emptied is empty. */
+/** A field that a form does not have stays unchanged; an emptied channel is empty. */
 function merge(before: Policy, values: z.output<typeof fields>): Policy {
   const given = Object.entries(values).filter(([name, value]) =>
     value === undefined ? name === 'approvalChannel' : !(name in forms.caps),
@@ -174,7 +174,7 @@ const undoAction: Action = {
   },
 };
 
-/** A press on a change that waits for a second admin, answered beside the message or on top of the settings. */
+/** A press on a change that waits for a second admin, answered below the message or on top of the settings. */
 const press = { needs: 'admin', changesHome: true, newMessage: true } as const;
 
 const confirmAction: Action = {
@@ -184,7 +184,7 @@ const confirmAction: Action = {
     const { ledger, person, policies, authorizer } = context;
     const before = await authorizer.policy({ fresh: true });
     const answer = await decideAfresh(id, context, (decision) => approve(ledger, id, person, decision));
-    if (answer.kind !== 'approved') return renderAnswer(answer);
+    if (answer.kind !== 'approved') return renderPress(answer, context);
     const operation = await waitForOutcome(answer.operation, context);
     if (operation.state !== 'succeeded') return renderAnswer({ kind: 'approved', operation });
     const saved = await policies.version(tenantId(person), before.version + 1);
@@ -202,7 +202,8 @@ const rejectAction: Action = {
   async run(id, context) {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), id);
-    if (operation?.requester.userId === person.userId) return renderAnswer(await cancel(ledger, id, person));
+    if (operation?.requester.userId === person.userId)
+      return renderPress(await cancel(ledger, id, person), context);
     return pressWith(id, context, (decision) =>
       deny(ledger, id, person, { reason: undefined, context: decision }),
     );
@@ -236,7 +237,7 @@ const settingsForm = defineForm({
 /** Saves a change of settings, or has a second admin asked, by the rights and groups of now. */
 async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
   const { person, policies, ledger } = context;
-  assertAllowed(await context.decide('admin', { fresh: true }), context);
+  await assertAllowed(await context.decide('admin', { fresh: true }), context);
   const changes = diffPolicies(before, after);
   if (changes.length === 0) return views.renderNothingChanged();
   const { approvalChannel: channel } = after;

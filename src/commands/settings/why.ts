@@ -6,6 +6,7 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/why.ts';
 import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { assertAllowed } from '../operations/proposals.ts';
 
 const whyCommand: Command = {
   name: 'why',
@@ -29,7 +30,7 @@ async function explain(list: readonly string[], context: Context): Promise<Messa
   const about = list.find(isPerson);
   if (list.some((word) => /^@./u.test(word)))
     throw new UserError(
-      'That name is no mention.',
+      'That is a name, not a mention.',
       'Type @ and pick the person from the list, or write their member ID.',
     );
   const [first = ''] = asked[0]?.toLowerCase() === 'cdn' ? asked.slice(1) : asked;
@@ -40,12 +41,7 @@ async function explain(list: readonly string[], context: Context): Promise<Messa
 
   if (about === undefined || about === context.person.userId)
     return renderDecision(wanted, await context.decide(wanted.needs), undefined, context);
-  const asking = await context.decide('admin');
-  if (!asking.allowed)
-    throw new UserError(
-      'Only admins may ask about somebody else.',
-      `Ask about yourself: \`/cdn why ${wanted.name}\``,
-    );
+  await assertAllowed(await context.decide('admin'), context);
   const [policy, actor] = await Promise.all([
     context.authorizer.policy({ fresh: true }),
     context.authorizer.actor({ userId: about }),

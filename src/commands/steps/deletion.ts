@@ -29,8 +29,8 @@ export const deletionStep = defineStep({
     'Asks for the deletion of a volume, every instance of it, and waits until it is decided and done',
   needs: 'destroy',
   inputs: {
-    app: { type: 'string', title: 'App', description: 'The id of the app, or its name here' },
-    volume: { type: 'string', title: 'Volume', description: 'The id of the volume' },
+    app: { type: 'string', title: 'App', description: 'The ID of the app, or its name here' },
+    volume: { type: 'string', title: 'Volume', description: 'The ID of the volume' },
     reason: { type: 'string', title: 'Reason', description: 'The approvers read it' },
   },
   outputs: {
@@ -53,7 +53,7 @@ export const deletionStep = defineStep({
     const ids = volumeIds.safeParse({ appId, volumeId: volume });
     if (!ids.success)
       throw new UserError(
-        `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the ids of an app and a volume.`,
+        `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the IDs of an app and a volume.`,
         'Whoever builds the workflow can write in the right ones; `/cdn app` offers the apps.',
       );
     const asked = { ...ids.data, run, reason: `${origin}${reason}` };

@@ -21,7 +21,7 @@ const zonesStep = defineStep({
   outputs: {
     count: { type: 'integer', title: 'Zones that need attention', description: 'How many, 0 or more' },
     zones: { type: 'integer', title: 'All zones', description: 'How many zones there are' },
-    list: { type: 'string', title: 'List', description: 'A line for each: name, id and what it needs' },
+    list: { type: 'string', title: 'List', description: 'A line for each: name, ID and what it needs' },
     summary: { type: 'string', title: 'Summary', description: 'One sentence' },
   },
   async run(_, context) {
@@ -37,7 +37,7 @@ const originErrorsStep = defineStep({
   description: 'How often the origin of a pull zone failed, and with which error most often',
   needs: 'read',
   inputs: {
-    zone: { type: 'string', title: 'Zone', description: 'Its name, a hostname or its id' },
+    zone: { type: 'string', title: 'Zone', description: 'Its name, a hostname or its ID' },
     days: {
       type: 'string',
       title: 'Days',
@@ -60,7 +60,7 @@ const originErrorsStep = defineStep({
     const typedPeriod = findPeriod(typedDays, clock);
     if (!typedPeriod)
       throw new UserError(
-        `${formatCode(typedDays, 60)} is no day that can be read.`,
+        `${formatCode(typedDays, 60)} is not a day I can read.`,
         'Whoever builds the workflow can write `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`.',
       );
     const zone = await findZone(typed, context);

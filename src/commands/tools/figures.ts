@@ -17,7 +17,7 @@ export const getApp = defineTool({
   description:
     'Usage of an app: latency now and on average, cost of the month, size of its volumes, its state.',
   needs: 'read',
-  input: z.object({ app: z.string().trim().min(1).max(100).describe('Its id, or its name here') }),
+  input: z.object({ app: z.string().trim().min(1).max(100).describe('Its ID, or its name here') }),
   data: z.object({
     app: z.string(),
     name: text.describe('The name that people here gave it'),
@@ -72,7 +72,7 @@ export const getUploadScanning = defineTool({
     shield_zone: z
       .string()
       .regex(/^\d{1,10}$/u)
-      .describe('Its id: a number, which is not the pull zone’s'),
+      .describe('Its ID: a number, which is not the pull zone’s'),
   }),
   data: z.object({
     shield_zone: z.string(),

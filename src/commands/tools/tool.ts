@@ -16,7 +16,7 @@ export interface NextCall extends ToolCall {
   readonly label: string;
 }
 
-/** What a tool found. Times are ISO 8601 in UTC, numbers are numbers, and what was not reported is null. */
+/** What a tool found. Times are ISO 8601 in UTC, numbers are numbers, unreported values are null. */
 export interface ToolAnswer<Data = unknown> {
   /** One sentence, with the number first; that of the message, if left out. */
   readonly summary?: string;

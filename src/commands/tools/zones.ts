@@ -145,7 +145,7 @@ const getScript = defineTool({
   description:
     'The pull zones that run an edge script, at the edge or as middleware. Values of variables are never told.',
   needs: 'read',
-  input: z.object({ script: z.string().trim().min(1).max(100).describe('Its id, or its name here') }),
+  input: z.object({ script: z.string().trim().min(1).max(100).describe('Its ID, or its name here') }),
   data: z.object({ script: z.string(), runs_on: z.array(zoneData), middleware_of: z.array(zoneData) }),
   async run({ script: typed }, context: Context) {
     const id = await context.names.resolve(context.person, 'script', typed);

@@ -65,12 +65,12 @@ function findPart(word = ''): ZonePart | undefined {
 /** The id of the zone that was chosen in a menu. */
 export const pickedZone = z
   .string({ error: 'Pick a zone.' })
-  .regex(/^\d+$/u, { error: 'This line is no zone. Pick one.' });
+  .regex(/^\d+$/u, { error: 'That line is not a zone. Pick one.' });
 
 /** @throws UserError for a line of a menu that only informs. */
 export function readPickedZone(id: string): string {
   if (pickedZone.safeParse(id).success) return id;
-  throw new UserError('This line is no zone.', 'Pick another one, or type a part of its name.');
+  throw new UserError('That line is not a zone.', 'Pick another one, or type a part of its name.');
 }
 
 export const zoneForm = defineForm({

@@ -46,7 +46,7 @@ export interface Look {
   readonly cursor: number;
   /** Chosen zones that the key does not see. */
   readonly missing: readonly string[];
-  /** From when on changes are recorded, of the first zone and of all; undefined where there is none. */
+  /** From when on changes are recorded, for the first zone and for all; undefined before the baseline. */
   readonly since: Date | undefined;
   readonly allSince: Date | undefined;
 }
@@ -130,7 +130,7 @@ export function createSettingsHistory({
       return { changes, total: found[0]?.total ?? 0 };
     },
 
-    /** Deletes what was kept of a person or of a whole tenant whose access ended. */
+    /** Deletes the records of a person or of a whole tenant whose access ended. */
     async forget({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const looks = db.deleteFrom('zone_looks').where('tenant', '=', tenant);
       await (person ? looks.where('user_id', '=', person.userId) : looks).execute();
@@ -164,7 +164,7 @@ function ownerOf(person: Person): Owner {
 /** More zones are compared for chosen ones only: an answer is 6 kB a zone, and each is parsed whole. */
 export const mostZones = 5_000;
 
-/** Zones by id, with the hash of what was stored of each. */
+/** Zones by id, with the hash of each stored record. */
 type KnownZones = ReadonlyMap<string, string>;
 
 /** A zone whose settings are read; its name narrows the answer of the CDN where it is alone. */
@@ -269,7 +269,7 @@ const batchSize = 200;
 type Owner = { readonly tenant: string; readonly user_id: string };
 
 /**
- * Compares what was read with what is stored and stores it, in one transaction. A zone that another look stored meanwhile
+ * Compares the reading with the stored one and stores it, in one transaction. A zone that another comparison stored meanwhile
  * is left to it, so that a change is recorded once; looks of a person are stored one after the other.
  */
 async function storeLook(

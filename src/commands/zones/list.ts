@@ -76,7 +76,7 @@ export const zones: Feature = {
       id: 'zones:find',
       kind: 'global',
       name: 'Find a zone',
-      description: 'One of your pull zones, by a part of its name, hostname or id',
+      description: 'One of your pull zones, by a part of its name, hostname or ID',
       needs: 'read',
       modal: () => renderZoneForm(),
     },

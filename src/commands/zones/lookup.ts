@@ -49,7 +49,7 @@ export async function loadAffectedByVolume(appId: string, context: Context): Pro
       if (error.code === 'not_found')
         throw new UserError(
           `The CDN does not know the app ${formatCode(appId, 60)}.`,
-          'Check its id for slips; `/cdn app` has a menu of the apps your zones lead to.',
+          'Check the ID for typos; `/cdn app` lists the apps that your zones use.',
         );
       if (['key_refused', 'cancelled'].includes(error.code) || error.fieldErrors.length > 0) throw error;
       return undefined;
@@ -137,7 +137,7 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   // The name of a zone may be the id of another one: both are offered.
   const meant = zones.filter((zone) => zone.id === host || named.includes(zone));
   if (meant.length > 0) return meant;
-  // A hostname of its own counts more than a wildcard.
+  // An exact hostname counts more than a wildcard.
   const hosts = zones.filter((zone) => hasHostname(zone, host));
   const own = hosts.find(({ hostnames }) => hostnames.some((hostname) => readHost(hostname) === host));
   return own ? [own] : hosts.slice(0, 1);

@@ -137,7 +137,7 @@ export async function createMenuIndex<T>(things: readonly T[], candidate: (thing
 interface Entry<T> {
   readonly thing: T;
   readonly id: string;
-  /** Each name on a line of its own, so that one search finds equal names, beginnings and parts. */
+  /** Each name on a separate line, so that one search finds equal names, prefixes and parts. */
   readonly text: string;
 }
 

@@ -61,7 +61,7 @@ function readCarried(name: Carried, typed: string): string {
     `Nothing stands behind \`${name}:\`.`,
     name === 'origin' || name === 'host'
       ? `Type a part of it: \`/cdn zones ${name}:example.com\``
-      : `Type the whole id: \`/cdn zones ${name}:301\``,
+      : `Type the whole ID: \`/cdn zones ${name}:301\``,
   );
 }
 

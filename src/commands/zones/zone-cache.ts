@@ -152,7 +152,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
           if (since === drops) results.set(`${owner}\n${kind}\n${key}`, value);
         },
       }),
-      /** Answers that the person was shown, so that *Share* shows the same; their files are made anew. */
+      /** Answers that the person was shown, so that *Share* shows the same; their files are made again. */
       answers: {
         get: (key: string): Message | undefined => {
           const answer = answers.get(`${owner}\n${key}`);

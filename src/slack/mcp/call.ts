@@ -52,7 +52,7 @@ export interface ToolResult {
 
 /** Slack gives up after 60 seconds. */
 const longestMs = 50_000;
-/** What was aborted still says so. */
+/** An aborted call still says so. */
 const lastWordMs = 2_000;
 const callsAMinute = 30;
 const requestsAnHour = 600;

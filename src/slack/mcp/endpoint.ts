@@ -78,7 +78,7 @@ export function createMcpEndpoint(options: {
     const named = Object.entries(headers).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value]] : [],
     );
-    // The library looks at the headers of its own; the address is only a form.
+    // The library reads its own headers; the address is only a formality.
     const asked = new Request('http://localhost/mcp', { method, headers: named as [string, string][] });
     const answer = await (await protocol)(asked, body, client);
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };

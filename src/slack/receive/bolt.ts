@@ -14,12 +14,12 @@ import { withSpan } from '../../telemetry/tracing.ts';
 import { createNotes } from '../../views/blocks/menu.ts';
 import { readSender } from '../sender.ts';
 import { oncePerMinute } from '../web/limits.ts';
-import { readForm, runForm, runPicker } from './forms.ts';
+import { readForm, refuseForm, runForm, runPicker } from './forms.ts';
 import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import type { Owner } from './in-flight.ts';
 import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
 import { runMessage } from './messages.ts';
-import { readModalState, type SubmittedView, toModal } from './modals.ts';
+import { readModalState, type SubmittedView } from './modals.ts';
 import { createReplies, type SlackDeps } from './perform.ts';
 import { beginStep, refuseStep, runStep } from './steps.ts';
 
@@ -160,14 +160,14 @@ function findAcknowledged(deps: SlackDeps, body: Body): (() => Promise<unknown>)
   return isShortcut ? () => runShortcut(deps, body as SlackShortcut) : undefined;
 }
 
-/** Of a body what its work needs: a press carries the whole message or view that holds the button. */
+/** Of a body what its work needs: a press carries the whole message or view that holds the button. A form is kept, to show it again. */
 function trim<Delivered extends Body>(body: Delivered): Delivered {
   if (body.type !== 'block_actions' && body.type !== 'view_submission') return body;
   const { message, view } = body;
   return {
     ...body,
     ...(message ? { message: { ts: message.ts, thread_ts: message.thread_ts } } : {}),
-    ...(view ? { view: { ...view, blocks: [] } } : {}),
+    ...(view && !Object.keys(view.state?.values ?? {}).length ? { view: { ...view, blocks: [] } } : {}),
   };
 }
 
@@ -230,15 +230,7 @@ function describeRefusal({ command, type, actions, event, view }: Body) {
     const options = [...createNotes(['The bot is busy: type again in a moment'])];
     return { kind: 'picker', reply: { options } } as const;
   }
-  if (type === 'view_submission') {
-    // Below the first field, so that what was typed stays; in place of a form without fields.
-    const [field] = Object.keys(view?.state?.values ?? {});
-    const reply =
-      field === undefined
-        ? { response_action: 'update', view: toModal('Busy', { text: busy }) }
-        : { response_action: 'errors', errors: { [field]: busy } };
-    return { kind: 'form', reply } as const;
-  }
+  if (type === 'view_submission') return { kind: 'form', reply: refuseForm(view, 'Busy', busy) } as const;
   if (event) return { kind: 'message' } as const;
   return { kind: actions === undefined ? 'shortcut' : 'action' } as const;
 }

@@ -102,15 +102,15 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
 
 const fullDisk = {
   message: 'The bot’s disk is full, so nothing was changed.',
-  hint: 'Tell whoever runs this bot the reference below. When there is room again, it goes on by itself.',
+  hint: 'Tell whoever runs this bot the reference below. It continues by itself once there is room.',
 };
 const readOnlyDatabase = {
-  message: 'The bot’s database takes no changes just now, so nothing was changed.',
-  hint: 'Try again in a minute. If it stays so, tell whoever runs this bot the reference below.',
+  message: 'The bot’s database is read-only right now, so nothing was changed.',
+  hint: 'Try again in a minute. If it keeps happening, tell whoever runs this bot the reference below.',
 };
 const lostDatabase = {
-  message: 'The bot cannot reach its database just now, so nothing was changed.',
-  hint: 'Try again in a minute. If it stays so, tell whoever runs this bot the reference below.',
+  message: 'The bot can’t reach its database right now, so nothing was changed.',
+  hint: 'Try again in a minute. If it keeps happening, tell whoever runs this bot the reference below.',
 };
 const lostEncryptionKey = {
   message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
@@ -123,7 +123,7 @@ const changedKey = {
 
 type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string };
 
-/** The service's own text appears where it explains a refusal or stands beside our sentence, escaped and truncated. */
+/** The service's own text appears where it explains a refusal or follows our sentence, escaped and truncated. */
 export function describeApiError(error: ApiError): Explanation {
   const { code, serviceMessage, requestId } = error;
   const { message, hint, offer } = describeCode(error);
@@ -149,7 +149,7 @@ function describeCode(error: ApiError): Explanation {
       error.operation === 'Get Application Usage Summary'
         ? unknownApp
         : {
-            message: 'The CDN does not know this id.',
+            message: 'The CDN does not know this ID.',
             hint: idSources[error.operation] ?? otherIdSource,
           },
     rate_limited: {
@@ -157,12 +157,12 @@ function describeCode(error: ApiError): Explanation {
       hint: `Try again in ${formatWait(error.retryAfterSeconds)}.`,
     },
     unavailable: {
-      message: `The CDN has a problem of its own${error.status ? ` (HTTP ${error.status})` : ''}.`,
-      hint: 'Try again in a minute; its status page tells of outages.',
+      message: `The CDN has a problem${error.status ? ` (HTTP ${error.status})` : ''}.`,
+      hint: 'Try again in a minute; its status page shows outages.',
     },
     unreachable: describeUnreachable(error),
     timeout: { message: 'The CDN took too long to answer.', hint: 'Try again in a minute.' },
-    cut: { message: 'The CDN’s answer broke off in the middle.', hint: 'Try again.' },
+    cut: { message: 'The CDN’s answer was cut off.', hint: 'Try again.' },
     unexpected: {
       message: 'The CDN answered with something unreadable, such as a web page where data belongs.',
       hint: 'Something between the bot and the CDN may be answering for it. Try again in a minute.',
@@ -219,25 +219,25 @@ function isWriteOperation({ operation }: ApiError): boolean {
 }
 
 const unknownApp: Explanation = {
-  message: 'No app with this id.',
+  message: 'No app with this ID.',
   hint: 'Choose one of those that your zones lead to.',
   offer: [{ label: 'Choose an app', types: 'app' }],
 };
 
 const shieldZoneSource =
-  'A shield zone’s id is not the pull zone’s. It is in the CDN’s own dashboard; the bot offers those it has shown before.';
+  'A shield zone’s ID is not the pull zone’s. It is in the CDN’s own dashboard; the bot offers those it has shown before.';
 
 /** The place to find the right id, by operation. */
 const idSources: Readonly<Record<string, string>> = {
   [exportOperation]: shieldZoneSource,
   'Get upload scanning metrics': shieldZoneSource,
   'Delete All Volume Instances':
-    'Either the app’s id or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones belong to; volumes are in the CDN’s own dashboard.',
+    'Either the app’s ID or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones belong to; volumes are in the CDN’s own dashboard.',
   'Update Variable':
-    'Either the script’s id or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.',
+    'Either the script’s ID or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.',
 };
 
-const otherIdSource = 'Check it for slips; `/cdn zones` lists the zones your key sees.';
+const otherIdSource = 'Check it for typos; `/cdn zones` lists the zones your key sees.';
 
 function formatWait(seconds: number | undefined): string {
   return seconds === undefined ? 'a minute' : formatDuration(seconds * 1000);

@@ -2,17 +2,20 @@ import { setTimeout } from 'node:timers/promises';
 import type { BlockSuggestion, ViewOutput, ViewSubmitAction } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import type { Form } from '../../commands/define.ts';
-import { findForm, findPicker } from '../../commands/registry.ts';
+import { findCommandOf, findForm, findPicker } from '../../commands/registry.ts';
+import { addTyped } from '../../views/blocks/failure.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { showsChanges } from './handlers.ts';
 import {
   answerInModal,
   findKeys,
+  listTyped,
   readFields,
   readModalState,
   renderWaiting,
   type SubmittedView,
+  showInForm,
   toBlockErrors,
   toModal,
   updateModal,
@@ -23,10 +26,14 @@ import { perform, type SlackDeps, sendAnswer } from './perform.ts';
 /** The acknowledgement of a submitted form, without any I/O: field errors, a loading view, or nothing. */
 export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
   const form = findForm(view.callback_id);
-  if (!form) {
-    const text = 'This form is from an older version of the bot. Type `/cdn` and start again.';
-    return { reply: { response_action: 'update', view: toModal('Too old', { text }) } };
-  }
+  if (!form)
+    return {
+      reply: refuseForm(
+        view,
+        'Too old',
+        'This form is from an older version of the bot. Type /cdn and start again.',
+      ),
+    };
   const keys = form.takesKeys ? {} : findKeys(view);
   if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
   const { metadata, ...place } = readModalState(view.private_metadata);
@@ -55,7 +62,7 @@ export async function runForm(
     { kind: 'form', body, claim: `${view.id}:${view.hash}` },
     {
       feature: form.id,
-      requested: form.id.split(':')[0],
+      requested: findCommandOf(form.id),
       needs: form.needs,
       route: place,
       modal: { metadata, fields: readFields(view) },
@@ -70,12 +77,19 @@ export async function runForm(
         // The person closed the form meanwhile.
         if (!shown) await responder.send(result.message);
       },
-      showFailure: async (message, { client }) =>
-        staysOpen(form, view) &&
-        updateModal(await client(), view.id, toModal(message.title ?? 'That did not work', message)),
+      showFailure: async (_, turn) => staysOpen(form, view) && showInForm(view, turn),
+      addTyped: (message) => addTyped(message, listTyped(view)),
       afterwards: showsChanges(deps, body, form),
     },
   );
+}
+
+/** The acknowledgement that refuses a form below its first field, so that what was typed stays. */
+export function refuseForm(view: SubmittedView | undefined, title: string, text: string): object {
+  const [field] = Object.keys(view?.state?.values ?? {});
+  return field === undefined
+    ? { response_action: 'update', view: toModal(title, { text }) }
+    : { response_action: 'errors', errors: { [field]: text } };
 }
 
 /** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */

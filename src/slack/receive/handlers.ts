@@ -1,7 +1,7 @@
 import type { BlockAction, BlockElementAction, SlackShortcut, SlashCommand } from '@slack/bolt';
 import { z } from 'zod';
 import { loadHome } from '../../commands/home.ts';
-import { features, findAction, findCommand, findShortcut } from '../../commands/registry.ts';
+import { features, findAction, findCommand, findCommandOf, findShortcut } from '../../commands/registry.ts';
 import { parseWords } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
@@ -48,7 +48,7 @@ export function describeTyped(deps: SlackDeps, body: object, { command, words }:
   };
 }
 
-/** The typed command. What was typed may be repeated, but for the person's own key, of whatever shape: it is known by then. */
+/** The typed command. Its text may be repeated, except the person's own key, whose shape does not matter: it is known by then. */
 export async function findTyped(facts: ReadFacts, text: string) {
   registerShown(text);
   // A key that does not open is refused where it is used.
@@ -104,7 +104,7 @@ export async function runAction(
       : createModalFlow(action ?? refuseOutdated('button'), value, origin);
     return {
       feature: action?.id ?? 'unknown',
-      requested: typed?.command.name ?? action?.id.split(':')[0],
+      requested: typed?.command.name ?? (action && findCommandOf(action.id)),
       needs,
       route: {
         ...place,

@@ -25,9 +25,9 @@ export interface InFlight {
   drain(graceMs: number): Promise<void>;
 }
 
-/** What was accepted and has not ended, in this process. */
+/** Accepted deliveries of this process that have not ended. */
 const most = { deliveries: 1_000, bytes: 32 * 1024 * 1024 };
-/** What a delivery takes beside its body: its closures, context and answer. */
+/** What a delivery takes in addition to its body: its closures, context and answer. */
 const overheadBytes = 8 * 1024;
 /** A person may have as much as is left free, a tenant three times as much: there is always room for the next. */
 const sharesOfFree = { person: 1, tenant: 3 };

@@ -1,18 +1,20 @@
 import type { ViewOutput, ViewStateValue } from '@slack/bolt';
-import type { ModalView } from '@slack/types';
+import type { KnownBlock, ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import type { Action, Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
-import { findPicker } from '../../commands/registry.ts';
+import { findForm, findPicker } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Message, section } from '../../views/blocks/blocks.ts';
+import { addFailure, type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { modal } from '../../views/blocks/inputs.ts';
 import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { renderFormOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
+import { SecretLeakBlocked } from '../send/egress.ts';
 import type { Responder } from '../send/responder.ts';
 import { type Interaction, sendAnswer, type Work } from './perform.ts';
 
@@ -22,14 +24,14 @@ interface Opening<Input> extends Omit<Entry<Input>, 'run'>, Pick<Action, 'preser
 }
 
 interface Origin {
-  /** Undefined for what was written in a message, which opens no modal. */
+  /** Undefined for commands in a message, which opens no modal. */
   readonly triggerId: string | undefined;
   readonly place: Place;
   readonly written?: string | undefined;
   /** `modal` of the entry opens before authorization, and `run` answers in it. */
   readonly opensEarly?: true;
   readonly below?: SubmittedView | undefined;
-  /** The title of an answer that opens on top of that modal and leaves it as it is. */
+  /** The title of an answer that opens on top of that modal and leaves it unchanged. */
   readonly newModal?: string | undefined;
 }
 
@@ -87,10 +89,11 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
       const inBelow = below && answerInModal(below.id, below.title?.text, turn, place);
       return sendAnswer(answer, inBelow ?? responder);
     },
-    async showFailure(message, { client }) {
-      const viewId = opened ? opened.id : below?.id;
-      if (viewId === undefined) return false;
-      return updateModal(await client(), viewId, toModal(message.title ?? 'That did not work', message));
+    async showFailure(message, turn) {
+      if (!opened) return below !== undefined && showInForm(below, turn);
+      if (opened.id === undefined) return false;
+      const view = toModal(message.title ?? 'That did not work', message);
+      return updateModal(await turn.client(), opened.id, view);
     },
   };
   return flow;
@@ -130,7 +133,12 @@ export function renderWaiting(title: string): ModalView {
 
 /** A modal as Slack sends it, with its inputs. */
 export type SubmittedView = Pick<ViewOutput, 'id' | 'callback_id'> &
-  Partial<Pick<ViewOutput, 'title' | 'hash' | 'private_metadata' | 'previous_view_id' | 'state'>>;
+  Partial<
+    Pick<
+      ViewOutput,
+      'blocks' | 'close' | 'hash' | 'previous_view_id' | 'private_metadata' | 'state' | 'submit' | 'title'
+    >
+  >;
 
 /** The channel and thread where something was typed or pressed. */
 export interface Place {
@@ -252,6 +260,89 @@ export function readFieldsWithoutKeys(view: SubmittedView): Fields {
   const blocks = Object.keys(findKeys(view));
   const withKeys = new Set(blocks.flatMap((block) => [block, nameOf(block)]));
   return Object.fromEntries(Object.entries(readFields(view)).filter(([block]) => !withKeys.has(block)));
+}
+
+/** Shows a failure above the inputs of an open form, which keep what was typed but for secrets; alone if it has none. */
+export async function showInForm(
+  view: SubmittedView,
+  { client, failure }: Pick<Interaction, 'client'> & { readonly failure: Failure },
+): Promise<boolean> {
+  const show = async (filled: ModalView): Promise<boolean> => updateModal(await client(), view.id, filled);
+  const typed = view.state?.values ?? {};
+  if (Object.keys(typed).length === 0 || !view.blocks?.length || !view.title) {
+    const message = renderFailure(failure);
+    return show(toModal(message.title ?? 'That did not work', message));
+  }
+  const { callback_id, private_metadata, title, submit, close, blocks } = view;
+  const form = {
+    type: 'modal' as const,
+    callback_id,
+    private_metadata: private_metadata ?? '',
+    title,
+    ...(submit ? { submit } : {}),
+    ...(close ? { close } : {}),
+  };
+  const refill = (values: typeof typed) =>
+    addFailure({ ...form, blocks: fillBlocks(blocks as KnownBlock[], values) }, failure).modal;
+  const kept = Object.fromEntries(
+    Object.entries(typed).filter(([block]) => !findSecretBlocks(view).has(block)),
+  );
+  try {
+    return await show(refill(kept));
+  } catch (error) {
+    // Something typed is a secret after all: it is not sent back.
+    if (error instanceof SecretLeakBlocked) return show(refill({}));
+    throw error;
+  }
+}
+
+/** Blocks whose values are never drawn again. */
+function findSecretBlocks(view: SubmittedView): ReadonlySet<string> {
+  const { takesKeys, secretFields = [] } = findForm(view.callback_id) ?? {};
+  const blocks = Object.keys(view.state?.values ?? {});
+  const secret = blocks.filter((block) => takesKeys || secretFields.includes(nameOf(block)));
+  return new Set([...secret, ...Object.keys(findKeys(view))]);
+}
+
+type Values = NonNullable<SubmittedView['state']>['values'];
+
+/** The same blocks with these values as the initial ones of their inputs. */
+function fillBlocks(blocks: readonly KnownBlock[], values: Values): KnownBlock[] {
+  return blocks.map((block) => {
+    const typed = values[block.block_id ?? ''] ?? {};
+    const fill = <Element extends object>(element: Element): Element => fillElement(element, typed);
+    if ('element' in block) return { ...block, element: fill(block.element) };
+    if (block.type === 'actions') return { ...block, elements: block.elements.map(fill) };
+    if (block.type === 'section' && block.accessory) return { ...block, accessory: fill(block.accessory) };
+    return block;
+  });
+}
+
+/** `selected_option` becomes `initial_option`, `value` `initial_value`: each kind of element has its own pair. */
+function fillElement<Element extends object>(element: Element, typed: Values[string]): Element {
+  const { action_id: id = '' } = element as { readonly action_id?: string };
+  const state = typed[id];
+  // The label of a button is its value, too.
+  if (!state || ('type' in element && element.type === 'button')) return element;
+  const given = Object.entries(element).filter(([name]) => !name.startsWith('initial_'));
+  const kept = Object.entries(state).flatMap(([name, value]) => {
+    const isEmpty = value === null || value === undefined || value === '' || [value].flat().length === 0;
+    const initial = name === 'value' ? 'initial_value' : name.replace(/^selected_/u, 'initial_');
+    return isEmpty || !initial.startsWith('initial_') ? [] : [[initial, value] as const];
+  });
+  return Object.fromEntries([...given, ...kept]) as Element;
+}
+
+/** What was typed into a form, by its labels; secrets are left out. */
+export function listTyped(view: SubmittedView): (readonly [label: string, text: string])[] {
+  const secret = findSecretBlocks(view);
+  return (view.blocks ?? []).flatMap((block) => {
+    if (!('label' in block) || !('element' in block) || secret.has(block.block_id ?? '')) return [];
+    const [state] = Object.values(view.state?.values[block.block_id ?? ''] ?? {});
+    const options = [state?.selected_options ?? state?.selected_option ?? []].flat();
+    const text = options.map((option) => option.text.text).join(', ') || state?.value;
+    return text ? [[block.label?.text ?? '', text] as const] : [];
+  });
 }
 
 /** The value of an input or a pressed element; each kind of element has its own field for it. */

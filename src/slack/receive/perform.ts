@@ -4,9 +4,10 @@ import type { CdnClient } from '../../api/cdn.ts';
 import type { Claim, PersonFacts } from '../../auth/claims.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
-import { assertKnown, changedByAdmins, createAuthorizer, findAdmins } from '../../auth/policy/authorizer.ts';
+import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Right } from '../../auth/policy/policy.ts';
 import type { Answer, Context, OpenModal, Services, Setup } from '../../commands/define.ts';
+import { createRefusal } from '../../commands/operations/proposals.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
@@ -16,7 +17,7 @@ import type { Kind, Metrics, Outcome } from '../../telemetry/metrics.ts';
 import { makeReference, withReference } from '../../telemetry/reference.ts';
 import { describeSpan, withSpan } from '../../telemetry/tracing.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { type Failure, renderFailure, renderRefusal } from '../../views/blocks/failure.ts';
+import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
@@ -80,6 +81,8 @@ export interface Work extends Omit<FailedDelivery, 'kind'> {
     message: Message,
     turn: Pick<Interaction, 'client'> & { readonly failure: Failure },
   ) => Promise<boolean>;
+  /** What was typed, below a failure that is a message: the form is closed by then. */
+  readonly addTyped?: (message: Message) => Message;
   /** Runs after the turn, where the delivery was answered. */
   readonly afterwards?: (() => Promise<void>) | undefined;
 }
@@ -121,7 +124,7 @@ export async function perform(
     if (!route || waiting.has(person.userId)) return;
     waiting.add(person.userId);
     early = createOwn(route);
-    const text = 'Waiting for its turn: other commands are before it.';
+    const text = 'Queued behind other commands.';
     void early.plain.send({ text }, 'progress').catch(() => undefined);
   };
   const runTurn = async (ending: AbortSignal) => {
@@ -139,7 +142,7 @@ export async function perform(
       describeSpan({ outcome });
       return outcome;
     });
-    // In the same scope, but behind the turn: what comes afterwards takes one of its own.
+    // In the same scope, but after the turn: follow-up work takes its own turn.
     return AsyncLocalStorage.bind(async (): Promise<Outcome> => {
       const seconds = (performance.now() - started) / 1000;
       deps.metrics.delivered(kind, feature, outcome, seconds);
@@ -217,7 +220,8 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     const failure = explainFailure(error, { ...work, kind }, log);
     const message = renderFailure(failure);
     try {
-      if (!(await work.showFailure?.(message, { client, failure }))) await responder.send(message, 'failure');
+      if (!(await work.showFailure?.(message, { client, failure })))
+        await responder.send(work.addTyped?.(message) ?? message, 'failure');
     } catch (unreachable) {
       log.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }
@@ -262,12 +266,7 @@ async function authorize(
     const reference = makeReference();
     // A missing key is not a denial.
     if (reason !== 'no-key') await recordDenial(deps, sender, work, { reason, reference });
-    const admins = [...changedByAdmins, 'not-admin'].includes(reason)
-      ? await findAdmins(people, policies, person)
-      : [];
-    const helpers = { admins, reader: person.userId };
-    const { message: text, hint, offer } = renderRefusal(decision, people.missingScopes(), helpers);
-    throw new UserError(text, hint, offer, reference);
+    throw await createRefusal(decision, { people, policies, person }, reference);
   }
   return {
     ...deps,

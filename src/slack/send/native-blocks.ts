@@ -42,7 +42,7 @@ export function createNativeSupport({ now }: { readonly now: () => Date }) {
 /** In a WeakMap each message would stay until the next full collection. */
 const offerOf = Symbol('native offer');
 
-/** The same blocks; where their charts and tables are refused, a button beside the words makes the offer. */
+/** The same blocks; where their charts and tables are refused, a button below the words makes the offer. */
 export function withNativeOffer(blocks: readonly MessageBlock[], offer: NativeOffer): MessageBlock[] {
   return Object.assign([...blocks], { [offerOf]: offer });
 }

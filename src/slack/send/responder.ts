@@ -29,7 +29,7 @@ export interface Route {
   readonly userId: string;
   /** Answers replace the message that holds the button. */
   readonly replaces?: boolean;
-  /** Answers are new messages beside the one that holds the button. */
+  /** Answers are new messages; the one that holds the button stays. */
   readonly separate?: boolean;
 }
 
@@ -40,11 +40,11 @@ interface Conversation {
   readonly threadTs?: string | undefined;
   /** The message with the pressed button, if the answer replaces it. */
   readonly replaces?: string | undefined;
-  /** The button was pressed elsewhere: people are told there where the answer is, and why there is none. */
+  /** The button was pressed elsewhere: a note there says where the answer is, or why there is no answer. */
   readonly isElsewhere?: true;
 }
 
-/** Whether a channel is a conversation of two. The bot is in it where a message of its own stands there for both. */
+/** Whether a channel is a conversation of two. The bot is in it if one of its messages is visible to both. */
 export function isConversation(channelId: string | undefined): boolean {
   return channelId?.startsWith('D') === true;
 }

@@ -57,7 +57,7 @@ interface Web extends Endpoint {
 const closeMs = 20_000;
 /** A visitor who sends slowly keeps a connection no longer. */
 const timeouts = { headersTimeout: 10_000, requestTimeout: 20_000, connectionsCheckingInterval: 5_000 };
-/** At 30 kB each they fit beside everything else. */
+/** At 30 kB each they fit into memory together with everything else. */
 const maxConnections = 2_000;
 /** Slack and the proxies before the bot send about thirty. */
 const maxHeaders = 100;
@@ -103,7 +103,7 @@ export function createWeb(options: WebOptions): Web {
     );
 
   const main = createEndpoint({ log, port, variable: 'PORT' }, (request, response) =>
-    // A delivery has a scope of its own, and its acknowledgement a check of its own.
+    // A delivery has its own scope, and its acknowledgement its own check.
     events && request.method === 'POST' && pathOf(request) === '/slack/events'
       ? events(request, response)
       : answer(routes, request, response),

@@ -22,7 +22,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8
  */
 const baselineOnly = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 
-/** Opens the database in a thread of its own. `onEnd` is called when the thread ends without being asked to. */
+/** Opens the database in a separate thread. `onEnd` is called when the thread ends without being asked to. */
 export async function startDatabaseThread(
   directory: string,
   onEnd: (error: Error) => void,

@@ -44,7 +44,7 @@ export async function runMaintenance(options: Options): Promise<void> {
   } catch (error) {
     log.error({ error }, 'maintenance of the embedded database failed');
   }
-  // Of a backup that failed, or whose process was killed. No other process writes here.
+  // Left by a backup that failed or whose process was killed. No other process writes here.
   for (const name of await readdir(directory).catch(() => []))
     if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true }).catch(() => undefined);
 }

@@ -6,7 +6,7 @@ import { createDatabase, createDirectory, lockDirectory } from './directory.ts';
 import { startMaintenance } from './maintenance.ts';
 
 /**
- * Opens the embedded PostgreSQL in `dataDir`, for this process alone. It runs in a thread of its own, and the driver speaks
+ * Opens the embedded PostgreSQL in `dataDir`, for this process alone. It runs in a separate thread, and the driver speaks
  * to it as to a server, so that values, errors and transactions are the same on both engines. @throws UserError when
  * another process uses the directory, or it cannot be written.
  */

@@ -8,7 +8,7 @@ export type Request = { readonly connection: MessagePort } | { readonly dump: st
 export type Answer = 'done' | { readonly failed: string; readonly code: unknown };
 
 /**
- * The embedded PostgreSQL in a thread of its own. A connection is a port that carries PostgreSQL's protocol; one at a time,
+ * The embedded PostgreSQL in a separate thread. A connection is a port that carries PostgreSQL's protocol; one at a time,
  * since there is one session.
  */
 async function serve(parent: MessagePort, directory: string): Promise<void> {
@@ -73,7 +73,7 @@ async function serve(parent: MessagePort, directory: string): Promise<void> {
   parent.postMessage('done' satisfies Answer);
 }
 
-/** In memory of its own, which can be handed over. */
+/** In separate memory, which can be transferred. */
 function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

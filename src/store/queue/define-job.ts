@@ -33,7 +33,7 @@ export interface JobRef<in Data> extends JobSettings {
   readonly name: string;
   /** When it runs by itself, as cron in UTC, with `{}` as its data. */
   readonly cron?: string;
-  /** The data as it is stored; throws where it does not fit the job's schema. */
+  /** The data in its stored form; throws if it does not fit the job's schema. */
   readonly encode: (data: Data) => object;
 }
 

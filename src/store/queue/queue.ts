@@ -33,7 +33,7 @@ export interface EnqueueOptions {
   readonly in?: Trx | undefined;
   readonly at?: Date | undefined;
   readonly key?: string | undefined;
-  /** The tenant that it is for, and whose share it takes. Of the command or job that enqueues it unless given. */
+  /** The tenant that it is for, and whose share it takes; by default that of the command or job that enqueues it. */
   readonly tenant?: string | undefined;
   /** Not where a job with this key runs, or is tried again. */
   readonly unlessUnderWay?: true | undefined;
@@ -73,7 +73,7 @@ export function createQueue(options: {
   let beginning: Promise<void> | undefined;
   const begunHere = createCache<true>({ now, maxEntries: 1_000 });
 
-  /** How many processes died while they ran this job. One that lives and lost its claim is none of them. */
+  /** How many processes died while they ran this job. A live process that lost its claim does not count. */
   const countDeaths = async ({ id, name, data, output }: StoredJob): Promise<number> => {
     const { deaths } = carried.parse(data);
     const isCounted = begunHere.get(id) !== undefined || !isDeath(output);

@@ -45,7 +45,7 @@ export const authTables = defineTables(
       installed_at: 'timestamptz not null',
       version: 'bigint not null',
     },
-    /** Tokens for clients beside Slack. */
+    /** Tokens for clients other than Slack. */
     client_tokens: {
       /** SHA-256, hexadecimal. The token itself is shown once and kept nowhere. */
       token_hash: 'text primary key',

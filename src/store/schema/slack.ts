@@ -44,7 +44,7 @@ export const slackTables = defineTables(
       looks: 'integer not null default 0',
       /** Slack's word of the first place that refused it. */
       code: 'text',
-      /** Why it was refused as it is, as JSON: `renderInstead` says something else. */
+      /** Why it was refused, as JSON: the fallback message says something else. */
       refusal: 'text',
       expires_at: 'timestamptz not null',
       changed_at: 'timestamptz not null',

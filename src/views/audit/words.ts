@@ -175,7 +175,7 @@ function humanize(name: string): string {
   return plainText(name.replaceAll(/[-_]/gu, ' ').replaceAll(/(?<=[a-z])(?=[A-Z])/gu, ' '), 60).toLowerCase();
 }
 
-/** An id of a person or channel as a mention, anything else as it is. */
+/** An id of a person or channel as a mention, anything else unchanged. */
 function nameId(id: string | null): Part {
   if (id === null) return 'nobody named';
   if (/^[UW][A-Z0-9]{2,40}$/u.test(id)) return { person: id };

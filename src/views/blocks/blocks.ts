@@ -18,7 +18,7 @@ import { join, type Maybe, type Texts, truncate, truncateMarkup } from './text.t
 export interface Message {
   readonly text: string;
   readonly blocks?: MessageBlock[];
-  /** Of the modal that shows it; by default what was pressed, or that it did not work. */
+  /** The title of the modal that shows it; by default the label of the pressed button, or that it did not work. */
   readonly title?: string;
   /** Kinds of secrets that this message may contain (`link-token`); any other secret blocks it. */
   readonly carries?: readonly string[];

@@ -32,7 +32,7 @@ export function connectButton(label = 'Connect your key', more: Look = { style: 
 /** Pages of the CDN's own panel: of a thing, with `{id}` in the address, and of a person's keys. Undefined: no link. */
 export type PanelPages = Readonly<Record<'zone' | 'app' | 'script' | 'storage' | 'keys', string | undefined>>;
 
-/** Opens the panel's page in the browser. Nothing if there is none. */
+/** Opens the panel's page in the browser. Nothing if no page is configured. */
 export function panelButton(
   pages: PanelPages,
   kind: keyof PanelPages,

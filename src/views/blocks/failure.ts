@@ -4,7 +4,7 @@ import type { Decision, Reason } from '../../auth/policy/policy.ts';
 import type { UserError } from '../../errors.ts';
 import { actions, context, type FormResult, type Message, message, section } from './blocks.ts';
 import { button, commandButton, connectButton } from './buttons.ts';
-import { escapeMrkdwn, join, sanitizeMrkdwn } from './text.ts';
+import { escapeMrkdwn, join, sanitizeMrkdwn, truncateLines } from './text.ts';
 
 /** Maximum of buttons with alternatives: the desktop client hides further ones. */
 const maxAlternatives = 5;
@@ -37,7 +37,7 @@ export function describeFields(fields: NonNullable<Failure['fields']>): string {
   return said.map((text) => (/[.!?]$/u.test(text) ? text : `${text}.`)).join(' ');
 }
 
-/** A failure as a person sees it: what was wrong, the next step, a reference, buttons. */
+/** A failure as a person sees it: the problem, the next step, a reference, buttons. */
 export function renderFailure(failed: Failure): Message {
   // Errors come from many places, so their texts are sanitized here.
   const what = sanitizeMrkdwn(failed.message);
@@ -49,15 +49,19 @@ export function renderFailure(failed: Failure): Message {
       actions(...renderButtons(failed)),
       reference && context(reference),
     ]),
-    title: failed.offer === 'why' || failed.offer === 'settings' ? 'Not allowed yet' : 'That did not work',
+    title: isRefusal(failed.offer) ? 'Not allowed yet' : 'That did not work',
   };
+}
+
+function isRefusal(offer: Failure['offer']): offer is 'why' | 'settings' | 'ask' {
+  return offer === 'why' || offer === 'settings' || offer === 'ask';
 }
 
 function renderButtons({ offer, why, retry }: Failure): Button[] {
   if (offer === 'connect') return [connectButton()];
-  if (offer === 'why' || offer === 'settings')
+  if (isRefusal(offer))
     return [
-      ...(why ? [commandButton('Why, and who can change it', `why ${why}`)] : []),
+      ...(why && offer !== 'ask' ? [commandButton('Why, and who can change it', `why ${why}`)] : []),
       ...(offer === 'settings' ? [commandButton('Open settings', 'settings', 1)] : []),
     ];
   // With an offer, a retry would fail again.
@@ -68,17 +72,37 @@ function renderButtons({ offer, why, retry }: Failure): Button[] {
 /** A form with the failure above it, and what the service says of a field below that; its inputs keep their values. */
 export function addFailure(form: ModalView, failed: Failure): FormResult {
   const failure = renderFailure(failed);
-  const blocks = form.blocks.flatMap((block) => {
+  const own = form.blocks.filter(({ block_id: id }) => !id?.startsWith(ofFailure));
+  const blocks = own.flatMap((block) => {
     // The service spells them `DefaultValue` or `body.defaultValue`.
     const isOfBlock = (field = ''): boolean =>
       field.split('.').at(-1)?.toLowerCase() === block.block_id?.toLowerCase();
     const problems = failed.fields?.filter(({ field }) => isOfBlock(field)) ?? [];
-    return [block, ...problems.map(({ message }) => context(`:warning: ${escapeMrkdwn(message, 200)}`))];
+    const notes = problems.map(({ message }) => context(`:warning: ${escapeMrkdwn(message, 200)}`));
+    return [
+      block,
+      ...notes.map((note, nth) => ({ ...note, block_id: `${ofFailure}${block.block_id}:${nth}` })),
+    ];
   });
-  return { modal: { ...form, blocks: [...(failure.blocks ?? []), ...blocks] }, message: failure };
+  const above = (failure.blocks ?? []).map((block, nth) => ({ ...block, block_id: `${ofFailure}${nth}` }));
+  return { modal: { ...form, blocks: [...above, ...blocks] as KnownBlock[] }, message: failure };
 }
 
-type Refusal = readonly [message: string, hint: string, offer?: 'connect' | 'why'];
+/** Begins the ids of blocks that tell a failure: the next one takes their place. */
+const ofFailure = 'failure:';
+
+/** A failure with what was typed into the form that is closed by now. */
+export function addTyped(
+  failure: Message,
+  typed: readonly (readonly [label: string, text: string])[],
+): Message {
+  if (typed.length === 0) return failure;
+  const lines = typed.map(([label, text]) => `*${escapeMrkdwn(label, 60)}:* ${escapeMrkdwn(text, 1_000)}`);
+  const note = section(['You entered', truncateLines(lines, 2_800)]);
+  return { ...failure, blocks: [...(failure.blocks ?? [section(failure.text)]), note] };
+}
+
+type Refusal = readonly [message: string, hint: string, offer?: 'connect' | 'why' | 'ask'];
 
 /**
  * Why a decision refuses, and what helps, in mrkdwn. `admins`: user ids of those who can change it, where they are known.
@@ -87,7 +111,7 @@ export function renderRefusal(
   { trace, reason }: Decision,
   missing: readonly MissingScope[],
   { admins = [], reader }: { readonly admins?: readonly string[]; readonly reader?: string } = {},
-) {
+): Pick<UserError, 'message' | 'hint' | 'offer'> {
   const says = trace.find(({ ok }) => !ok)?.says;
   const refusals: Readonly<Partial<Record<Reason, Refusal>>> = {
     deactivated: [
@@ -111,7 +135,8 @@ export function renderRefusal(
     ],
     'other-channel': [
       `Not allowed there: ${says ?? 'only some channels are named for it'}.`,
-      'Choose another channel. An admin can change that in `/cdn settings`.',
+      'Choose another channel.',
+      'ask',
     ],
   };
   const other: Refusal = [
@@ -120,26 +145,22 @@ export function renderRefusal(
     'why',
   ];
   const [message, hint, offer] = refusals[reason] ?? other;
-  const isAdmin = reader !== undefined && admins.includes(reader);
   // If the look-up behind a refusal failed, the refusal may be wrong.
   const unread = missing.find(({ lookup }) => lookup === lookups[reason]);
-  if (!unread && offer === 'why' && isAdmin)
-    return { message, hint: 'You are an admin and can change that.', offer: 'settings' as const };
-  if (!unread && offer === 'why' && admins.length > 0) {
-    const whom = nameSome(admins);
-    const other = reason === 'channel-cap' ? `${hint} Or ask an admin: ${whom}.` : `Ask an admin: ${whom}.`;
-    return { message, hint: other, offer };
+  if (unread) {
+    const doubt = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
+    return { message, hint: doubt, offer: 'why' };
   }
-  if (!unread) return { message, hint, offer };
-  const doubt = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
-  return { message, hint: doubt, offer: 'why' as const };
-}
-
-function nameSome(userIds: readonly string[]): string {
-  return userIds
+  if (offer === undefined || offer === 'connect' || admins.length === 0) return { message, hint, offer };
+  if (reader !== undefined && admins.includes(reader))
+    return { message, hint: 'You are an admin: you can change that.', offer: 'settings' };
+  const whom = admins
     .slice(0, 3)
     .map((id) => `<@${id}>`)
     .join(', ');
+  // Elsewhere it may be allowed at once.
+  const isOfPlace = reason === 'channel-cap' || reason === 'other-channel';
+  return { message, hint: isOfPlace ? `${hint} Or ask an admin: ${whom}.` : `Ask an admin: ${whom}.`, offer };
 }
 
 const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
@@ -171,5 +192,5 @@ function missingScopeLine({ lookup, reason, lasting }: MissingScope): string {
 export function cannotReadGroups(reason: string): string {
   if (reason === 'missing_scope') return 'Unknown: the scope usergroups:read was not granted';
   if (reason === 'plan_upgrade_required') return 'This Slack plan has no user groups';
-  return 'The user groups cannot be read now';
+  return 'User groups can’t be read right now';
 }

@@ -22,7 +22,7 @@ export interface MenuNotes {
 /** The options of a menu with search. Never empty: Slack's own "No results" would not say why. */
 export function menu(hits: readonly Option[], notes: MenuNotes): Option[] {
   const { more, rest, none, id } = notes;
-  const own = id === undefined ? [] : [option(`Use the id ${id}`, id)];
+  const own = id === undefined ? [] : [option(`Use the ID ${id}`, id)];
   const failed = typeof rest === 'object' ? failureLines(rest) : [];
   if (hits.length === 0)
     return [...own, ...createNotes(rest === 'coming' ? [stillReading] : rest ? failed : [none])];

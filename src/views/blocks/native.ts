@@ -37,7 +37,7 @@ export function replaceNativeBlocks(
   });
 }
 
-// A screen of a phone. Of a table the first rows are shown, of a chart the newest points.
+// A phone's screen. Tables keep their first rows, charts their newest points.
 const maxRows = 10;
 const maxPoints = 12;
 const barWidth = 10;

@@ -25,7 +25,7 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
   /** How many rows there are, if more than given. */
   readonly total?: number;
-  /** 5 by default: what a phone shows beside the sentence and the buttons. */
+  /** 5 by default: what fits a phone together with the sentence and the buttons. */
   readonly pageSize?: number;
 }
 

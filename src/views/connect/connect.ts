@@ -12,7 +12,7 @@ import {
   section,
 } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
-import { formatCount, formatMoment, pluralize } from '../blocks/format.ts';
+import { formatCount, formatMoment, listSome, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
 import { formatCode, truncateLines } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
@@ -29,8 +29,15 @@ const fromPanel = (keysAt: string | undefined): string => `from ${keysAt ?? 'the
 const inPanel = (keysAt: string | undefined): string => (keysAt ? `at ${keysAt}` : 'in the control panel');
 
 /** For people with a key: rarely needed, so not in the foreground. */
-export function keyButtons(): [replace: Button, forget: Button] {
-  return [connectButton('Replace key', {}), forgetButton()];
+export function keyButtons(pausing: readonly KeyUser[]): [replace: Button, forget: Button] {
+  return [connectButton('Replace key', {}), forgetButton(pausing)];
+}
+
+/** A digest or alert that runs with the key. */
+export interface KeyUser {
+  readonly kind: string;
+  readonly id: string;
+  readonly channel: string;
 }
 
 /** The form for a key. `problem` is the reason for showing it again; the typed key is never put back. */
@@ -77,7 +84,7 @@ export function renderConnectedOnPage({ fingerprint, zones }: Connected): Messag
   const text = `An API key was connected for you on the bot’s page. It sees ${zones}.`;
   return message(`${text} Wasn’t you? Disconnect it.`, [
     section(`:key: *${text}*\nFingerprint ${formatCode(fingerprint)}. Wasn’t you? Disconnect it.`),
-    actions(forgetButton('Disconnect', { style: 'danger' })),
+    actions(forgetButton([], 'Disconnect', { style: 'danger' })),
   ]);
 }
 
@@ -104,8 +111,13 @@ export function renderNotConnected(why: KeyProblem): Message {
   return message(text, [section(`:warning: ${text}`), actions(connectButton('Open the form again'))]);
 }
 
-export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined; rights: Rights }): Message {
-  const { userId, linked, rights } = me;
+export function renderWhoami(me: {
+  userId: string;
+  linked: LinkedKey | undefined;
+  rights: Rights;
+  pausing: readonly KeyUser[];
+}): Message {
+  const { userId, linked, rights, pausing } = me;
   const line = rightsLine(rights);
   if (!linked) {
     const instead = rights.admin
@@ -121,7 +133,7 @@ export function renderWhoami(me: { userId: string; linked: LinkedKey | undefined
     section(
       `<@${userId}>, *your API key is connected.*\nFingerprint ${formatCode(fingerprint)} · since ${formatMoment(linkedAt)} · ${line}`,
     ),
-    actions(commandButton('Zones', 'zones'), ...keyButtons()),
+    actions(commandButton('Zones', 'zones'), ...keyButtons(pausing)),
   ]);
 }
 
@@ -141,7 +153,7 @@ export function renderDisconnected(done: {
     const place = /^[CG]/u.test(channel) ? `<#${channel}>` : 'your direct messages';
     return `${kind} ${formatCode(id, 40)} in ${place}`;
   });
-  const paused = reports.length > 0 ? `\nThese pause: ${truncateLines(reports, 1_500, ', ')}.` : '';
+  const paused = reports.length > 0 ? `\nPaused with it: ${truncateLines(reports, 1_500, ', ')}.` : '';
   const text = `${forgotten}${requests}${paused}`;
   return say(text, actions(connectButton(had ? 'Connect another key' : 'Connect your key')));
 }
@@ -166,8 +178,14 @@ export function renderKeyPasted(
 }
 
 /** Asks once more, since a press is easily an accident, and the key would have to be fetched from the control panel. */
-function forgetButton(label = 'Forget my key', look: { style?: 'danger' } = {}): Button {
-  const what = 'Your digests and alerts pause, and requests that wait are cancelled.';
+function forgetButton(
+  pausing: readonly KeyUser[],
+  label = 'Forget my key',
+  look: { style?: 'danger' } = {},
+): Button {
+  const names = pausing.map(({ kind, id }) => `${kind} ${id}`);
+  const reports = names.length > 0 ? `Pauses ${listSome(names, 5)}.` : 'Pauses your digests and alerts.';
+  const what = `${reports} Cancels requests that wait.`;
   const confirm = confirmation('Disconnect your API key?', what, 'Disconnect', 'Keep it');
   return button(label, 'connect:forget', 'forget', { ...look, confirm });
 }

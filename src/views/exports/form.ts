@@ -90,7 +90,7 @@ export function renderExportForm(form: ExportForm): ModalView {
   return modal(settings, [
     form.problem && section(`:warning: ${sanitizeMrkdwn(form.problem)}`),
     searchSelect('shieldZoneId', 'Shield zone', {
-      hint: 'A whole number, such as 501, or a name given here. It is not the pull zone’s id.',
+      hint: 'A whole number, such as 501, or a name given here. It is not the pull zone’s ID.',
       placeholder: 'Type its number, or a name given here',
       chosen: form.shieldZoneId ? picked(form.shieldZoneId) : undefined,
     }),
@@ -98,7 +98,7 @@ export function renderExportForm(form: ExportForm): ModalView {
     moment('from', 'From', form, 'The CDN may refuse a start more than 72 hours ago.'),
     moment('to', 'To', form, zoneHint(form.timeZone)),
     textInput('query', 'Search', {
-      hint: 'Looks in IP, rule id, rule name, URL and User-Agent. Empty = all events.',
+      hint: 'Looks in IP, rule ID, rule name, URL and User-Agent. Empty = all events.',
       optional: true,
       maxLength: 3000,
       initial: form.query,
@@ -156,7 +156,7 @@ export const fieldWords: Readonly<Record<string, string>> = {
   action: 'Action',
   country: 'Country',
   ip: 'IP address',
-  ruleId: 'Rule id',
+  ruleId: 'Rule ID',
   url: 'URL',
   ua: 'User-Agent',
   asn: 'Network (ASN)',

@@ -17,8 +17,8 @@ import {
   type VolumeShown,
 } from './describe.ts';
 
-/** What a press led to, with the operation as it is after it. */
-export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: readonly TraceStep[] }> =
+/** What a press led to, with the operation after it. */
+export type ShownAnswer<Shown = ShownOperation> =
   /** No such operation in this organisation or workspace. */
   | { readonly kind: 'not-found' }
   | ({ readonly operation: Shown } & (
@@ -37,7 +37,6 @@ export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: read
             | 'already-retried';
         }
       | { readonly kind: 'void'; readonly why: string }
-      | { readonly kind: 'not-allowed'; readonly decision: Refusal }
       /** Requesters do not decide on their own requests, admins neither. */
       | { readonly kind: 'own-request'; readonly press: 'approve' | 'deny' }
       | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'retry' | 'confirm' }
@@ -45,13 +44,11 @@ export type ShownAnswer<Shown = ShownOperation, Refusal = { readonly trace: read
       | { readonly kind: 'not-now'; readonly why: 'state' | 'value-gone' }
     ));
 
-type TraceStep = { readonly ok: boolean; readonly says: string };
-
 /** The private answer to a press: every press gets one, also one that does nothing. */
 export function renderAnswer(answer: ShownAnswer): Message {
   if (answer.kind === 'not-found')
     return reply(
-      'There is no such request here any more. Nothing was done.',
+      'This request no longer exists. Nothing was done.',
       commandButton('What waits for me', 'approvals'),
     );
   const { operation } = answer;
@@ -64,12 +61,12 @@ export function renderAnswer(answer: ShownAnswer): Message {
     case 'approved':
       return reply(state === 'proposed' ? `Counted: ${progress}` : `Approved. It runs now: ${request}.`);
     case 'twice':
-      return reply(`You have approved it already: ${progress}`);
+      return reply(`You already approved this: ${progress}`);
     case 'denied':
       return reply(
         operation.outcome?.reason
-          ? `Denied. ${requester} reads your reason.`
-          : `Rejected. ${requester} is told.`,
+          ? `Denied. ${requester} sees your reason.`
+          : `Rejected. ${requester} is notified.`,
       );
     case 'cancelled':
       return reply(`Cancelled. Nothing was changed: ${request}.`);
@@ -99,7 +96,7 @@ export function renderAnswer(answer: ShownAnswer): Message {
     case 'not-now':
       return answer.why === 'value-gone'
         ? reply('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
-        : reply(`It is past that: ${renderState(operation)}.`, myRequests);
+        : reply(`Too late: ${renderState(operation)}.`, myRequests);
     case 'already':
     case 'outdated':
       return reply(describeDecision(operation));
@@ -107,10 +104,6 @@ export function renderAnswer(answer: ShownAnswer): Message {
       return reply(
         `It expired ${formatMoment(operation.expiresAt)}. Nothing was changed. ${requester} can ask again.`,
       );
-    case 'not-allowed': {
-      const refused = answer.decision.trace.filter(({ ok }) => !ok).map(({ says }) => says);
-      return reply(`Not allowed yet: ${refused.join('; ')}.\nAdmins name approvers in \`/cdn settings\`.`);
-    }
     case 'void':
       return reply(
         `It is void and will not run: ${describeVoidReason(answer.why)}. ${requester} can ask again.`,
@@ -173,7 +166,7 @@ export function renderStepRequest(asked: StepRequest, shown: VolumeShown, until:
     ]),
     section(describeVolumeConsequences(shown)),
     section(
-      `No approval is asked for: *Delete it* runs at once, with your key. Without an answer the request expires ${formatMoment(until)}.`,
+      `No approval needed: *Delete it* runs at once, with your key. Without an answer the request expires ${formatMoment(until)}.`,
     ),
     actions(
       button('Delete it', 'steps:confirm', value, {

@@ -57,7 +57,7 @@ export interface RequestWords {
   readonly consequences: Consequences;
   readonly outcome: string | undefined;
   readonly isDestructive: boolean;
-  /** Of the buttons that decide, where the kind has a rule of approval of its own. */
+  /** Labels of the buttons that decide, where the kind has its own rule of approval. */
   readonly labels: DecisionLabels | undefined;
 }
 
@@ -128,7 +128,7 @@ const states = {
   cancelled: ':heavy_minus_sign: cancelled',
 } as const;
 
-/** Whether nothing but a press of its own person is missing. */
+/** Whether only a press of the requester is missing. */
 export function waitsForRequester({
   state,
   via,
@@ -169,7 +169,7 @@ export function describeOutcome({ state, outcome, movedBy, words }: ShownOperati
   const reference = facts?.['reference'];
   const references = [
     typeof reference === 'string' && `Reference ${escapeMrkdwn(reference, 20)}.`,
-    requestId !== undefined && word !== 'done' && `The CDN’s request id: ${formatCode(requestId, 80)}.`,
+    requestId !== undefined && word !== 'done' && `The CDN’s request ID: ${formatCode(requestId, 80)}.`,
   ];
   return join([text, ...references], ' ');
 }
@@ -183,7 +183,7 @@ const results: Readonly<Record<string, string>> = {
   'rate-limited': 'Nothing was changed: the CDN asks for a pause. Try again in a minute.',
   'not-sent':
     'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.',
-  'not-found': 'Nothing was changed: the CDN does not know what this is about. Check the ids.',
+  'not-found': 'Nothing was changed: the CDN does not know what this is about. Check the IDs.',
   'process-died': `The bot stopped while the request may have been under way. ${checkIt}`,
   'requester-gone': 'The requester disconnected their key, or left. Nothing was changed.',
   'app-gone': 'The app was taken out of the workspace. Nothing was changed.',

@@ -51,13 +51,13 @@ export function renderVolumeForm(
       : searchSelect('appId', 'App', {
           chosen: appId ? picked(appId) : undefined,
           placeholder: searchPlaceholder,
-          hint: 'The apps that your zones lead to; type an id to use another.',
+          hint: 'The apps that your zones lead to; type an ID to use another.',
         }),
-    textInput('volumeId', 'Volume id', {
+    textInput('volumeId', 'Volume ID', {
       initial: typed.volumeId,
       hint: 'As the CDN’s panel shows it: my-data-volume',
     }),
-    textInput('confirmVolumeId', 'Type the volume id again', {
+    textInput('confirmVolumeId', 'Type the volume ID again', {
       initial: typed.confirmVolumeId,
       hint: 'Guards against deleting the wrong volume.',
     }),
@@ -74,7 +74,7 @@ function labelDeletion({ needed }: ApprovalNeeds): string {
   return needed > 0 ? 'Ask for approval' : 'Delete for good';
 }
 
-const searchPlaceholder = 'Type a part of its id or of its zone';
+const searchPlaceholder = 'Type a part of its ID or of its zone';
 
 const intro = section(
   '*Deletes every instance of a volume.* You review the impact before anything is asked for.',
@@ -95,7 +95,7 @@ export const volumeBusy = renderSkeleton(
 );
 export const variableBusy = renderSkeleton('Set a variable', 'Close');
 
-/** An untouched menu is a choice of its own: what stays as it is, is not sent. */
+/** An untouched menu counts as a choice: unchanged members are not sent. */
 const requiredOptions = [
   option('Leave as it is', 'unchanged'),
   option('Required', 'true'),
@@ -143,10 +143,10 @@ export function renderVariableForm(
     searchSelect('scriptId', 'Script', {
       chosen: scriptId ? picked(scriptId) : undefined,
       placeholder: searchPlaceholder,
-      hint: 'The edge scripts that your zones run; type an id to use another.',
+      hint: 'The edge scripts that your zones run; type an ID to use another.',
     }),
     !known && section('Which zones run it?', zonesButton),
-    textInput('variableId', 'Variable id', {
+    textInput('variableId', 'Variable ID', {
       initial: variableId,
       hint: known?.name ? `The CDN calls it ${truncate(known.name, 60)}.` : 'A whole number',
       maxLength: 30,

@@ -328,7 +328,7 @@ export function formatKind({
   return `${errorCode.trim() || 'no code'} ${statusCode ?? 'no status'}`;
 }
 
-/** Parts of a bar, so that at most twenty stand beside each other. */
+/** Parts of a bar, so that a chart has at most twenty bars. */
 const sizesOf = { days: [1, 2, 6, 24], hours: [1, 2, 6, 12], fives: [1, 2] };
 
 /** Errors by hour or less up to now, in equal buckets from the start on. What is to come is left out. */

@@ -169,7 +169,7 @@ export function renderRestored(report: Report, now: Date): Message {
   return say(`${nameReport(report)} is back.`, ...renderNext(report, now));
 }
 
-/** For the owner: what was paused when the app was removed, all of one kind. */
+/** For the owner: the reports of one kind that were paused when the app was removed. */
 export function renderReinstalled(
   reports: readonly Report[],
   { hasKey }: { readonly hasKey: boolean },

@@ -32,7 +32,7 @@ import { describeOrder, describeTroubles } from './digests/words.ts';
 import { listParts } from './incident.ts';
 import { describeEvery, describeSubject } from './words.ts';
 
-/** What a form is drawn with beside its fields. */
+/** What a form is drawn with, apart from its fields. */
 export interface FormNotes {
   /** Comes back with the form: which one it changes. */
   readonly note?: string | undefined;
@@ -195,7 +195,7 @@ const targetHints = {
   origins: ['Zones or origin hosts', 'Empty = every zone.'],
   hosts: ['Origin hosts', 'Empty = every origin host.'],
   apps: ['Apps', 'Empty = every app that your zones are linked to.'],
-  shieldZones: ['Shield zones', 'Type the id of a shield zone.'],
+  shieldZones: ['Shield zones', 'Type the ID of a shield zone.'],
 } as const;
 
 export function renderAlertForm(

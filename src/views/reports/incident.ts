@@ -52,7 +52,7 @@ interface Shown {
   readonly unreadableSince?: Date | undefined;
 }
 
-/** The message of an incident as it is now: kept up to date in place until it ends. */
+/** The current message of an incident: updated in place until it ends. */
 export function renderIncident(incident: Incident, current: Alert, shown: Shown): Message {
   const alert = { ...current, subject: incident.figures.left ?? current.subject };
   return incident.kind === 'unreadable'

@@ -125,7 +125,7 @@ export function renderSettingsForm(
       { type: 'multi_users_select', max_selected_items: mostEntries, initial_users: [...policy[field]] },
       { hint, optional: true },
     );
-  // Slack has no menu of user groups of its own.
+  // Slack has no native menu of user groups.
   const userGroups = (field: 'operatorGroups' | 'approverGroups'): InputBlock =>
     multiSearchSelect(field, labels[field], mostEntries, {
       chosen: policy[field].map((id) => {
@@ -170,7 +170,7 @@ export function renderSettingsForm(
       ),
       channelSelect('approvalChannel', labels.approvalChannel, {
         chosen: policy.approvalChannel,
-        hint: 'Requests and changes of settings are told there. Invite the bot to it.',
+        hint: 'Requests and changes of settings are posted there. Invite the bot first.',
         optional: true,
       }),
     ],
@@ -213,7 +213,7 @@ export function renderGroupOptions(
   const wanted = search.trim().toLowerCase();
   const found = groups.filter(({ name, handle }) => `${name} ${handle}`.toLowerCase().includes(wanted));
   if (found.length === 0)
-    return [option(groups.length === 0 ? 'There are no user groups here' : 'No group is named so', 'note')];
+    return [option(groups.length === 0 ? 'There are no user groups here' : 'No group has that name', 'note')];
   if (found.length <= 100) return found.map(groupOption);
   const more = option(`… ${andMore(found.length - 99)}: keep typing`, 'note');
   return [...found.slice(0, 99).map(groupOption), more];

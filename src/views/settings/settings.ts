@@ -21,7 +21,7 @@ export interface Consequences {
   readonly groupName: (id: string) => string | undefined;
 }
 
-/** The second look, before saving: on top of the form, which stays as it is. */
+/** The review before saving: on top of the form, which stays unchanged. */
 export function renderSettingsReview(
   found: (Consequences & { secondAdmins: readonly string[] }) | { problems: readonly string[] },
 ): ModalView {
@@ -53,8 +53,8 @@ export function renderSaved(
       ...[...told].map(([channel, isTold]) =>
         context(
           isTold
-            ? `<#${channel}> was told.`
-            : `:warning: <#${channel}> could not be told: invite the bot there (\`/invite @cdn\`).`,
+            ? `<#${channel}> was notified.`
+            : `:warning: <#${channel}> could not be notified: invite the bot there (\`/invite @cdn\`).`,
         ),
       ),
       actions(undoButton(version)),
@@ -150,7 +150,7 @@ export function undoButton(version: number): Button {
   const what =
     version > 1
       ? `The settings become those of version ${version - 1} again.`
-      : 'The settings become empty again: everybody may read, nobody more.';
+      : 'The settings are empty again: everybody can read, nobody can do more.';
   return button('Undo the last change', 'settings:undo', String(version), {
     confirm: confirmation('Undo the last change?', what, 'Undo', 'Keep'),
   });

@@ -49,7 +49,7 @@ function renderStep({ rule, says, ok }: Decision['trace'][number]): string {
 const mostNamed = 3;
 
 function nameAdmins(admins: readonly string[], reader: string): string {
-  if (admins.includes(reader)) return 'You are an admin and can change that.';
+  if (admins.includes(reader)) return 'You are an admin: you can change that.';
   const names = admins.slice(0, mostNamed).map((id) => `<@${id}>`);
   if (names.length === 0) return '';
   return `Ask an admin: ${names.join(', ')} can change that.`;
@@ -83,10 +83,10 @@ const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {
 
 const meanings: Readonly<Record<Right, string>> = {
   none: 'for everybody here',
-  read: 'looks, changes nothing',
-  export: 'brings logs into a channel',
+  read: 'reads, changes nothing',
+  export: 'exports logs',
   change: 'changes something in the CDN',
-  destroy: 'deletes what cannot be brought back',
+  destroy: 'deletes for good',
   admin: 'changes the bot’s settings',
 };
 

@@ -57,7 +57,7 @@ export function renderChanges(shown: ShownChanges): Message {
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
   const share = ['changes', zone?.id, period.replace('_', ' ')].filter(Boolean).join(' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
-  // What was before the baseline is not known.
+  // Changes before the baseline are unknown.
   const isShort = look.since !== undefined && look.since > from;
   const line = isFirst
     ? `*Baseline taken* of ${where}. Changes are recorded from now on`
@@ -74,7 +74,7 @@ export function renderChanges(shown: ShownChanges): Message {
       line,
       someFirst && `Baseline taken of ${formatCount(look.first, 'more zone')}`,
       isShort && !isFirst && total > 0 && `Recorded since ${formatMoment(look.since)}`,
-      isPartly && !isFirst && !zone && `Of some zones recorded since ${formatMoment(look.allSince)}`,
+      isPartly && !isFirst && !zone && `Some zones are recorded since ${formatMoment(look.allSince)}`,
     ],
     picture: renderTable({
       caption: `Changed settings, ${words}`,
@@ -109,7 +109,7 @@ export function renderChanges(shown: ShownChanges): Message {
     ],
     notes: [
       `compared ${formatMoment(asOf)}`,
-      'found at the next comparison after a change',
+      'a change is found at the next comparison',
       'values of keys and tokens are never shown',
     ],
   });

@@ -65,7 +65,7 @@ export function renderComparison({
       commandButton(plainText(`Zone ${name || id}`, 60), `zone ${id}`, 2 + nth),
       commandButton(plainText(`Changes of ${name || id}`, 60), `changes ${id}`, 4 + nth),
     ]),
-    notes: [`as of ${formatMoment(asOf)}`, 'of keys and tokens only whether they are the same'],
+    notes: [`as of ${formatMoment(asOf)}`, 'keys and tokens: only whether they match'],
   });
 }
 
@@ -112,7 +112,7 @@ function compareSettings(path: string, a: Setting, b: Setting): Pick<ComparedRow
 
 type NamedSettings = Record<string, { readonly path: string; readonly setting: Setting }>;
 
-/** By the names that people know: ids differ from zone to zone. Of equal names each has a number. */
+/** By the names that people know: ids differ from zone to zone. Equal names are numbered. */
 function byName(settings: ZoneSettings['settings']): NamedSettings {
   const named: NamedSettings = {};
   for (const [path, setting] of Object.entries(settings)) {

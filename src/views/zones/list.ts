@@ -140,7 +140,7 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
 
 const weaknessWords: Record<Weakness, string> = { 'old-tls': 'old TLS', 'no-logging': 'no logging' };
 
-/** Why a zone was found: shown beside its name. */
+/** Why a zone was found: shown after its name. */
 const carriedColumns: readonly {
   readonly kind: 'origin' | 'script' | 'host';
   readonly name: string;

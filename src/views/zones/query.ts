@@ -120,12 +120,12 @@ export function renderSearchForm({ search, sort, only, carried }: ZoneQuery): Mo
   const choose = (kind: 'script' | 'app') =>
     searchSelect(kind, capitalize(kind), {
       actionId: `${kind}s:pick`,
-      placeholder: 'Type a part of its id or of its zone',
+      placeholder: 'Type a part of its ID or of its zone',
       chosen: carried[kind] === undefined ? undefined : picked(carried[kind]),
       optional,
     });
   return modal({ callbackId: 'zones:search', title: 'Search zones', submit: 'Search' }, [
-    textInput('search', 'Name, hostname or id', { initial: search, maxLength: 100, optional, focus: true }),
+    textInput('search', 'Name, hostname or ID', { initial: search, maxLength: 100, optional, focus: true }),
     select('only', 'Only those', filters, { chosen: only, optional, placeholder: 'All' }),
     textInput('origin', 'Part of the origin', { initial: carried.origin, maxLength: 100, optional }),
     textInput('host', 'Part of a hostname', { initial: carried.host, maxLength: 100, optional }),
@@ -133,7 +133,7 @@ export function renderSearchForm({ search, sort, only, carried }: ZoneQuery): Mo
     choose('app'),
     textInput('storage', 'Storage zone', {
       initial: carried.storage,
-      placeholder: 'Its id',
+      placeholder: 'Its ID',
       maxLength: 20,
       optional,
     }),

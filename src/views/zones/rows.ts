@@ -55,7 +55,7 @@ export function describeUsage(zone: ZoneSummary): string {
   return `${formatBytes(used)} of ${formatBytes(limit)}${share} this month`;
 }
 
-/** Each stands in a block of its own, so all can use the same action id. */
+/** Each is in its own block, so all can use the same action id. */
 export function showButton(id: string, label = 'Show'): Button {
   return button(label, 'zones:show', id);
 }
@@ -109,7 +109,7 @@ export function renderUnclearZone(
 ): Message {
   const writeCommand = (zone: string): string => `${command} ${quoteName(zone)} ${behind}`.trim();
   if (found.kind === 'none') {
-    const text = `No zone has the id, name or hostname ${formatCode(found.typed, 60)}.`;
+    const text = `No zone has the ID, name or hostname ${formatCode(found.typed, 60)}.`;
     return message(text, [
       section(found.near.length > 0 ? `${text} Did you mean one of these?` : text),
       actions(

@@ -22,7 +22,7 @@ const groupNames: Readonly<Record<string, string>> = {
   BunnyAiImageBlueprints: 'AI image blueprint',
 };
 
-/** The value of a setting by its path, as plain text; `none` where there is none. */
+/** The value of a setting by its path, as plain text; `none` if it is missing. */
 export function formatStoredSetting(path: string, value: Json): string {
   const [group, key] = path.split('/');
   if (path === ruleOrder)

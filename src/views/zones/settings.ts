@@ -58,7 +58,7 @@ export function nameSetting(member: string): string {
   return label ?? capitalize(splitWords(member.replace(/^Enable(?=[A-Z])/u, '')));
 }
 
-/** The value of a setting in words: `on`, `60 s`, `de, at and 12 more`; undefined where there is none. */
+/** The value of a setting in words: `on`, `60 s`, `de, at and 12 more`; undefined if it is missing. */
 export function formatSetting(member: string, value: unknown): string | undefined {
   const format = rows.get(member)?.[3] ?? 'text';
   if (typeof value === 'boolean') return (flagWords[format] ?? ['on', 'off'])[value ? 0 : 1];

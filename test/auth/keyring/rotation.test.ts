@@ -293,9 +293,9 @@ describe('npm run keys', () => {
     [['status', 'k1'], 'Too many words.'],
     [['new', 'a', 'b'], 'Too many words.'],
     [['new', 'bad:id'], 'A key id has 1 to 32 letters, digits, - or _.'],
-    [['destroy', 'k1'], 'Name the key twice: what is destroyed does not come back.'],
-    [['destroy', 'k1', '--yes', 'k2'], 'Name the key twice: what is destroyed does not come back.'],
-    [['destroy'], 'Name the key twice: what is destroyed does not come back.'],
+    [['destroy', 'k1'], 'Name the key twice: this cannot be undone.'],
+    [['destroy', 'k1', '--yes', 'k2'], 'Name the key twice: this cannot be undone.'],
+    [['destroy'], 'Name the key twice: this cannot be undone.'],
   ])('%j is refused with its usage', async (words, refusal) => {
     expect(await type(...words)).toBe(`${refusal} Usage:`);
   });

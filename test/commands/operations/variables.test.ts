@@ -106,7 +106,7 @@ describe('a variable is set', () => {
     const { errors } = await team.alice.submit({ moreValue: '{“on”: true}' });
     expect(errors).toMatchInlineSnapshot(`
       {
-        "moreValue": "It has curly quotes (“ ” ‘ ’): phones put them in place of straight ones. Type straight ones, or tick below that they stay.",
+        "moreValue": "It has curly quotes (“ ” ‘ ’), which phones insert. Type straight ones, or tick below to keep these.",
       }
     `);
     expect(findSentBodies()).toHaveLength(before);

@@ -76,7 +76,7 @@ describe('a volume is deleted', () => {
     const { errors } = await team.alice.submit({ confirmVolumeId: 'another', reason: 'x' });
     expect(errors).toMatchInlineSnapshot(`
       {
-        "confirmVolumeId": "This is not the volume id above. Type exactly the same id.",
+        "confirmVolumeId": "This is not the volume ID above. Type exactly the same ID.",
       }
     `);
   });
@@ -192,7 +192,7 @@ describe('a volume is deleted', () => {
       const { errors } = await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'x' });
       expect(errors).toMatchInlineSnapshot(`
         {
-          "volumeId": "This cannot be an id.",
+          "volumeId": "This is not a valid ID.",
         }
       `);
       await team.alice.closeModal();

@@ -57,7 +57,7 @@ test('a response_url expires after 30 minutes', async () => {
   expect((await postJson(`${slack.url}/response/T0ACME000/unknown`, { text: 'x' })).status).toBe(404);
 });
 
-test('an answer is private unless it is for the channel, even where the bot is no member', async () => {
+test('an answer is private unless it is for the channel, even where the bot is not a member', async () => {
   await slack.as('U0ALICE00', 'C0RANDOM0').slash('zones');
   const url = String(peer.received.at(-1)?.body['response_url']);
   await postJson(url, { text: 'for Alice' });

@@ -47,11 +47,11 @@ test.each([
 });
 
 test.each([
-  ['25006', 'cannot execute INSERT in a read-only transaction', 'takes no changes'],
-  ['57P01', 'terminating connection due to administrator command', 'cannot reach its database'],
-  ['ECONNREFUSED', 'connect ECONNREFUSED', 'cannot reach its database'],
-  [undefined, 'Connection terminated unexpectedly', 'cannot reach its database'],
-  [undefined, 'timeout exceeded when trying to connect', 'cannot reach its database'],
+  ['25006', 'cannot execute INSERT in a read-only transaction', 'is read-only right now'],
+  ['57P01', 'terminating connection due to administrator command', 'can’t reach its database'],
+  ['ECONNREFUSED', 'connect ECONNREFUSED', 'can’t reach its database'],
+  [undefined, 'Connection terminated unexpectedly', 'can’t reach its database'],
+  [undefined, 'timeout exceeded when trying to connect', 'can’t reach its database'],
   ['53100', 'could not extend file', 'disk is full'],
   ['23505', 'duplicate key value', 'Something went wrong'],
 ])('a database that fails with %s (%s) is told as what it is', (code, text, words) => {

@@ -253,7 +253,7 @@ describe('nothing is answered to', () => {
     expect(countAnswers()).toBeLessThan(2);
   });
 
-  test('a mention where the bot is no member, of which Slack tells the person', async () => {
+  test('a mention where the bot is not a member, of which Slack tells the person', async () => {
     const person = bot.slack.as(alice, 'C0RANDOM0');
     expect(await person.say(`${cdn} whoami`).heard).toBeUndefined();
     expect(person.notices()).toHaveLength(1);

@@ -9,7 +9,7 @@ const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
 const eve = 'U0EVE0000';
 const ops = 'C0OPS0000';
-/** Where the bot is no member. */
+/** Where the bot is not a member. */
 const random = 'C0RANDOM0';
 
 test('the words of the form for a message without a link', () => {

@@ -22,7 +22,7 @@ test.each<[string, number, MenuNotes, string[]]>([
     'very many and a typed id',
     100,
     { more: 49_900, none, id: '123' },
-    ['… and 49,902 more: keep typing = note', 'Use the id 123 = 123'],
+    ['… and 49,902 more: keep typing = note', 'Use the ID 123 = 123'],
   ],
 ])('%s: a menu holds a hundred lines and the last ones say what is missing', (_, count, below, last) => {
   const options = menu(hits(count), below);
@@ -32,7 +32,7 @@ test.each<[string, number, MenuNotes, string[]]>([
 
 test.each<[string, MenuNotes, string[]]>([
   ['nothing matches', { more: 0, none }, ['None matches = note']],
-  ['a typed id', { more: 0, none, id: '123' }, ['Use the id 123 = 123', 'None matches = note']],
+  ['a typed id', { more: 0, none, id: '123' }, ['Use the ID 123 = 123', 'None matches = note']],
   [
     'nothing yet',
     { more: 0, none, rest: 'coming' },
@@ -52,7 +52,7 @@ test.each<[string, MenuNotes, string[]]>([
       },
     },
     [
-      'Use the id 123 = 123',
+      'Use the ID 123 = 123',
       'The CDN rejected it: “a <b> & c” = note',
       'It was deleted or replaced there, or lacks this right. = note:2',
       'Connect the current one. = note:3',

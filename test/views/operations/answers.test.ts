@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { decideApproval, initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { Kind, OperationOutcome, VoidReason } from '../../../src/commands/operations/kinds/kind.ts';
 import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
@@ -63,9 +62,6 @@ const reasons: readonly VoidReason[] = [
   'overtaken',
 ];
 
-const actor = { userId: 'U0CAROL00', foreign: false, linked: true, admin: true, groups: [] };
-const decision = decideApproval(initialPolicy, actor);
-
 test.each<[string, ShownAnswer]>([
   ['approved by one of two', { kind: 'approved', operation }],
   ['the last approval', { kind: 'approved', operation: inState('approved') }],
@@ -85,7 +81,6 @@ test.each<[string, ShownAnswer]>([
   ['a retry in another state', { kind: 'not-now', why: 'state', operation: inState('succeeded') }],
   ['decided before', { kind: 'already', operation: inState('denied', { word: 'denied', reason: 'Needed' }) }],
   ['expired', { kind: 'expired', operation: inState('expired') }],
-  ['not allowed', { kind: 'not-allowed', decision, operation }],
   ...reasons.map((why): [string, ShownAnswer] => [
     `void: ${why}`,
     { kind: 'void', why, operation: inState('failed') },

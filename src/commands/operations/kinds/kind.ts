@@ -58,7 +58,7 @@ export interface Kind<Request> {
   readonly keyless?: true;
   /** Reads a stored request. @throws where the row does not hold one of this kind. */
   parse(stored: SealedRequest & { readonly setsValue: boolean }): Request;
-  /** The request as it is sealed and sent. It has one spelling. @throws UserError for what cannot be requested. */
+  /** The sealed and sent form of the request. It has one spelling. @throws UserError for an impossible request. */
   request(request: Request, value?: Secret): SealedRequest;
   /** What people decide by, from the facts that were sealed with the request. */
   consequences(snapshot: Json, request: Request): Consequences;
@@ -73,7 +73,7 @@ export interface Kind<Request> {
   nameRefusal?(error: ApiError): string | undefined;
 }
 
-/** A request as it is stored, sealed and sent: the very strings. A value is sealed apart (`values.ts`). */
+/** The stored, sealed and sent form of a request: the very strings. A value is sealed separately (`values.ts`). */
 export type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
 
 export interface Told {
@@ -124,7 +124,7 @@ const unreadable: Kind<unknown> = {
   parse: refuse,
   request: refuse,
   consequences: () => ({ text: 'The consequences were not kept.' }),
-  describe: () => 'do what cannot be read any more',
+  describe: () => 'do something that can no longer be read',
   audit: () => ({}),
   send: refuse,
 };

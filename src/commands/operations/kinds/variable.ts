@@ -69,7 +69,7 @@ export const variableUpdate = {
       case 'unconfirmed':
         return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as it was asked for. Check it in the CDN’s panel.`;
       case 'not-found':
-        return 'Nothing was changed: the CDN does not know this script or variable. Check both ids.';
+        return 'Nothing was changed: the CDN does not know this script or variable. Check both IDs.';
       case 'differs': {
         const value = facts?.['otherValue'] === true && 'another value';
         const rule =
@@ -114,7 +114,7 @@ function describeValue(snapshot: Json): string {
     : 'a new value';
 }
 
-/** Whether a sealed change makes the variable required; undefined = it leaves that as it is. */
+/** Whether a sealed change makes the variable required; undefined = it leaves that unchanged. */
 function readRequired(body: string | null): boolean | undefined {
   return bodies.parse(JSON.parse(body ?? '')).Required;
 }

@@ -75,7 +75,7 @@ export const volumeDeletion = {
 const outcomes: Readonly<Record<string, string>> = {
   'nothing-deleted': 'The CDN deleted nothing: the volume had no instances.',
   'not-found':
-    'Nothing was deleted: the CDN does not know this volume. It is already gone, or an id is wrong.',
+    'Nothing was deleted: the CDN does not know this volume. It is already gone, or an ID is wrong.',
   'not-detached':
     'Nothing was deleted: an instance is still attached. Detach it first: open the app in the CDN’s panel, scale it down or remove the volume from it, then try again.',
 };

@@ -15,8 +15,8 @@ export class BudgetSpent extends UserError {
 
   constructor(resetsAt: Date) {
     super(
-      'Digests and alerts have sent as many requests for this account as they may in an hour.',
-      'They go on with the next hour.',
+      'Digests and alerts have used this account’s requests for the hour.',
+      'They continue in the next hour.',
     );
     this.resetsAt = resetsAt;
   }

@@ -4,7 +4,7 @@ import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import { parseJson } from '../../../lib/canonical-json.ts';
 import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
-import { dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
+import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 
@@ -289,6 +289,32 @@ async function storeDay(
 
 function ownerOf(person: Person) {
   return { tenant: tenantId(person), user_id: person.userId };
+}
+
+/** Errors of the last hour by zone, as far as jobs of this person read logs within it. */
+export async function findRecentErrors(
+  db: Db,
+  { person, fingerprint }: Owner,
+  at: Date,
+): Promise<Map<string, number>> {
+  const since = new Date(at.getTime() - hourMs);
+  const rows = await db
+    .selectFrom('error_days')
+    .select(['zone_id', 'body'])
+    .where((is) => is.and({ ...ownerOf(person), fingerprint }))
+    .where('day', '>=', toUtcDay(since))
+    .where('read_at', '>', since)
+    .execute();
+  const sums = new Map<string, number>();
+  for (const { zone_id: zone, body: stored } of rows) {
+    const counts = Object.values(body.safeParse(parseJson(stored)).data?.codes ?? {}).flat();
+    const recent = counts.filter(([bucket]) => bucket * bucketMs >= since.getTime());
+    sums.set(
+      zone,
+      recent.reduce((sum, [, count]) => sum + count, sums.get(zone) ?? 0),
+    );
+  }
+  return sums;
 }
 
 /** The zones in whose logs jobs of a person found errors since yesterday, and those that channels are about. */

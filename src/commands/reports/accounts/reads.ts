@@ -13,7 +13,7 @@ import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { countRequest, describeBudget } from './budget.ts';
-import { type ErrorCounts, findKnownZones, readErrorDays } from './error-days.ts';
+import { type ErrorCounts, findKnownZones, findRecentErrors, readErrorDays } from './error-days.ts';
 
 /**
  * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
@@ -180,7 +180,7 @@ export function createAccountReads(options: {
     };
   }
 
-  /** Forgets all that was read with keys that are gone, what was stored of it included. */
+  /** Forgets everything that was read with keys that are gone, stored records included. */
   const drop: OffboardingHook = async ({ person, tenant }) => {
     const owner = person ? `${personKey(person)}\n` : `${tenant}/`;
     const isGone = (key: string): boolean => `${key}\n`.startsWith(owner);
@@ -209,6 +209,8 @@ export function createAccountReads(options: {
         settings: settingsHistory.of(person, client),
       };
     },
+    recentErrors: (owner: { readonly person: Person; readonly fingerprint: string }) =>
+      findRecentErrors(db, owner, now()),
     describeBudget: (person: Person) => describeBudget(db, person, now()),
   };
 }

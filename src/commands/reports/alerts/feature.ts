@@ -39,7 +39,7 @@ const alertFields = z
     hours: z.string().default(''),
     timezone: z
       .string({ error: 'Pick a time zone.' })
-      .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
+      .refine(isTimeZone, { error: 'That is not a time zone. Type a city, such as Vienna.' }),
     people: z.array(z.string()).default([]),
     groups: z.array(z.string()).default([]),
     lifeSign: z.array(z.string()).default([]),
@@ -95,7 +95,7 @@ function defaultEvery(condition: ConditionName): number {
   return findCondition(condition).leastEvery ?? 5;
 }
 
-/** What was chosen; the default of the condition before is no choice, and does not carry over. */
+/** The choices made; the previous condition's default is not a choice, and does not carry over. */
 function readEvery(fields: Fields, condition: ConditionName): number {
   const usual = defaultEvery(condition);
   const found = Object.entries(fields).find(([name]) => name.startsWith('every:'));
@@ -130,7 +130,7 @@ const hostPicker = defineZonePicker({
   toCandidate: ({ host, zones }) => ({ id: host, names: [host, ...zones] }),
   toOption: ({ host }) => option(host, host),
   idShape: /^[a-z\d][a-z\d.-]{2,70}$/iu,
-  messages: { none: 'Your zones name no origin: type its host', noMatch: 'No origin of your zones matches' },
+  messages: { none: 'Your zones have no origin: type its host', noMatch: 'No origin of your zones matches' },
 });
 
 type Origin = { readonly zone: ZoneSummary } | ReturnType<typeof listHosts>[number];

@@ -5,7 +5,7 @@ import type { Condition, Observation, Part } from './conditions/condition.ts';
 const mostPoints = 288;
 const mostParts = 50;
 
-/** What follows from a check, beside the state that is stored. */
+/** What follows from a check, in addition to the stored state. */
 export interface Step {
   readonly recent: readonly boolean[];
   readonly move: 'nothing' | 'open' | 'update' | 'close';

@@ -5,7 +5,7 @@ import { enqueueNext } from '../queue.ts';
 import { findIncident, readIncident, readReport } from '../table.ts';
 import { editIncident, editOpenIncidents } from './write.ts';
 
-/** What commands do with alerts and their incidents, beside their life. */
+/** What commands do with alerts and their incidents, apart from creating and deleting them. */
 export function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
   return {
     /** Of a tenant's alerts what is open, or ended today, oldest first. `isUntold`: no place took its newest message. */

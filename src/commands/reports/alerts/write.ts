@@ -186,8 +186,8 @@ async function closeIncident(commit: Commit, incident: Incident, figures: Incide
 }
 
 /**
- * Stores an incident and has it shown: by its message, or, where there is none yet or no place took it, by a new one.
- * Returns the id of that message; undefined where there is none.
+ * Stores an incident and shows it: in its message, or in a new one if it has none yet or no place took it.
+ * Returns the id of that message; undefined if there is no message.
  */
 async function showIncident(
   { trx, context, alert, isSnoozed }: Commit,
@@ -279,7 +279,7 @@ export async function adaptIncidents(
 ): Promise<void> {
   const { subject: left } = before as Alert;
   const isOther = describeScope(subject) !== describeScope(left);
-  // What was remembered of something else, or read with another key, would be taken for a change.
+  // A memory of another subject, or read with another key, would be taken for a change.
   if (isOther || owner.userId !== before.owner.userId)
     await trx.updateTable('reports').set({ state: null, checked_at: null }).where('id', '=', id).execute();
   if (!isOther && !deletedAt) return editOpenIncidents(trx, id, outbox);
@@ -372,7 +372,7 @@ async function renderMessage({ incidentId }: AboutIncident, { db, now }: ReportC
   return renderIncident(incident, alert, { now: now(), unreadableSince: unreadable?.openedAt });
 }
 
-/** A change of an incident in its thread: the change is the data, since the thread tells what was at that moment. */
+/** A change of an incident, posted in its thread. The change is the data, since the thread is a record. */
 const changeMessage = defineMessage({
   kind: 'alert-change',
   async render(

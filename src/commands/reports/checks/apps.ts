@@ -121,7 +121,7 @@ const knownStatuses: ReadonlyMap<string, boolean> = new Map([
 
 function describeStatus(status: string): string {
   if (status === 'unknown') return 'the CDN does not know its status';
-  return knownStatuses.has(status) ? status : `${status}, a status that is not known`;
+  return knownStatuses.has(status) ? status : `${status}, an unknown status`;
 }
 
 export const appStatus = defineCondition({

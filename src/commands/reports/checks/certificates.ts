@@ -61,7 +61,7 @@ export const endingCertificates = defineCondition({
       });
     if (found.length === 0)
       throw new UserError(
-        'The CDN reports no certificate of these zones whose end can be read.',
+        'The CDN reports no readable end date of any certificate of these zones.',
         'Choose other zones: edit the alert.',
       );
     const wrongIf = `in ${formatCount(threshold, 'day')} or less`;
@@ -76,7 +76,7 @@ export const endingCertificates = defineCondition({
       evidence: [
         ...found.slice(0, 20).map(({ name, is, isWrong }) => ({ name, is, wrongIf, isWrong })),
         ...targets.filter((id) => !names.has(id)).map((id) => toNote(`zone ${id}`, 'not in the account')),
-        ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its end cannot be read')),
+        ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its end date is unreadable')),
         ...targets
           .filter((id) => names.has(id) && !withOne.has(id))
           .map((id) => toNote(names.get(id) ?? id, 'no certificate of its own is reported')),

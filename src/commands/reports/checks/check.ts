@@ -19,7 +19,7 @@ export interface JudgeSettings extends ConditionSettings {
   readonly threshold: number;
   readonly window: number;
 }
-/** What a condition is judged by, beside the facts that were read. */
+/** What a condition is judged by, apart from the facts that were read. */
 export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account' | 'subject'> & JudgeSettings;
 
 type Definition<Name extends string, Facts, Memory> = Omit<
@@ -35,7 +35,7 @@ type Definition<Name extends string, Facts, Memory> = Omit<
   ) => Observation<Memory> | Promise<Observation<Memory>>;
 };
 
-/** One thing that an alert can fire on: it reads, then judges what was read. */
+/** One thing that an alert can fire on: it reads, then judges. */
 export function defineCondition<Name extends string, Facts, Memory = undefined>(
   definition: Definition<Name, Facts, Memory>,
 ) {
@@ -121,15 +121,12 @@ export function assertListed<List extends { readonly zones: readonly unknown[]; 
   list: List,
 ): List {
   if (list.zones.length > 0 || list.skipped > 0) return list;
-  throw new UserError(
-    'The CDN lists no zones at all.',
-    'Look in its control panel: `/cdn zones` asks again.',
-  );
+  throw new UserError('The CDN lists no zones at all.', 'Check its control panel; `/cdn zones` asks again.');
 }
 
 export function createNoneThereError(): UserError {
   return new UserError(
-    'None of the zones of this alert is in the account any more.',
+    'None of this alert’s zones is still in the account.',
     'Choose others: edit the alert.',
   );
 }

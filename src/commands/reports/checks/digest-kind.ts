@@ -27,7 +27,7 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> {
   readonly troubles: string;
   readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
   readonly describe: (figures: Figures, timeZone: string) => Section;
-  /** The baseline after a run that stayed silent: what was not posted is still to be reported. */
+  /** The baseline after a silent run: unposted changes are still to be reported. */
   readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
 }
 
@@ -45,7 +45,7 @@ export interface CollectInput<Figures, Baseline = never> {
 
 export interface CollectResult<Figures, Baseline = never> {
   readonly figures: Figures | undefined;
-  /** Absent: the baseline stays as it is. */
+  /** Absent: the baseline stays unchanged. */
   readonly baseline?: Baseline | undefined;
   readonly failures?: readonly ReadFailure[];
 }

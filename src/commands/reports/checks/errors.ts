@@ -69,7 +69,7 @@ interface ErrorFacts {
   /** Zones whose logs were to be read, and zones there are. */
   readonly asked: number;
   readonly of: number;
-  /** About what was not read beside `failures`. */
+  /** Notes on unread zones other than `failures`. */
   readonly notes: readonly Evidence[];
 }
 
@@ -183,10 +183,10 @@ function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): E
   if (undated === 0) return [];
   if (!isFiring && undated >= dated)
     throw new UserError(
-      `The CDN reports ${pluralize(undated, 'origin error')} of today without a time that can be read, so nobody knows how many are recent.`,
+      `The CDN reports ${pluralize(undated, 'origin error')} of today without a readable time, so it is unknown how many are recent.`,
       '`/cdn errors` shows them.',
     );
-  return [toNote(pluralize(undated, 'error'), 'not counted: the CDN reports no time that can be read')];
+  return [toNote(pluralize(undated, 'error'), 'not counted: no readable time')];
 }
 
 /** What is counted from the first check that fired until some checks did not. */
@@ -350,7 +350,7 @@ export const hostErrors = defineCondition({
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
 
-/** When the log of each zone was read last, epoch ms by zone id: what was noticed later is new. */
+/** When the log of each zone was read last, epoch ms by zone id: codes noticed later are new. */
 const codeMemory = z.object({ zones: z.record(z.string(), z.number()) });
 type CodeMemory = z.infer<typeof codeMemory>;
 
@@ -534,7 +534,7 @@ interface ErrorFigures {
   /** By hour, the last one the current hour; `firstHour` began then, epoch ms. */
   readonly hours: readonly number[];
   readonly firstHour: number;
-  /** Entries without a time that can be read, which are in no hour. */
+  /** Entries without a readable time, which are in no hour. */
   readonly undated?: number | undefined;
 }
 
@@ -554,7 +554,7 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
     const since = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
     const begun = performance.now();
     const assertTime = (): void => {
-      if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left for it.');
+      if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left to check it.');
     };
     const listed = await listZones(account, targets.zones);
     const { read, failures, asked, of } = await readLogs(account, listed, { since, assertTime });
@@ -679,7 +679,7 @@ function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] 
     const name = `*${describeName(zone)}*`;
     const text =
       perDay.now === 0
-        ? `:white_check_mark: ${name}: no errors any more`
+        ? `:white_check_mark: ${name}: no more errors`
         : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} ${name}: ${describeComparison(perDay, formatNumber, ' errors a day')}`;
     return [{ weight: 3, isWholeTotal: perDay.now === total.now, line: () => text }];
   });
@@ -694,7 +694,7 @@ function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
     lines: [
       codes.length > 0 && `By error: ${listCounts(codes, 'no code')}`,
       prefixes.length > 0 && `By path: ${listCounts(prefixes, 'none')}`,
-      undated > 0 && `${pluralize(undated, 'error')} without a time that can be read`,
+      undated > 0 && `${pluralize(undated, 'error')} without a readable time`,
       partial.length > 0 && `The CDN holds more than it gave: ${truncateLines(partial, 1000, ', ')}`,
     ],
     table: renderTable({
@@ -721,7 +721,7 @@ function listCounts(counts: Counts, unnamed: string): string {
   return truncateLines(words, 1000, ', ');
 }
 
-/** Hours of a bar, so that about twelve stand beside each other: a run reports at most seven days. */
+/** Hours of a bar, so that a chart has about twelve bars: a run reports at most seven days. */
 const bucketHours = [1, 2, 6, 12] as const;
 const mostBars = 13;
 

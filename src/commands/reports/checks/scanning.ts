@@ -37,7 +37,7 @@ import {
 
 type Scans = ReadParts<string, UploadScanningMetrics>;
 
-/** Uploads that scanning blocked in a day of the CDN's (UTC): today, and what was not reported yet at the last check. */
+/** Uploads that scanning blocked in a day of the CDN's (UTC): today, and days not yet reported at the last check. */
 export const scanning = defineCondition({
   name: 'scanning',
   label: 'Uploads blocked by scanning',
@@ -123,7 +123,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   label: 'Upload scanning',
   words: /scan/iu,
   target: 'shieldZones',
-  missingTarget: 'Upload scanning needs the id of a shield zone: type it, then pick “Shield zone …”.',
+  missingTarget: 'Upload scanning needs the ID of a shield zone: type it, then pick “Shield zone …”.',
   troubles: 'blocked uploads',
 
   collect: (input) =>

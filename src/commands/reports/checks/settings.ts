@@ -73,7 +73,7 @@ export const settings = defineCondition({
       throw new UserError('No settings of zones could be read.', 'Look at the zones themselves.');
     }
     const parts = listParts(changes, total);
-    const is = memory ? 'compared with the last look' : 'read: changes are told from now on';
+    const is = memory ? 'compared with the last check' : 'read: changes are reported from now on';
     const first = memory ? look.first : 0;
     return {
       parts,
@@ -178,9 +178,7 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { 
           : () => ({
               lines: [
                 more > 0 && `${formatInteger(more)} more: \`/cdn changes\``,
-                since !== undefined &&
-                  first > 0 &&
-                  `${pluralize(first, 'zone')} looked at for the first time`,
+                since !== undefined && first > 0 && `${pluralize(first, 'zone')} checked for the first time`,
                 missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
               ],
               table: renderTable({
@@ -194,7 +192,7 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { 
                 ]),
                 total,
               }),
-              note: 'A change is found by the look after it. Values of keys and tokens are never shown.',
+              note: 'A change is found at the next check. Values of keys and tokens are never shown.',
               chart: [],
             }),
     };
@@ -206,7 +204,7 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { 
 
 function describeTotal({ since, zones, total, changes }: SettingsFigures): string {
   const looked = formatCount(zones, 'zone');
-  if (since === undefined) return `*Settings* of ${looked}: changes are told from now on`;
+  if (since === undefined) return `*Settings* of ${looked}: changes are reported from now on`;
   if (total === 0) return `*Settings* of ${looked}, unchanged`;
   const changed = new Set(changes.map(({ zoneId }) => zoneId)).size;
   const where = changes.length < total ? looked : countOf(changed, zones, 'zone');

@@ -116,7 +116,7 @@ interface ZoneBaseline {
   readonly isEmpty?: true;
 }
 
-/** Why a zone needs attention, and what was reported of its monthly limit: a bit each, stored. */
+/** Why a zone needs attention, and which limits were already reported: a bit each, stored. */
 const flagNames = [
   ...(['suspended', 'disabled', 'near-limit', 'no-certificate'] as const satisfies Attention[]),
   'limit-foretold',
@@ -194,7 +194,8 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
     before.scope === found.scope && before.since === found.since ? before : found,
 };
 
-const emptyList = 'The CDN lists no zones at all; before it did. The next run says whether they are gone.';
+const emptyList =
+  'The CDN lists no zones at all, but it did before. The next run says whether they are gone.';
 
 async function collectZones(
   input: CollectInput<ZoneFigures, ZoneBaseline>,
@@ -465,7 +466,7 @@ function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
     (zone) => hasMoved(zone.perDay, noise.bytes) && zone.perDay?.now === perDay?.now,
   );
   const notInAccount = missing.slice(0, 30).map((id) => escapeMrkdwn(id, 20));
-  const forecast = ' A limit’s day: if the rest of the month goes like the month so far.';
+  const forecast = ' Forecast: if the rest of the month continues like this.';
   const title = `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`;
   const [unit, bytesOf] = Math.max(...trend.map(([, bytes]) => bytes)) >= 1e12 ? ['TB', 1e12] : ['GB', 1e9];
   const points = trend.map(([at, bytes]): Point => [at, Math.round((bytes / bytesOf) * 100) / 100]);

@@ -174,7 +174,7 @@ export const zoneLimit = defineZoneCondition({
     initial: 90,
     least: 1,
     most: 100,
-    hint: 'The CDN disables a zone that reaches its limit. Zones without a limit are not looked at.',
+    hint: 'The CDN disables a zone that reaches its limit. Zones without a limit are not checked.',
   },
   damping: { open: [1, 1], close: 2 },
   describe: ({ threshold }) => `a zone has used ${threshold} % of its monthly limit`,
@@ -272,7 +272,7 @@ export const charges = defineCondition({
     );
     const unreported = zones.length - reported.length;
     if (reported.length === 0 && unreported > 0)
-      throw new UserError('The CDN reports no charges of these zones.', 'Look at them in its control panel.');
+      throw new UserError('The CDN reports no charges of these zones.', 'Check its control panel.');
     const sum = reported.reduce((total, zone) => total + zone.charges, 0);
     const [only] = targets.length === 1 ? zones : [];
     const name = only ? nameZone(only) : targets.length === 0 ? 'All zones' : pluralize(zones.length, 'zone');

@@ -104,7 +104,7 @@ function findWeekBefore(history: DigestPast['history'], now: Date) {
   return history.filter((run) => distance(run) <= dayMs / 2).toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
-/** Pure: what was collected as it is told, be it in a preview or in a post. */
+/** Pure: renders the collected figures, for a preview and for a post. */
 export function renderDigest(
   collected: Collected,
   order: Pick<DigestSubject, 'only' | 'timeZone'>,

@@ -44,7 +44,7 @@ const scheduleFields = {
     .transform((hours) => (hours === '' ? undefined : Number(hours))),
   timezone: z
     .string({ error: 'Pick a time zone.' })
-    .refine(isTimeZone, { error: 'That is no time zone. Type a city, such as Vienna.' }),
+    .refine(isTimeZone, { error: 'That is not a time zone. Type a city, such as Vienna.' }),
 };
 
 function sortDays(days: readonly number[]): number[] {
@@ -76,7 +76,7 @@ export const digestFields = z
           if (type) targets[type].push(id);
           return !type;
         });
-        if (others.length > 0) issues.addIssue('Pick from the list, or type an id.');
+        if (others.length > 0) issues.addIssue('Pick from the list, or type an ID.');
         return targets;
       }),
     channel: z
@@ -204,7 +204,7 @@ const timeZonePicker: Picker = {
     const found = [...all].filter((zone) => zone.toLowerCase().includes(wanted)).slice(0, maxOptions);
     return found.length > 0
       ? found.map((zone) => option(zone, zone))
-      : createNotes(['No time zone is called so: try a big city nearby']);
+      : createNotes(['No such time zone: try a big city nearby']);
   },
 };
 
@@ -271,5 +271,5 @@ async function postAgain(value: string, context: Context): Promise<Message> {
   const digest = await findManaged('digest', id, context);
   if (await context.reports.postAgain(digest, new Date(due)))
     return say(`It is on its way to <#${digest.channel}>.`);
-  throw new UserError('That run is settled already.', `A new one: \`/cdn digest run ${digest.id}\``);
+  throw new UserError('That run has ended already.', `A new one: \`/cdn digest run ${digest.id}\``);
 }

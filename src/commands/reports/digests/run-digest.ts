@@ -164,7 +164,7 @@ async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: P
   log.warn({ digest: id, reason }, 'digest paused');
 }
 
-/** What a post says beside the figures of its run. */
+/** What a post says in addition to the figures of its run. */
 interface Post {
   readonly arrives: FinalPost;
   /** As it was when the run was collected. */

@@ -24,7 +24,7 @@ export type FinalPost = 'sent' | 'skipped' | 'failed';
 /** Presses within this time are one request. */
 const doublePressMs = 5_000;
 
-/** What commands do with digests and their runs, beside their life. */
+/** What commands do with digests and their runs, apart from creating and deleting them. */
 export function createDigestWork({ db, enqueue, now }: ReportOptions) {
   const begin = (key: RunKey, store: (trx: Trx) => Promise<boolean>): Promise<boolean> =>
     db.transaction().execute(async (trx) => {
@@ -187,7 +187,7 @@ export function findBaseline(db: Db, digestId: string) {
 
 /**
  * Stores the pending baseline, which becomes current when the run is posted. `base` is the revision it was compared with,
- * 0 for none. Of two runs under way the one that was collected last replaces the other's.
+ * 0 for none. Of two concurrent runs the one that was collected last wins.
  */
 export async function storePendingBaseline(
   db: Db,

@@ -57,7 +57,7 @@ function relate(now: number, before: number): string {
   return `${by > 0 ? '+' : '−'}${formatInteger(Math.abs(by))} % on`;
 }
 
-/** ` (+$0.41)`: what was added since; empty where that is nothing, or not known. */
+/** ` (+$0.41)`: the increase since then; empty if nothing was added, or it is unknown. */
 export function formatDifference(now: number, before: number | undefined, format: Format): string {
   const by = now - (before ?? now);
   const words = format(Math.abs(by));

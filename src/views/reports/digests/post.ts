@@ -11,7 +11,7 @@ import {
 import { mostListed } from './comparisons.ts';
 import { formatRunTime } from './schedule.ts';
 
-/** One subject of a digest, as it is told. */
+/** One subject of a digest, as it is posted. */
 export interface Section {
   /** The number that “only above N” compares. */
   readonly troubles: number;
@@ -21,7 +21,7 @@ export interface Section {
   /** What there is, and how it compares. */
   readonly number: string;
   readonly compared: string;
-  /** Undefined where there is nothing to tell beside what changed. */
+  /** Undefined if only changes are posted. */
   readonly detail: (() => Detail) | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Detail {
   readonly lines: readonly Maybe<string>[];
   readonly table: readonly MessageBlock[];
   readonly note: string;
-  /** One chart, or nothing. Of all sections' charts the one that explains most stands in the channel. */
+  /** One chart, or nothing. The channel shows the most telling chart of all sections. */
   readonly chart: readonly MessageBlock[];
 }
 

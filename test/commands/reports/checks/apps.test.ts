@@ -50,7 +50,7 @@ test('a status that is not known is no failure', async () => {
   expect(found).toMatchObject({ parts: [], unread: ['app0'] });
   expect(listEvidence(found)).toMatchInlineSnapshot(`
     [
-      "app app0: draining, a status that is not known | not active or progressing",
+      "app app0: draining, an unknown status | not active or progressing",
       "app app1: active | not active or progressing",
     ]
   `);

@@ -10,7 +10,7 @@ const names = ['shop', 'docs', 'blog'].map((Name) => ({ Name, BlockedIps: [] }))
 test('every change is told once, whoever found it, and secrets never', async () => {
   const world = await startLooks(await embedded.emptyDatabase(), names);
   const look = world.createLook('settings');
-  expect(listEvidence(await look())).toEqual(['3 zones: read: changes are told from now on']);
+  expect(listEvidence(await look())).toEqual(['3 zones: read: changes are reported from now on']);
   world.later(15 * minuteMs);
   world.change(1001, { EnableTLS1: true, ZoneSecurityKey: 'another-secret-key' });
   const found = await look();

@@ -109,7 +109,7 @@ test('certificates: one that ends within the days, has ended, or cannot be read'
     '! in14.example: ends in 14 days, on 2026-12-04 | in 14 days or less',
     'in15.example: ends in 15 days, on 2026-12-05 | in 14 days or less',
     'zone 1009: not in the account',
-    'odd.example: its end cannot be read',
+    'odd.example: its end date is unreadable',
     'bare: no certificate of its own is reported',
   ]);
   expect(found.unread).toEqual(['1002/odd.example']);

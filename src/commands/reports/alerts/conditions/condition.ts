@@ -74,7 +74,7 @@ export interface LookInput<Memory> {
 export interface Observation<Memory = undefined> {
   /** What fires now, the worst first. */
   readonly parts: readonly Part[];
-  /** The number that the chart draws and “worst” compares; undefined where there is none. */
+  /** The number that the chart draws and “worst” compares; undefined for parts without a number. */
   readonly value?: number | undefined;
   /** What an incident adds up: happened since the last check. */
   readonly count?: number | undefined;

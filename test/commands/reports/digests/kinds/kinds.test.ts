@@ -198,7 +198,7 @@ test('a list without any zone is told as not read; the next one decides', async 
     [
       ":grey_question: Not read: zones overview, more in the thread",
       "*What could not be read*
-    • zones overview: The CDN lists no zones at all; before it did. The next run says whether they are gone.",
+    • zones overview: The CDN lists no zones at all, but it did before. The next run says whether they are gone.",
     ]
   `);
   expect((await digest.run('2026-11-05T09:00:00Z')).top).toMatchInlineSnapshot(`

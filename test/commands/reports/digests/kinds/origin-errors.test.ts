@@ -55,7 +55,7 @@ test('origin errors since the previous run: each entry in one digest, a new code
   expect(third.top).toMatchInlineSnapshot(`
     [
       "*No origin errors* since Wed 4 Nov 10:00",
-      ":white_check_mark: *shop*: no errors any more",
+      ":white_check_mark: *shop*: no more errors",
     ]
   `);
   // After a weekend it tells of all of it, a day on average.

@@ -59,7 +59,7 @@ test('a first run has its limits once, and no change', async () => {
     [
       "*Zones*
     *shop* · 90 % of limit, limit on 12 Nov · 450 GB · 90 %
-    _Months are UTC, as the CDN counts them. A limit’s day: if the rest of the month goes like the month so far._",
+    _Months are UTC, as the CDN counts them. Forecast: if the rest of the month continues like this._",
     ]
   `);
 });
