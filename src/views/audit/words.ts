@@ -61,10 +61,10 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
     step === 'rewrapped' && typeof rows === 'number'
       ? `${pluralize(rows, 'row')} sealed under key ${plainText(subject ?? '', 40)}`
       : `Encryption key ${plainText(subject ?? '', 40)} changed`,
-  'operation-proposed': (record) => `Asked: ${nameOperation(record)}`,
+  'operation-proposed': (record) => `Asked${nameVia(record, ' through ')}: ${nameOperation(record)}`,
   'operation-approval': (record) => `Approved${countVotes(record)}: ${nameOperation(record)}`,
   'operation-approved': (record) =>
-    `${record.detail['need'] === 0 ? 'Needs no approval' : `Approved${countVotes(record)}, may run`}: ${nameOperation(record)}`,
+    `${record.detail['need'] !== 0 ? `Approved${countVotes(record)}, may run` : record.detail['via'] === undefined ? 'Needs no approval' : 'Confirmed'}: ${nameOperation(record)}`,
   'operation-executing': (record) => `Sent: ${nameOperation(record)}`,
   'operation-succeeded': (record) => `Done: ${nameOperation(record)}${nameOutcome(record)}`,
   'operation-failed': (record) => `Not done: ${nameOperation(record)}${nameOutcome(record)}`,
@@ -99,7 +99,7 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
   ],
   'token-made': () => 'Made a token for a client',
   'token-ended': () => 'Revoked a token of a client',
-  'tool-run': ({ subject }) => `Asked Slack’s assistant for ${plainText(subject ?? '', 40)}`,
+  'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${plainText(record.subject ?? '', 40)}`,
   'step-run': 'Ran the workflow step {}',
   'name-given': 'Name given to {}',
   'name-removed': 'Name taken from {}',
@@ -152,6 +152,12 @@ function nameOperation({ detail }: AuditRecord): string {
         ? `${typeof name === 'string' ? plainText(name, 60) : `variable ${plainText(variable, 30)}`} of script ${plainText(String(script), 30)}`
         : `request ${plainText(String(id ?? ''), 40)}`;
   return join([verb, what], ' ');
+}
+
+/** What acts in the name of the person: Slack's assistant, or a client with a token of theirs. */
+function nameVia({ detail: { via } }: AuditRecord, before: string): string {
+  if (typeof via !== 'string') return '';
+  return before + (via === 'assistant' ? 'Slack’s assistant' : plainText(via, 60));
 }
 
 function countVotes({ detail: { have, need } }: AuditRecord): string {

@@ -81,8 +81,14 @@ describe('a token for a client', () => {
     const reason = 'The node is gone';
     expect((await callAs(token, 'propose_volume_deletion', { app, volume, reason })).isError).toBeUndefined();
     const card = await team.bob.waitForMessage(({ reads }) => reads.includes(volume));
-    expect(readStable(card, { volume, app })).toMatchSnapshot();
+    expect(readStable(card, { volume, app })).toMatchSnapshot('card');
     expect(countDeleteRequests(team, volume)).toBe(0);
+    await team.carol.slash('audit');
+    const { reads } = await team.carol.waitForMessage((message) =>
+      message.reads.includes('propose_volume_deletion'),
+    );
+    const named = reads.split(/\n| · /u).filter((part) => /terminal|propose/u.test(part));
+    expect(named.map((part) => readStable(part, { volume, app }))).toMatchSnapshot('audit');
   });
 
   test.each([
