@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildApp } from '../src/app/build-app.ts';
 import { readConfig } from '../src/app/config.ts';
-import { features } from '../src/commands/registry.ts';
 import { UserError } from '../src/errors.ts';
 import { createLogger, type Log } from '../src/telemetry/log.ts';
 import { type CdnSimulator, startCdn } from './cdn/server.ts';
 import { findFreePort } from './free-port.ts';
 import { readManifest } from './slack/manifest.ts';
 import { type SlackSimulator, startSlack } from './slack/server.ts';
+import { createStory } from './story.ts';
 
 export interface Playground {
   /** The page's address. */
@@ -18,7 +18,7 @@ export interface Playground {
   readonly botUrl: string;
   readonly slack: SlackSimulator;
   readonly cdn: CdnSimulator;
-  /** First steps with the keys to paste; words between backticks are to be typed or pasted. */
+  /** First steps; words between backticks are to be typed or pasted. */
   readonly hints: readonly string[];
   stop(): Promise<void>;
 }
@@ -35,6 +35,8 @@ export interface PlaygroundOptions {
   /** The bot's database and key file, and Slack's messages: both survive in it. */
   readonly dataDir: string;
   readonly zones?: number;
+  /** An outage goes on, and people have the roles they are labelled with; else nothing has happened yet. */
+  readonly story?: boolean;
   readonly log: Log;
 }
 
@@ -45,17 +47,20 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   // The links of a page have to name this address before it is taken.
   const botPort = keyPage ? await findFreePort() : 0;
   const cdn = await startCdn({ zones });
-  const hints = whatToTry(cdn);
-  const commands = features
-    .flatMap((feature) => feature.commands)
-    .map(({ usage, summary }) => ({ usage, summary }));
+  const story = options.story ? createStory(cdn) : undefined;
   const slack = await onPort(options.port, (port) =>
     startSlack({
       port,
       page: join(import.meta.dirname, 'page'),
       keep: dataDir,
-      hints,
-      commands,
+      ...(story ? { signsAt: () => story.now().getTime() } : {}),
+      hints: (did) => (story?.hints ?? []).filter((hint) => !hint.isFollowed(did)).map(({ text }) => text),
+      samples: {
+        zone: 'shop',
+        app: 'app0worker00002',
+        volume: 'old-cache',
+        reason: 'Its node is gone since Thursday',
+      },
       ...readManifest({ assistant }),
     }),
   );
@@ -71,10 +76,11 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     ...(keyPage ? { PUBLIC_URL: `http://127.0.0.1:${botPort}` } : {}),
   });
   const closeSimulators = async (): Promise<void> => {
+    story?.end();
     await Promise.all([slack.close(), cdn.close()]);
   };
   try {
-    const app = await buildApp({ config, log });
+    const app = await buildApp({ config, log, ...(story ? { now: story.now } : {}) });
     try {
       await app.start();
     } catch (error) {
@@ -83,12 +89,13 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     }
     if (assistant) slack.serveTools(`http://127.0.0.1:${botPort}`);
     if (http) slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
+    await story?.tell(slack);
     return {
       url: slack.url,
       botUrl: `http://127.0.0.1:${app.port()}`,
       slack,
       cdn,
-      hints,
+      hints: story?.hints.map(({ text }) => text) ?? [],
       async stop() {
         await app.stop();
         await closeSimulators();
@@ -98,22 +105,6 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
     await closeSimulators();
     throw error;
   }
-}
-
-function whatToTry(cdn: CdnSimulator): string[] {
-  const host = cdn.data.zones[5]?.Hostnames?.[0]?.Value ?? 'cdn.example.com';
-  return [
-    `Type \`/cdn connect\` and paste the key with full rights: \`${cdn.key}\``,
-    'Then `/cdn zones`: sort and search the table, open a zone from the menu. Also: `/cdn zones only:attention`, `/cdn help`',
-    `Another key, which may not list API keys: \`${cdn.restrictedKey}\`. Any other text is a wrong key.`,
-    'Look into things: `/cdn errors checkout`, `/cdn app app0api00000001`, `/cdn scanning 501`, `/cdn keys`. *Share* shows an answer to the channel.',
-    'Open the thread of any message and write `@cdn errors checkout`; in *Messages*, the bot’s conversation, the bare words do.',
-    `Write \`Images fail: https://${host}/images/hero.webp\` into #ops, then *⋯* beside it: *Look up origin errors*. ⚡ has more.`,
-    'Alice is an admin: `/cdn settings` says who may do what, `/cdn why volume delete` shows a decision step by step.',
-    'Delete a volume with two people: in `/cdn settings` make Alice an operator, Bob an approver and #deploys the approval channel; then `/cdn volume delete app0worker00002 old-cache`, and approve it as Bob.',
-    'Name yourself an operator in `/cdn settings`; then `/cdn export 501 last 6h` sends events as a file.',
-    'Change person at the top left: what is “Only visible to you” stays with the one who asked.',
-  ];
 }
 
 /** Starts on the given port, or on a free one where it is taken. */
@@ -167,6 +158,7 @@ async function main(): Promise<void> {
     assistant: values.assistant,
     dataDir,
     zones,
+    story: true,
     log,
   });
   let asked = false;

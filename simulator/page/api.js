@@ -12,7 +12,7 @@ export const getWorld = () => ask('/ui/world');
 
 export const getState = (user, channel) => ask(`/ui/state?${new URLSearchParams({ user, channel })}`);
 
-/** Does something as a person: 'slash', 'say', 'shortcut', 'press', 'choose', 'submit', 'close-modal', 'suggest', 'home' or 'words-only'. */
+/** Does something as a person: 'slash', 'say', 'shortcut', 'step', 'press', 'choose', 'submit', 'close-modal', 'suggest', 'home' or 'words-only'. */
 export const act = (deed, body) =>
   ask(`/ui/${deed}`, {
     method: 'POST',

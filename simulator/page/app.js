@@ -4,7 +4,7 @@ import { act, getState, getWorld, watch } from './api.js';
 import { drawBlocks } from './blocks/index.js';
 import { createComposer } from './composer.js';
 import { el, keepingFocus } from './dom.js';
-import { createHints, drawHints, hintsButton } from './hints.js';
+import { drawHints, hintsButton } from './hints.js';
 import { createLook } from './look.js';
 import { drawMessages, rootsOf } from './messages.js';
 import { showModals } from './modal.js';
@@ -57,7 +57,7 @@ function draw(state) {
   const grew = last?.place !== place() || scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 80;
   last = { place: place(), state };
   if (!atHome()) haveSeen(at().user, at().channel, state.messages);
-  drawHints(find('hints'), state.messages.length > 0);
+  drawHints(find('hints'), state.hints ?? [], composer.put);
   lookAround(() => keepingFocus(drawShell));
   keepingFocus(() => {
     drawShell();
@@ -224,7 +224,6 @@ try {
   thread = createThread({ send: reply, close: () => openThread(undefined) });
   const { user, channel: first, thread: open } = remembered();
   lookThrough(user, first, open);
-  createHints(find('hints'), composer.put);
   if (atHome()) act('home', { user, channel: speaking() }).catch(fail);
   watch(changed, (connected) => {
     online = connected;

@@ -1,27 +1,27 @@
-// What to try: commands that one click types, keys that one click copies. Out of the way once a person has begun.
+// What to try: commands that one click types, keys that one click copies. A hint is gone once it was followed.
 
 import { el } from './dom.js';
 import { mrkdwn } from './mrkdwn.js';
 import { toast } from './toast.js';
-import { hints } from './world.js';
 
-let opened;
+let isClosed = false;
+let left = 0;
+let drawn = '';
 
-/** Fills the hints; `type(text)` puts a command into the composer. */
-export function createHints(section, type) {
-  const list = el('ol', {}, ...hints().map((hint) => el('li', {}, ...mrkdwn(hint))));
+/** Shows the hints that are left, unless they were closed; `type(text)` puts a command into the composer. */
+export function drawHints(section, hints, type) {
+  left = hints.length;
+  section.hidden = left === 0 || isClosed;
+  if (drawn === JSON.stringify(hints)) return;
+  drawn = JSON.stringify(hints);
+  const list = el('ol', {}, ...hints.map((hint) => el('li', {}, ...mrkdwn(hint))));
   for (const code of list.querySelectorAll('code')) code.replaceWith(handy(code.textContent, type));
   section.replaceChildren(el('h2', {}, 'Try this first'), list);
 }
 
-/** Shows the hints where nothing was done yet, or where they were asked for. */
-export function drawHints(section, hasBegun) {
-  section.hidden = !hints().length || !(opened ?? !hasBegun);
-}
-
 /** The button that shows and hides them; `changed` draws the page again. */
 export const hintsButton = (section, changed) =>
-  hints().length > 0 &&
+  left > 0 &&
   el(
     'button',
     {
@@ -34,7 +34,7 @@ export const hintsButton = (section, changed) =>
       data: { focus: 'hints' },
       on: {
         click: () => {
-          opened = section.hidden;
+          isClosed = !section.hidden;
           changed();
         },
       },

@@ -1,10 +1,12 @@
-// Slack's own menus with what the app adds to them: ⚡ beside the composer, ⋯ beside every message of a channel.
+// Slack's own menus with what the app adds to them: ⚡ beside the composer, with a workflow of each step; ⋯ beside every
+// message of a channel.
 
 import { act } from './api.js';
 import { el } from './dom.js';
 import { openPicker } from './picker.js';
+import { openStep } from './step-form.js';
 import { fail } from './toast.js';
-import { shortcuts } from './world.js';
+import { shortcuts, steps } from './world.js';
 
 /** `where()` is {user, channel} when something is chosen. Nothing where the app has no such shortcut. */
 export function globalMenu(where) {
@@ -27,6 +29,8 @@ export function messageMenu(where) {
 function menu(kind, look, where) {
   const offered = shortcuts().filter((one) => one.kind === kind);
   if (!offered.length) return undefined;
+  const workflows = kind === 'global' ? steps() : [];
+  const toOption = ({ callbackId, name, description }) => ({ value: callbackId, text: name, description });
   const node = el(
     'button',
     {
@@ -43,16 +47,15 @@ function menu(kind, look, where) {
             label: look.label,
             search: false,
             load: () => [
-              {
-                options: offered.map(({ callbackId, name, description }) => ({
-                  value: callbackId,
-                  text: name,
-                  description,
-                })),
-              },
+              { options: offered.map(toOption) },
+              { label: 'Workflows', options: workflows.map(toOption) },
             ],
             isChosen: () => false,
-            pick: ({ value }) => act('shortcut', { ...where(), callbackId: value }).catch(fail),
+            pick({ value }) {
+              const step = workflows.find(({ callbackId }) => callbackId === value);
+              if (step) return openStep(step, where());
+              return act('shortcut', { ...where(), callbackId: value }).catch(fail);
+            },
           }),
       },
     },

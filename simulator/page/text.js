@@ -34,7 +34,7 @@ sparkles ✨|star ⭐|star2 🌟|trophy 🏆|medal 🏅|heart ❤️|green_heart
 house 🏠|office 🏢|factory 🏭|computer 💻|desktop_computer 🖥️|keyboard ⌨️|floppy_disk 💾|minidisc 💽|cd 💿|iphone 📱|telephone_receiver 📞|electric_plug 🔌
 battery 🔋|moneybag 💰|dollar 💵|euro 💶|credit_card 💳|receipt 🧾|busts_in_silhouette 👥|bust_in_silhouette 👤|speech_balloon 💬|thought_balloon 💭
 zzz 💤|pause_button ⏸️|double_vertical_bar ⏸️|arrow_forward ▶️|black_square_for_stop ⏹️|fast_forward ⏩|rewind ⏪|heavy_multiplication_x ✖️
-hash #️⃣|one 1️⃣|two 2️⃣|three 3️⃣|four 4️⃣|five 5️⃣|keycap_ten 🔟|checkered_flag 🏁|triangular_flag_on_post 🚩|compass 🧭|world_map 🗺️|microscope 🔬`;
+new 🆕|see_no_evil 🙈|zipper_mouth_face 🤐|hash #️⃣|one 1️⃣|two 2️⃣|three 3️⃣|four 4️⃣|five 5️⃣|keycap_ten 🔟|checkered_flag 🏁|triangular_flag_on_post 🚩|compass 🧭|world_map 🗺️|microscope 🔬`;
 
 const byName = new Map(
   common

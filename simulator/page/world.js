@@ -1,6 +1,6 @@
 // People, channels, and the person who looks at the page.
 
-let world = { people: [], channels: [], transport: '', hints: [] };
+let world = { people: [], channels: [], transport: '' };
 const watching = { user: '', channel: '', thread: undefined };
 
 export function learn(answer) {
@@ -11,9 +11,9 @@ export const people = () => world.people;
 export const person = (id) => world.people.find((one) => one.id === id);
 export const me = () => person(watching.user) ?? world.people[0];
 export const transport = () => world.transport;
-export const hints = () => world.hints ?? [];
 export const commands = () => world.commands ?? [];
 export const shortcuts = () => world.shortcuts ?? [];
+export const steps = () => world.steps ?? [];
 export const at = () => watching;
 
 /** The bot as people mention it: {id, name}. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { DeclaredShortcut } from './shortcuts.ts';
 import type { DeclaredSteps } from './steps.ts';
+import type { DeclaredCommand } from './ui.ts';
 
 /** An entry of `mcp_servers`: where Slack's assistant finds the tools of an app. */
 export interface ToolServer {
@@ -11,10 +12,11 @@ export interface ToolServer {
 }
 
 /**
- * The shortcuts, steps, scopes and events of manifest.yml: there are no others in Slack. `assistant`: with the lines for
+ * The commands, shortcuts, steps, scopes and events of manifest.yml: there are no others in Slack. `assistant`: with the lines for
  * Slack's assistant, which stand there as a comment.
  */
 export function readManifest({ assistant = false } = {}): {
+  commands: DeclaredCommand[];
   shortcuts: DeclaredShortcut[];
   steps: DeclaredSteps;
   scopes: readonly string[];
@@ -24,6 +26,7 @@ export function readManifest({ assistant = false } = {}): {
   const text = readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8');
   const manifest = parse(text) as {
     features: {
+      slash_commands: { command: string; description: string; usage_hint: string }[];
       shortcuts: { callback_id: string; type: 'global' | 'message'; name: string; description: string }[];
     };
     oauth_config: { scopes: { bot: string[] } };
@@ -36,7 +39,13 @@ export function readManifest({ assistant = false } = {}): {
     name,
     description,
   }));
+  const commands = manifest.features.slash_commands.map(({ command, description, usage_hint }) => ({
+    command,
+    description,
+    usageHint: usage_hint,
+  }));
   return {
+    commands,
     shortcuts,
     steps: manifest.functions,
     scopes: [...manifest.oauth_config.scopes.bot, ...(assistant ? ['mcp:connect'] : [])],

@@ -90,7 +90,7 @@ export interface Step extends StepRun {
 /**
  * Starts a Slack on 127.0.0.1 that speaks the real protocols and holds the app to their rules.
  * `now` drives trigger ids, response_urls, codes and timestamps; `ackTimeoutMs` is measured in real time.
- * `page` is a directory of static files for `/`; `hints` and `commands` are passed on to it. With the `shortcuts` of the
+ * `page` is a directory of static files for `/`; `hints`, `commands` and `samples` are passed on to it. With the `shortcuts` of the
  * manifest nobody finds another, and with its `steps` nobody runs another; its `scopes` are in the header of every answer, but for those that are withheld. In the
  * directory `keep` messages and files survive an end.
  */

@@ -8,14 +8,26 @@ import type { Who } from './payloads.ts';
 import type { Place, Target } from './places.ts';
 import type { Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
+import { runStep } from './step-runs.ts';
+import type { StepRun } from './steps.ts';
 import type { OpenView } from './views.ts';
-import { isObject, type Json, memberKey } from './world.ts';
+import { isObject, type Json, memberKey, textOf } from './world.ts';
 import { escapeTyped, write } from './writing.ts';
 
-/** Texts of the page itself: first steps, and the commands it suggests while a person types. */
+/** A slash command as the manifest declares it: all that Slack tells while a person types. */
+export interface DeclaredCommand {
+  readonly command: string;
+  readonly description: string;
+  readonly usageHint: string;
+}
+
+/** Texts of the page itself. */
 export interface PageWords {
-  hints?: readonly string[];
-  commands?: readonly { readonly usage: string; readonly summary: string }[];
+  /** First steps that are still to be taken. `did`: what people typed and pressed so far. */
+  hints?: (did: readonly string[]) => readonly string[];
+  commands?: readonly DeclaredCommand[];
+  /** What stands in the inputs of steps, by name. */
+  samples?: Readonly<Record<string, string>>;
 }
 
 /** The browser's API (`/ui/*`): the person's view, their actions, and a stream of change events. */
@@ -29,6 +41,7 @@ export function createUi(
   const streams = new Set<ServerResponse>();
   let changes = 0;
   let wordsOnly = false;
+  const did: string[] = [];
   // Many changes in one turn are one line in the stream.
   let scheduled = false;
   const stop = sim.onChange(() => {
@@ -43,6 +56,7 @@ export function createUi(
 
   const actions: Record<string, (args: Json, who: Who) => Promise<unknown>> = {
     slash: (args, who) => {
+      did.push(text(args, 'text'));
       const [command, ...words] = text(args, 'text').split(' ');
       if (command === '/invite') return invite(who, text(args, 'channel'), words.join(' '));
       const typed = command?.startsWith('/')
@@ -52,6 +66,7 @@ export function createUi(
     },
     async press(args, who) {
       const found = placeOf(args, who);
+      if (typeof found.target.element['value'] === 'string') did.push(found.target.element['value']);
       if ('message' in found.place && found.place.message.channel === assistantChannel)
         return assistant()?.press(who, found.place.message, found.target.element);
       // Typed values travel with a press inside a modal.
@@ -83,6 +98,7 @@ export function createUi(
     },
     home: (_args, who) => interactions.openHome(who),
     async say(args, who) {
+      did.push(text(args, 'text'));
       if (text(args, 'channel') === assistantChannel) return assistant()?.say(who, text(args, 'text'));
       const { message } = write(sim, who, {
         channel: text(args, 'channel'),
@@ -96,6 +112,24 @@ export function createUi(
       wordsOnly = args['on'] === true;
       sim.script.controls.refuseNativeBlocks(wordsOnly ? ['*'] : []);
       sim.changed();
+      return {};
+    },
+    // A workflow of one step; its author shows the person what came of it.
+    async step(args, who) {
+      const id = text(args, 'callbackId');
+      const inputs = Object.entries(isObject(args['inputs']) ? args['inputs'] : {}).filter(
+        ([, value]) => value !== '',
+      );
+      const run = await runStep(sim, id, Object.fromEntries(inputs), { by: who.person.id });
+      const { promise: ended, resolve } = Promise.withResolvers<NonNullable<StepRun['end']>>();
+      const look = (): void => run.end && resolve(run.end);
+      const stopLooking = sim.onChange(look);
+      look();
+      void ended.then((end) => {
+        stopLooking();
+        const told = 'error' in end ? end.error : `${textOf(end.outputs['summary'])}`;
+        interactions.notice(who, `Workflow “${run.declared.title}”: ${told}`);
+      });
       return {};
     },
     async shortcut(args, who) {
@@ -173,7 +207,22 @@ export function createUi(
       channels: mine,
       bot: { id: acme.botUserId, name: 'cdn' },
       transport: sim.deliverer.transport(),
-      hints: page.hints ?? [],
+      steps: Object.entries(sim.steps.declared).map(
+        ([id, { title, description, input_parameters: inputs }]) => ({
+          callbackId: id,
+          name: title,
+          description,
+          fields: Object.entries(inputs.properties)
+            .filter(([, { type }]) => type === 'string')
+            .map(([name, field]) => ({
+              name,
+              title: field.title,
+              hint: field.description,
+              required: inputs.required?.includes(name) ?? false,
+              value: page.samples?.[name] ?? '',
+            })),
+        }),
+      ),
       commands: page.commands ?? [],
       shortcuts: shortcuts.declared,
     };
@@ -188,6 +237,7 @@ export function createUi(
       home: home ? sim.views.visible(home) : null,
       pending: sim.deliverer.pending(),
       wordsOnly,
+      hints: page.hints?.(did) ?? [],
       notices: sim.notices.get(memberKey(self.teamId, self.userId)) ?? [],
     };
   }

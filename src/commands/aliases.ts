@@ -30,7 +30,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['cpu memory latency instances replicas', 'app …'],
   ['set env environment feature flag', 'variable …'],
   ['undo revert rollback', 'variable undo'],
-  ['delete remove', 'volume delete'],
+  ['delete remove', 'volume delete …'],
   ['approve deny waiting pending request', 'approvals'],
   ['rights permissions permission roles role', 'whoami'],
   ['allowed', 'why'],

@@ -165,6 +165,8 @@ export interface Action extends Entry<string> {
   readonly fields?: readonly string[];
   /** Answers in a new message; in a modal, in one on top of it. */
   readonly newMessage?: boolean;
+  /** In a modal its answer takes the place of the view, so that it is pressed once. */
+  readonly replacesModal?: boolean;
   /** `value` is a typed command: it runs, or opens its modal, with that command's own right; `newMessage` unless false. */
   readonly runsCommand?: true;
   /** With `runsCommand`, for a menu whose values are not ours: the typed command of a choice. */

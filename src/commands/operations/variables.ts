@@ -46,6 +46,7 @@ const variableCommand: Command = {
         'Type `/cdn variable` with the two IDs, or alone; the form takes the value.',
       );
     const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
+    if (!scriptIdField.safeParse(scriptId).success) return forms.renderVariableForm({ unknown: typed });
     const ids = { scriptId, variableId: named?.variableId ?? rest[0] };
     return forms.renderVariableForm(ids, await loadKnown(ids, context));
   },
@@ -207,6 +208,7 @@ const undoAction: Action = {
   id: 'variables:undo',
   needs: 'change',
   newMessage: true,
+  replacesModal: true,
   async run(operationId, context) {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), operationId);

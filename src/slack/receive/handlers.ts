@@ -98,7 +98,12 @@ export async function runAction(
         : undefined;
     const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
     const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
-    const origin = { triggerId, place, below: modal, newModal: isSeparate ? title : undefined };
+    const origin = {
+      triggerId,
+      place,
+      below: modal,
+      newModal: isSeparate && !action?.replacesModal ? title : undefined,
+    };
     const flow = typed
       ? createModalFlow(typed.command, typed.words, origin)
       : createModalFlow(action ?? refuseOutdated('button'), value, origin);

@@ -59,6 +59,7 @@ export function renderVolumeForm(
     }),
     textInput('confirmVolumeId', 'Type the volume ID again', {
       initial: typed.confirmVolumeId,
+      focus: typed.volumeId !== undefined,
       hint: 'Guards against deleting the wrong volume.',
     }),
     textInput('reason', 'Why?', {
@@ -118,13 +119,14 @@ export interface KnownVariable {
   readonly canUndo: boolean;
 }
 
-/** `required`: `true` or `false`, where something is chosen. */
+/** `required`: `true` or `false`, where something is chosen. `unknown`: a name that nobody here has set a variable by. */
 export function renderVariableForm(
   {
     scriptId,
     variableId,
     required = 'unchanged',
-  }: Partial<Readonly<Record<'scriptId' | 'variableId' | 'required', string | undefined>>>,
+    unknown,
+  }: Partial<Readonly<Record<'scriptId' | 'variableId' | 'required' | 'unknown', string | undefined>>>,
   known?: KnownVariable,
 ): ModalView {
   const zonesButton = button('Show the zones', 'variables:preview', scriptId ?? 'typed');
@@ -135,10 +137,12 @@ export function renderVariableForm(
   };
   const undo = known?.canUndo ? 'You can undo it for 30 minutes.' : noUndo;
   return modal(settings, [
-    section(
+    section([
+      unknown &&
+        `Nobody here has set ${formatCode(unknown, 60)} yet: choose its script and type its id once. Then the name is enough.`,
       known?.consequences.text ??
         'Changes a variable of an edge script. What you leave empty stays as it is.',
-    ),
+    ]),
     known && section([renderApprovalNeeds(known.needs, 'Set it'), undo]),
     searchSelect('scriptId', 'Script', {
       chosen: scriptId ? picked(scriptId) : undefined,
@@ -154,6 +158,7 @@ export function renderVariableForm(
     textInput('defaultValue', 'New value', {
       hint: 'Treated as a secret: never shown again, not even to you. Above 2,048 bytes the CDN may refuse it.',
       maxLength: valueLengths.first,
+      focus: variableId !== undefined,
       ...valueInput,
     }),
     textInput('moreValue', 'The rest of a long value', {

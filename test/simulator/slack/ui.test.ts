@@ -14,7 +14,7 @@ beforeEach(async () => {
   page = await mkdtemp(join(tmpdir(), 'page-'));
   await writeFile(join(page, 'index.html'), '<!doctype html><title>Playground</title>');
   await writeFile(join(page, 'page.js'), 'export {};');
-  slack = await startSlack({ page, hints: ['Type /cdn connect'] });
+  slack = await startSlack({ page, hints: (did) => (did.length === 0 ? ['Type /cdn connect'] : []) });
   reply = () => ({});
   peer = await startStubApp(slack, (received) => reply(received));
 });
@@ -69,11 +69,18 @@ test('the world has five people, their channels and their DMs', async () => {
     'Dave Dunn (Acme)',
     'Eve Evans (Rival)',
   ]);
-  expect(world).toMatchObject({ transport: 'http', hints: ['Type /cdn connect'] });
+  expect(world).toMatchObject({ transport: 'http' });
   expect(world['channels']).toMatchObject([
     { id: 'C0SHARED0', name: 'shared', kind: 'channel' },
     { id: 'DU0EVE0000', kind: 'dm' },
   ]);
+});
+
+test('a hint is gone once it was followed', async () => {
+  const read = async () => (await get('/ui/state?user=U0ALICE00&channel=C0OPS0000'))['hints'];
+  expect(await read()).toEqual(['Type /cdn connect']);
+  await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn connect' });
+  expect(await read()).toEqual([]);
 });
 
 test('a person types, fills the modal, reads the field error, corrects it, and closes it', async () => {
