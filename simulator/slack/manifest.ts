@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { DeclaredShortcut } from './shortcuts.ts';
+import type { DeclaredCommand, DeclaredShortcut } from './shortcuts.ts';
 import type { DeclaredSteps } from './steps.ts';
-import type { DeclaredCommand } from './ui.ts';
 
 /** An entry of `mcp_servers`: where Slack's assistant finds the tools of an app. */
 export interface ToolServer {

@@ -6,6 +6,13 @@ import { interactiveBase, type Who, wireMessage } from './payloads.ts';
 import { responseTargetOf } from './places.ts';
 import type { Simulation } from './simulation.ts';
 
+/** A slash command as the manifest declares it: all that Slack tells while a person types. */
+export interface DeclaredCommand {
+  readonly command: string;
+  readonly description: string;
+  readonly usageHint: string;
+}
+
 /** A shortcut as the app's manifest declares it. */
 export interface DeclaredShortcut {
   readonly callbackId: string;

@@ -6,20 +6,13 @@ import type { Interactions } from './interactions.ts';
 import type { Modals } from './modals.ts';
 import type { Who } from './payloads.ts';
 import type { Place, Target } from './places.ts';
-import type { Shortcuts } from './shortcuts.ts';
+import type { DeclaredCommand, Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import { runStep } from './step-runs.ts';
 import type { StepRun } from './steps.ts';
 import type { OpenView } from './views.ts';
 import { isObject, type Json, memberKey, textOf } from './world.ts';
 import { escapeTyped, write } from './writing.ts';
-
-/** A slash command as the manifest declares it: all that Slack tells while a person types. */
-export interface DeclaredCommand {
-  readonly command: string;
-  readonly description: string;
-  readonly usageHint: string;
-}
 
 /** Texts of the page itself. */
 export interface PageWords {
@@ -127,7 +120,7 @@ export function createUi(
       look();
       void ended.then((end) => {
         stopLooking();
-        const told = 'error' in end ? end.error : `${textOf(end.outputs['summary'])}`;
+        const told = 'error' in end ? end.error : textOf(end.outputs['summary']);
         interactions.notice(who, `Workflow “${run.declared.title}”: ${told}`);
       });
       return {};

@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
   test('the doctor finds nothing wrong in it', async () => {
     await type('/cdn doctor');
     await newest().getByText('nothing is wrong.').waitFor();
+    expect(await newest().innerText()).toContain('as specified so far');
   });
 
   test('zones are listed and one is opened, for one person alone', async () => {

@@ -31,10 +31,6 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
 
   const composer = () => page.locator('.composer-field').first();
   const newest = () => page.locator('#log .message').last();
-  const type = async (words: string): Promise<void> => {
-    await composer().fill(words);
-    await page.keyboard.press('Enter');
-  };
   const be = async (name: string): Promise<void> => {
     await page.getByRole('button', { name: /Change person/ }).click();
     await page.getByRole('option', { name }).click();

@@ -76,11 +76,12 @@ test('the world has five people, their channels and their DMs', async () => {
   ]);
 });
 
+const readHints = async () => (await get('/ui/state?user=U0ALICE00&channel=C0OPS0000'))['hints'];
+
 test('a hint is gone once it was followed', async () => {
-  const read = async () => (await get('/ui/state?user=U0ALICE00&channel=C0OPS0000'))['hints'];
-  expect(await read()).toEqual(['Type /cdn connect']);
+  expect(await readHints()).toEqual(['Type /cdn connect']);
   await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn connect' });
-  expect(await read()).toEqual([]);
+  expect(await readHints()).toEqual([]);
 });
 
 test('a person types, fills the modal, reads the field error, corrects it, and closes it', async () => {
