@@ -9,7 +9,6 @@ import type { Place, Target } from './places.ts';
 import type { DeclaredCommand, Shortcuts } from './shortcuts.ts';
 import type { Simulation } from './simulation.ts';
 import { runStep } from './step-runs.ts';
-import type { StepRun } from './steps.ts';
 import type { OpenView } from './views.ts';
 import { isObject, type Json, memberKey, textOf } from './world.ts';
 import { escapeTyped, write } from './writing.ts';
@@ -114,15 +113,16 @@ export function createUi(
         ([, value]) => value !== '',
       );
       const run = await runStep(sim, id, Object.fromEntries(inputs), { by: who.person.id });
-      const { promise: ended, resolve } = Promise.withResolvers<NonNullable<StepRun['end']>>();
-      const look = (): void => run.end && resolve(run.end);
-      const stopLooking = sim.onChange(look);
-      look();
-      void ended.then((end) => {
+      let stopLooking = (): void => undefined;
+      const look = (): void => {
+        const { end } = run;
+        if (!end) return;
         stopLooking();
         const told = 'error' in end ? end.error : textOf(end.outputs['summary']);
         interactions.notice(who, `Workflow “${run.declared.title}”: ${told}`);
-      });
+      };
+      stopLooking = sim.onChange(look);
+      look();
       return {};
     },
     async shortcut(args, who) {
