@@ -113,16 +113,15 @@ export function createUi(
         ([, value]) => value !== '',
       );
       const run = await runStep(sim, id, Object.fromEntries(inputs), { by: who.person.id });
-      let stopLooking = (): void => undefined;
-      const look = (): void => {
+      const tell = (): void => {
         const { end } = run;
         if (!end) return;
         stopLooking();
         const told = 'error' in end ? end.error : textOf(end.outputs['summary']);
         interactions.notice(who, `Workflow “${run.declared.title}”: ${told}`);
       };
-      stopLooking = sim.onChange(look);
-      look();
+      const stopLooking = sim.onChange(tell);
+      tell();
       return {};
     },
     async shortcut(args, who) {
