@@ -110,6 +110,13 @@ function clean(typed: string): string {
       .toLowerCase()
       .replaceAll(/\s+/gu, ' ')
       .trim()
+      // Phones and word processors make dashes longer.
+      .replaceAll(/[–—−‒]/gu, '-')
+      .replace(/ so far$/u, '')
+      .replaceAll(countWords, (word) => String(counts.indexOf(word) + 1))
+      // `from 10 to 12` means hours, as no dates are told like that.
+      .replace(/^(?:from|between) (\d{1,2}) (?:to|and|until|till) (\d{1,2})(?=$| )/u, '$1:00..$2:00')
+      .replace(/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..')
       // The CDN's files and ours write times with milliseconds.
       .replaceAll(/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1')
       // Phones replace three dots by one character; people add spaces.
@@ -124,18 +131,23 @@ function clean(typed: string): string {
   );
 }
 
+const counts = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
+const countWords = new RegExp(`\\b(?:${counts.join('|')})(?= (?:minute|min|hour|day|week|month))`, 'gu');
+
 /** Undefined where the words are not a period. @throws UserError for a day that does not exist or has not begun. */
 export function findPeriod(typed: string, clock: PeriodClock, subject = ''): TypedPeriod | undefined {
-  const words = clean(typed).replace(/^(?:(?:in|on|for|during|within|over|of|at) )+(?:the )?/u, '');
+  const words = clean(typed)
+    .replace(/^(?:(?:in|on|for|during|within|over|of|at) )+(?:the )?/u, '')
+    .replace(/^since (?=(?:the )?(?:last|past) (?!\w+day))/u, '');
   if (words === '') return undefined;
   return readLast(words, clock) ?? readNamed(words, clock) ?? readRange(words, { ...clock, typed, subject });
 }
 
 const unitMinutes = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60, o: 30 * 24 * 60 } as const;
 const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?)';
-const amount = new RegExp(`(?:(\\d{1,6}|half an?(?= )|\\ban?(?= )) ?|\\b)${unit}(?![a-z])`, 'gu');
+const amount = new RegExp(`(?:(\\d{1,6}(?:\\.\\d)?|half an?(?= )|\\ban?(?= )) ?|\\b)${unit}(?![a-z])`, 'gu');
 const lastAmounts = new RegExp(
-  `^((?:the )?(?:last|past|previous) )?(?:(?:\\d{1,6}|an?|half an?) ?)?${unit}(?:(?:,| and)? ?\\d{1,6} ?${unit})*$`,
+  `^((?:the )?(?:last|past|previous) )?(?:(?:\\d{1,6}(?:\\.\\d)?|an?|half an?) ?)?${unit}(?:(?:,| and)? ?\\d{1,6} ?${unit})*$`,
   'u',
 );
 

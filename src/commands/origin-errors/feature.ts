@@ -40,7 +40,7 @@ import { findClosest } from '../did-you-mean.ts';
 import { createPeriodError, type PeriodClock, splitPeriod, type TypedPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
-import { lookUpZone } from '../zones/lookup.ts';
+import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
 import { findChannelZone, hereCommand } from './channel-zone.ts';
 import { writeEntries, writeOverview } from './file.ts';
 import { createReport, findCachedOverview, findCachedReport, isComplete, readOverview } from './read.ts';
@@ -69,8 +69,9 @@ const errorsCommand: Command = {
 };
 
 /** The typed question. `typed` is the zone, or that of the channel; undefined = all zones. @throws UserError */
-async function readQuestion(words: Words, context: Context) {
+async function readQuestion(typedWords: Words, context: Context) {
   const { people, person, now } = context;
+  const words = await readZoneNames(typedWords, [...filterKinds, ...otherNames], context);
   const filters = readFilters(words);
   const profile = await people.profile(person.userId);
   const { zone, period } = readRequestedPeriod(words, now(), profile?.timeZone ?? 'UTC');

@@ -7,7 +7,7 @@ import type { Context, Feature } from '../define.ts';
 import { splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { readPickedZone } from './details.ts';
-import { createMissingError, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
+import { createMissingError, lookUpZone, nameZone, readZoneNames, type ZoneName } from './lookup.ts';
 
 /** What changed in settings since earlier looks. */
 export const changes: Feature = {
@@ -86,7 +86,7 @@ function writeLast(minutes: number): string {
 }
 
 async function* showTyped(words: Words, context: Context): AsyncGenerator<Message, void> {
-  const { zone: typed, period } = await readTyped(words, context);
+  const { zone: typed, period } = await readTyped(await readZoneNames(words, [], context), context);
   if (typed === '') {
     yield say('Comparing your zones with their last settings…');
     return yield await showChanges(period, undefined, context);

@@ -6,7 +6,10 @@ export function readHost(typed: string): string {
     .trim()
     .toLowerCase()
     .replace(/^#(?=\d+$)/u, '')
-    .replace(/^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+).*$/u, '$1')
+    // As in a sentence, and as Slack writes a link.
+    .replace(/^[<("'“‘`]+(?=[^\s]*[.。])|(?<=[.。][^\s]*?)(?:\|[^>]*)?[>)"'”’`,;!?.]+$/gu, '')
+    .replaceAll('。', '.')
+    .replace(/^(?:[a-z]+:)?\/\/(?:[^/@]*@)?([^/:?#]+).*$/u, '$1')
     .replace(/^([\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+)(?:[:/?#].*)$/u, '$1')
     .replace(/\.$/u, '');
   return host.includes('.') ? toAscii(host) : host;

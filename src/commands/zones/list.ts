@@ -9,8 +9,15 @@ import { describeNeeds, renderZoneForm } from '../../views/zones/rows.ts';
 import { type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { zoneActions, zoneCommand, zoneForm, zonePicker } from './details.ts';
-import { loadAllZones } from './lookup.ts';
-import { decodeZoneQuery, findMeantFilter, queryFields, readZoneQuery, selectZones } from './query.ts';
+import { loadAllZones, readZoneNames } from './lookup.ts';
+import {
+  decodeZoneQuery,
+  findMeantFilter,
+  queryFields,
+  queryNames,
+  readZoneQuery,
+  selectZones,
+} from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
 const zonesCommand: Command = {
@@ -23,10 +30,10 @@ const zonesCommand: Command = {
   examples: ['zones', 'zones shop', 'zones only:no-certificate', 'zones origin:example.com'],
   needs: 'read',
   shares: true,
-  run(words, context) {
+  async *run(words, context) {
     // A typed command reads the current list; buttons of the answer use what it read.
     context.zoneCache.forPerson(context.person).expire();
-    return listZones(readZoneQuery(words), context);
+    yield* listZones(readZoneQuery(await readZoneNames(words, queryNames, context)), context);
   },
 };
 

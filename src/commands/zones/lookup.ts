@@ -7,6 +7,7 @@ import type { AffectedZones, VolumeShown } from '../../views/operations/describe
 import type { UnclearZone } from '../../views/zones/rows.ts';
 import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { type Token, toWords, type Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
@@ -141,6 +142,27 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   const hosts = zones.filter((zone) => hasHostname(zone, host));
   const own = hosts.find(({ hostnames }) => hostnames.some((hostname) => readHost(hostname) === host));
   return own ? [own] : hosts.slice(0, 1);
+}
+
+/**
+ * The words, with those like `shop: images` as plain ones where a zone is called so. `names`: what the command itself knows
+ * before a colon.
+ */
+export async function readZoneNames(
+  words: Words,
+  names: readonly string[],
+  context: Context,
+): Promise<Words> {
+  const isForeign = ({ name }: Token): boolean => name !== undefined && !names.includes(name);
+  if (!words.tokens.some(isForeign)) return words;
+  const { zones } = await loadAllZones(context);
+  const called = zones.map(({ name }) => name.toLowerCase());
+  const tokens = words.tokens.map((token): Token => {
+    const { typed, text } = token;
+    const isName = isForeign(token) && called.some((name) => name.includes(text.toLowerCase()));
+    return isName ? { typed, text, value: text } : token;
+  });
+  return toWords(words.raw, tokens);
 }
 
 /** A zone by its id, with its name where that is known already. */

@@ -19,14 +19,15 @@ import { hasHostname, readHost } from './hosts.ts';
 /** Longer than any hostname; even escaped it fits into a button's 2000 characters. */
 const maxSearchLength = 100;
 
+/** What may stand before a colon. */
+export const queryNames: readonly string[] = ['sort', 'only', ...carriedKinds];
+
 /**
  * Parses `[search] [only:…] [origin:… script:… app:… storage:… host:…] [sort:…]`. Throws a UserError that names the
  * mistake and valid choices.
  */
 export function readZoneQuery(words: Words): ZoneQuery {
-  const unknown = Object.keys(words.named).find(
-    (name) => name !== 'sort' && name !== 'only' && !isCarried(name),
-  );
+  const unknown = Object.keys(words.named).find((name) => !queryNames.includes(name));
   if (unknown !== undefined)
     throw new UserError(
       `\`/cdn zones\` does not know ${formatCode(`${unknown}:`, 40)}.`,

@@ -96,6 +96,12 @@ test.each([
   ['xn--mller-kva.example', 'MÜLLER.example/a'],
   ['*.img.example.com', 'a1.img.example.com'],
   ['Shop.Example', 'shop.example'],
+  ['shop.example', 'shop.example,'],
+  ['shop.example', '(shop.example)'],
+  ['shop.example', '“https://shop.example/a?b=c”!'],
+  ['shop.example', '<https://shop.example/a|shop.example/a>'],
+  ['shop.example', '//shop.example/a'],
+  ['müller.example', 'müller。example'],
 ])('a zone with the hostname %s is found by %s', (hostname, typed) => {
   expect(hasHostname({ hostnames: [hostname] }, readHost(typed))).toBe(true);
 });

@@ -10,12 +10,16 @@ const zones = [
   zone({ Id: 104, Name: 'a.img.example.com-old', Hostnames: [] }),
   zone({ Id: 201, Name: 'twin' }),
   zone({ Id: 202, Name: 'twin' }),
+  zone({ Id: 301, Name: 'shop: big images' }),
 ];
 
 async function start() {
   const harness = await createCommandHarness({ data: { zones } });
   return { harness, person: harness.person() };
 }
+
+// Two names in a row need quotes.
+const quote = (typed: string): string => (typed.includes(' ') ? `"${typed}"` : typed);
 
 /** With nothing cached, and after the whole list was read. */
 describe.each(['cold', 'warm'])('%s', (state) => {
@@ -29,6 +33,8 @@ describe.each(['cold', 'warm'])('%s', (state) => {
     ['https://a.img.example.com/x.jpg?y=1', 'shop'],
     ['b.img.example.com', 'wild'],
     ['müller.example', 'umlaut'],
+    ['müller.example,', 'umlaut'],
+    ['shop: big images', 'shop: big images'],
   ])('%s is the same zone for every command', async (typed, name) => {
     const { harness, person } = await start();
     await using _ = harness;
@@ -36,7 +42,7 @@ describe.each(['cold', 'warm'])('%s', (state) => {
     const ask = async (command: string) => readText((await person.run(command)).at(-1));
     expect(await ask(`zone ${typed}`)).toContain(`*${name}*`);
     expect(await ask(`errors ${typed}`)).toMatch(new RegExp(`in \\*?${name}\\b`, 'u'));
-    expect(await ask(`compare ${typed} 104`)).toContain(`*${name}*`);
+    expect(await ask(`compare ${quote(typed)} 104`)).toContain(`*${name}*`);
     const [list] = (await person.run(`zones ${typed}`)).slice(-1);
     expect(readRows(list).map(([found]) => found)).toContain(name);
   });
