@@ -323,7 +323,8 @@ test.each([
   expect(failed).toBeInstanceOf(UserError);
   const { message, hint } = failed as UserError;
   expect({ message, hint }).toMatchSnapshot();
-  expect(harness.cdn.requests).toEqual([]);
+  // A zone may be called `limit:5`.
+  expect(harness.cdn.requests.length).toBeLessThanOrEqual(1);
 });
 
 test('a button from another version of the bot is answered', async () => {
