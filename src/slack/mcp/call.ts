@@ -232,13 +232,10 @@ function fail(text: string): ToolResult {
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
-interface FailedCall {
-  readonly tool: Tool;
-  readonly given: ToolCall['arguments'];
-  readonly error: unknown;
-}
-
-function refuse({ tool, given, error }: FailedCall, failure: Failure): ToolResult {
+function refuse(
+  { tool, given, error }: { tool: Tool; given: ToolCall['arguments']; error: unknown },
+  failure: Failure,
+): ToolResult {
   const instead = error instanceof ToolRefusal ? error.instead : [];
   // Who may not run the tool may not run another one either.
   const offer = error === undefined ? 'why' : failure.offer;

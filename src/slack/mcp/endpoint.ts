@@ -11,15 +11,11 @@ import { type CallTool, createProtocol } from './protocol.ts';
 
 const maxBytes = 256 * 1024;
 /** What assistants ask for. A stream of events would stay open. */
-const methods = new Set([
-  'initialize',
-  'notifications/initialized',
-  'notifications/cancelled',
-  'ping',
-  'server/discover',
-  'tools/list',
-  'tools/call',
-]);
+const methods = new Set(
+  'initialize notifications/initialized notifications/cancelled ping server/discover tools/list tools/call'.split(
+    ' ',
+  ),
+);
 
 /**
  * `POST /mcp`: the tools of the bot for Slack's assistant, whose requests are signed as every request of Slack, and for

@@ -1,4 +1,4 @@
-import type { DataTableBlock, KnownBlock } from '@slack/types';
+import type { Button, DataTableBlock } from '@slack/types';
 import type { Message, MessageBlock } from '../blocks/blocks.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { formatCount } from '../blocks/format.ts';
@@ -78,23 +78,8 @@ export function writeFacts(facts: object): string {
   return fixedSentence;
 }
 
-/** A call that a button makes. */
-interface Call {
-  readonly label: string;
-  readonly tool: string;
-  readonly arguments: object;
-}
-
 /** Slack drops all blocks of an answer where one of its rules is broken. */
-const limits = {
-  blocks: 50,
-  charts: 2,
-  tableCharacters: 20_000,
-  value: 2_000,
-  label: 75,
-  calls: 3,
-  links: 3,
-};
+const limits = { blocks: 50, charts: 2, tables: 20_000, value: 2_000, label: 75, calls: 3 };
 const allowed = new Set(['context', 'divider', 'header', 'section', 'data_table', 'data_visualization']);
 
 /**
@@ -103,13 +88,16 @@ const allowed = new Set(['context', 'divider', 'header', 'section', 'data_table'
  *
  * Source of the rules: https://docs.slack.dev/ai/slackbot-mcp-client
  */
-export function toAssistantBlocks({ blocks = [] }: Message, calls: readonly Call[]): object[] {
+export function toAssistantBlocks(
+  { blocks = [] }: Message,
+  calls: readonly { readonly label: string; readonly tool: string; readonly arguments: object }[],
+): object[] {
   let charts = 0;
-  let room = limits.tableCharacters;
+  let room = limits.tables;
   const kept = blocks.flatMap((block): object[] => {
     if (!allowed.has(block.type)) return [];
     if (isChart(block)) return (charts += 1) <= limits.charts ? [defuseTexts(block)] : [];
-    const fit = defuseTexts(withoutAccessory(block));
+    const fit = defuseTexts(block);
     if (!isTable(fit)) return [fit];
     const [table] = cutTable(fit, room);
     room -= table ? JSON.stringify(table).length + 1 : 0;
@@ -120,7 +108,7 @@ export function toAssistantBlocks({ blocks = [] }: Message, calls: readonly Call
     const button = { type: 'button', action_id: `tool:${tool}`, text: plainLabel(label, tool), value };
     return value.length > limits.value ? [] : [{ type: 'actions', elements: [button] }];
   });
-  const links = findPanelLinks(blocks).slice(0, limits.links);
+  const links = findPanelLinks(blocks).slice(0, limits.calls);
   const last = links.length > 0 ? [{ type: 'actions', elements: links }] : [];
   return [...kept.slice(0, limits.blocks - buttons.length - last.length), ...buttons, ...last];
 }
@@ -129,19 +117,12 @@ function plainLabel(label: string, otherwise: string) {
   return { type: 'plain_text', text: defuse(label).slice(0, limits.label).toWellFormed() || otherwise };
 }
 
-interface Link {
-  /** Of a button; an entry of a menu has it in front of its value. */
-  readonly action_id?: string;
-  readonly value?: string;
-  readonly url?: string;
-  readonly text?: { readonly text: string };
-}
-
 /** Buttons and entries of menus that open a page of the panel, as buttons. */
 function findPanelLinks(blocks: readonly MessageBlock[]): object[] {
   const found: object[] = [];
-  JSON.stringify(blocks, (_, part: Link | null) => {
+  JSON.stringify(blocks, (_, part: Partial<Button> | null) => {
     const { action_id: id, value = '', url, text } = part ?? {};
+    // An entry of a menu has the action in front of its value.
     const kind = /^panel:link:\w+/u.exec(id ?? value)?.[0];
     if (kind !== undefined && url !== undefined)
       found.push({ type: 'button', action_id: kind, text: plainLabel(text?.text ?? '', 'Panel'), url });
@@ -167,18 +148,14 @@ function cutTable(table: DataTableBlock, room: number): DataTableBlock[] {
   return fitting < 2 ? [] : [cut(fitting)];
 }
 
-function withoutAccessory(block: MessageBlock): MessageBlock {
-  if (block.type !== 'section') return block;
-  const { accessory: _, ...rest } = block as KnownBlock & { accessory?: unknown };
-  return rest;
-}
-
 /** Members of blocks that are no text of others. */
 const ownMembers = new Set(['type', 'block_id', 'action_id', 'value', 'style', 'emoji', 'format', 'url']);
 
 /** In mrkdwn links of our own become their labels; in plain text nothing is markup, and nothing may look like it. */
 function defuseTexts<Block extends MessageBlock>(block: Block): Block {
   return JSON.parse(JSON.stringify(block), function (this: { type?: string }, name: string, value: unknown) {
+    // A button beside a section calls no tool.
+    if (name === 'accessory') return undefined;
     if (typeof value !== 'string' || ownMembers.has(name)) return value;
     if (name === 'name' && this.type === 'emoji') return value;
     return (this.type === 'mrkdwn' ? defuseLinks(dropMarkup(value)) : defuseWhole(value)) || '–';

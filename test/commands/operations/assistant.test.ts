@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { confirm } from '../../../src/commands/operations/decide.ts';
 import { expireOverdue } from '../../../src/commands/operations/expiry.ts';
-import { proposeByAssistant, retry } from '../../../src/commands/operations/propose.ts';
+import { proposeByAssistant, retry, sendFormByAssistant } from '../../../src/commands/operations/propose.ts';
 import { findWaitingFor } from '../../../src/commands/operations/queries.ts';
+import { UserError } from '../../../src/errors.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
   approveNow,
@@ -46,4 +47,32 @@ test('it stays marked, and waits again, where it is tried again', async () => {
   const { channelId, snapshot, approvers } = asked;
   const again = await retry(ledger, id, olivia, { policy: freely, channelId, snapshot, approvers });
   expect(again).toMatchObject({ kind: 'proposed', operation: { state: 'proposed', via: 'assistant' } });
+});
+
+test('forms and requests together are three that are open, and ten a day', async () => {
+  const { ledger, advance } = await start();
+  const sendForm = (variableId: number) =>
+    sendFormByAssistant(ledger, {
+      requester: olivia,
+      path: `/compute/script/301/variables/${variableId}`,
+      message: { text: 'Type the value' },
+      minutes: 30,
+    });
+  await proposeByAssistant(ledger, asked);
+  // Side by side one form of a variable is sent.
+  expect((await Promise.all([sendForm(1), sendForm(1), sendForm(2)])).toSorted()).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  await expect(sendForm(3)).rejects.toThrow(UserError);
+  for (let variableId = 3; variableId < 10; variableId += 1) {
+    advance(31);
+    expect(await sendForm(variableId)).toBe(true);
+  }
+  advance(31);
+  await expect(sendForm(10)).rejects.toThrow(UserError);
+  await expect(proposeByAssistant(ledger, asked)).rejects.toThrow(UserError);
+  advance(24 * 60);
+  expect(await sendForm(10)).toBe(true);
 });
