@@ -26,7 +26,7 @@ export const audit: Feature = {
   commands: [
     {
       name: 'audit',
-      aliases: ['log', 'history'],
+      aliases: ['history'],
       usage: 'audit [n] [@person] [kind]',
       summary: 'Who did what: keys, settings, approvals and refusals, as a list or file',
       examples: ['audit', 'audit 100', 'audit denied', 'audit 50 keys'],

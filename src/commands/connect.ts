@@ -21,7 +21,7 @@ export const refusePastedKey: Command = {
   run: (_, { panel }) => views.renderKeyPasted('looks-like-key', panel.keys),
 };
 
-/** A key as people paste it, in the form and on the page; its messages are theirs to read. */
+/** A pasted key, in the form and on the page; people read its messages. */
 export const accessKey = z
   .string({ error: 'Paste the key here.' })
   .trim()

@@ -69,7 +69,7 @@ export async function loadHome(context: Context, features: readonly Feature[]): 
   return views.renderHome({ userId, linked, rights, commands, sections, pausing, asOf: now() });
 }
 
-/** Shown with the key itself; of the name of an id, which its answers offer; and of a channel, which Home is not. */
+/** Left out of Home: shown with the key, offered by answers, or only useful in a channel. */
 const shownElsewhere = new Set(['connect', 'disconnect', 'name', 'here']);
 
 /** The person's rights, and the commands that they may run, by their effect. */
@@ -82,10 +82,10 @@ async function findAllowed({ authorizer, channelId, features }: Context) {
   return { linked: actor.linked, rights: computeRights(policy, actor, undefined), commands };
 }
 
-/** Features whose section tells what is wrong and what waits for the person; they come before the buttons. */
+/** Features whose section shows problems and waiting requests; they come before the buttons. */
 const urgent = ['home', 'approvals', 'settings'];
 
-/** The sections of the features. One that fails shows why, and the others stay. */
+/** The sections of the features. A failing one shows why, and the others stay. */
 async function loadSections(context: Context, features: readonly Feature[]) {
   const first = urgent.flatMap((name) => features.find((feature) => feature.name === name) ?? []);
   const ordered = [...first, ...features.filter((feature) => !first.includes(feature))];

@@ -149,7 +149,7 @@ function createLabels(shown: readonly LatencyPoint[]): string[] {
     : shown.map(({ label }) => truncate(label, 40));
 }
 
-/** The form that asks for an app: a menu of those that the zones name, and a field for any other id. */
+/** The form that asks for an app: a menu of the zones' apps, and a field for any other id. */
 export function renderAppForm(): ModalView {
   return modal({ callbackId: 'apps:submit', title: 'Show an app', submit: 'Show' }, [
     searchSelect('app', 'App', {

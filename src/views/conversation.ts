@@ -3,7 +3,7 @@ import { button, commandButton, type Pressed, readPressed } from './blocks/butto
 
 /** In place of a form, which Slack opens after a press only. `words` are a command without `/cdn`. */
 export function renderFormOffer(title: string, words: string): Message {
-  // What is cut would open another form than the words ask for.
+  // Truncated words would open another form.
   const typed = words.length > limits.value ? (words.split(/\s/u)[0] ?? '') : words;
   return say(
     'This needs a form, which opens by a button.',
@@ -29,7 +29,7 @@ export function addNativeOffer(
   return words.length < limits.blocks ? [...words, actions(offer)] : [...words];
 }
 
-// The desktop client hides what is beyond.
+// The desktop client hides further elements.
 const maxShown = 5;
 
 /** The button that a pressed offer repeats; undefined = another button was pressed. */

@@ -10,7 +10,7 @@ import { escapeMrkdwn, join, type Maybe, truncateLines } from './blocks/text.ts'
 export interface Finding {
   /** `slack token` */
   readonly check: string;
-  /** `limited`: it works, with less. `skipped`: it cannot be looked at from here. */
+  /** `limited`: it works with restrictions. `skipped`: it cannot be checked from here. */
   readonly state: 'ok' | 'limited' | 'failed' | 'skipped';
   /** What was found, in plain text. Never a secret. */
   readonly says: string;
@@ -18,7 +18,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** What is wrong first, each with its fix, in lines: a phone shows two columns of a table. What is fine is one line. */
+/** Problems first, each with its fix, as lines: a phone shows two columns of a table. Passed checks share one line. */
 export function renderFindings(found: readonly Finding[], asOf: Date): Message {
   const ofState = (...states: Finding['state'][]): Finding[] =>
     states.flatMap((state) => found.filter((one) => one.state === state));
@@ -28,7 +28,7 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
     failed.length + limited.length === 0
       ? `${checks}, nothing is wrong.`
       : `${failed.length} of ${checks} wrong, ${limited.length} limited.`;
-  // What one fix mends, such as a pasted manifest, is told together, and the fix once.
+  // Findings with the same fix, such as a pasted manifest, are grouped, with the fix once.
   const problems = Map.groupBy(ofState('failed', 'limited'), ({ says, fix }) => fix ?? says);
   return message(text, [
     section(truncateLines([`*${text}*`, ...[...problems.values()].flatMap(listProblems)], 2800)),

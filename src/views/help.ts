@@ -22,11 +22,11 @@ export interface CommandSummary {
   readonly aliases?: readonly string[];
   /** Without the slash word: `zone <id|name|hostname>`. */
   readonly usage: string;
-  /** What stands before a colon is enough in a table: `Why a zone’s origin fails: errors by code and address`. */
+  /** A table shows only the part before the colon: `Why a zone’s origin fails: errors by code and address`. */
   readonly summary: string;
   /** The text of its button in the Home tab and the menu; the name by default. */
   readonly label?: string;
-  /** The heading of the menus that it belongs under, if its right does not say. */
+  /** Its heading in the menus, where its right does not decide that. */
   readonly task?: Task;
   readonly examples: readonly string[];
   readonly needs: Right;
@@ -137,14 +137,14 @@ function listNames(found: readonly JudgedCommand[]): string {
   return found.map(({ command: { name } }) => `\`${name}\``).join(' ');
 }
 
-/** Nothing where the reader may run it. */
+/** Empty if the reader may run it. */
 function describeRight({ allowed, reason, trace }: Decision): string {
   if (allowed) return '';
   if (reason === 'no-key') return ':key: connect first';
   return `:no_entry: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
 }
 
-// Of more commands only the line is shown.
+// With more commands, each shows only its first line.
 const mostDescribed = 4;
 
 /** The commands that a search found: with their grammar where they are few. */

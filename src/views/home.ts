@@ -18,7 +18,7 @@ export interface HomeSection {
   readonly blocks: readonly KnownBlock[];
 }
 
-/** What is going on, in a line; nothing if nothing is. */
+/** Incidents, failing zones and exports under way in one line; empty if there are none. */
 export function renderState(counts: {
   readonly incidents: number;
   /** Names of zones with origin errors in the last hour, those with most first. */
@@ -45,7 +45,7 @@ export function renderState(counts: {
   return facts.some(Boolean) ? [section(join(facts, ' · '), look)] : [];
 }
 
-/** The Home tab: what is going on and waits, four buttons and a menu of the other commands, reports, key and rights. */
+/** The Home tab: state and waiting requests, four buttons and a menu of the other commands, reports, key and rights. */
 export function renderHome(shown: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;

@@ -21,8 +21,8 @@ export function toOutput(mrkdwn: string): string {
 
 /** What a person reads of a step that failed: the sentence, the next step and the reference, without buttons. */
 export function describeStepFailure({ message, hint, offer, reference }: Failure): string {
-  const connect = offer === 'connect' && 'Type `/cdn connect` in Slack.';
-  return toOutput(join([message, hint, connect, reference && `Reference ${reference}`], ' '));
+  const next = offer === 'connect' || offer === 'settings' ? `Type \`/cdn ${offer}\` in Slack.` : undefined;
+  return toOutput(join([message, hint, next, reference && `Reference ${reference}`], ' '));
 }
 
 /** The zones that need attention, the most urgent first. */

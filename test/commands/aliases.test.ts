@@ -76,6 +76,7 @@ test.each([
   // Several meanings are offered.
   ['cert', 'unknown'],
   ['logs', 'unknown'],
+  ['log 501', 'unknown'],
 ])('“%s” stays %s', (typed, name) => {
   expect(findCommand(parseWords(typed)).command.name).toBe(name);
 });

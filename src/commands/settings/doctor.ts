@@ -13,7 +13,7 @@ export const doctor: Feature = {
       needs: 'admin',
       shares: 'never',
       async *run(_words, { doctor: service, person, now }) {
-        // Each answer replaces the one before: so it is seen whether private answers take charts and tables, and nothing stays.
+        // Each answer replaces the one before: this probes whether private answers take charts and tables, and leaves nothing behind.
         await service.retryNativeBlocks(person);
         yield* Object.values(probes);
         yield renderFindings(await service.examine(person), now());

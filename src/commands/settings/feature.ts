@@ -234,7 +234,7 @@ const settingsForm = defineForm({
   },
 });
 
-/** Saves a change of settings, or has a second admin asked, by the rights and groups of now. */
+/** Saves a change of settings, or asks a second admin, by the current rights and groups. */
 async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
   const { person, policies, ledger } = context;
   await assertAllowed(await context.decide('admin', { fresh: true }), context);
@@ -261,8 +261,8 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
 const mostAdmins = 10;
 
 /**
- * The admins of whom one must confirm this change, by the groups and profiles of now; undefined where it lowers nothing or
- * the bot knows no other admin. @throws RolesUnknown where Slack does not say what decides.
+ * The admins of whom one must confirm this change, by the current groups and profiles; undefined if it lowers nothing or
+ * the bot knows no other admin. @throws RolesUnknown if Slack does not answer.
  */
 async function findSecondAdmins(
   before: Policy,
@@ -297,7 +297,7 @@ async function askSecondAdmin(
   return views.renderWaiting(operation, admins);
 }
 
-/** Tells the channels that are concerned; false for one where the bot cannot write. */
+/** Notifies the affected channels; false for one where the bot cannot write. */
 async function announce(
   before: Policy,
   { version, approvalChannel }: Policy,
@@ -321,13 +321,13 @@ async function isShared(channel: string, { sharing }: Context): Promise<boolean>
   return (await sharing.readAudience(channel)) === 'others';
 }
 
-/** Of two changes of one version the second is not saved. */
+/** If two changes are made to one version, the second is not saved. */
 async function refuseOvertaken(context: Context): Promise<FormResult> {
   const { version } = await context.authorizer.policy({ fresh: true });
   return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
 }
 
-// A group may hold the whole company: its other members are like those who are listed.
+// A group may hold the whole company: its other members are treated like the listed ones.
 const mostPeople = 200;
 
 /** The effects of a change of settings: the differences, and the decisions that change. */

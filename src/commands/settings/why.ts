@@ -16,7 +16,7 @@ const whyCommand: Command = {
   label: 'Check a permission',
   examples: ['why zones', 'why volume delete', 'why export @somebody'],
   needs: 'none',
-  // The command asked about may be pasted with its ids behind it.
+  // The command may be pasted with its ids.
   ids: true,
   run: (words, context) => explain(words.list, context),
 };
@@ -65,7 +65,7 @@ async function renderDecision(
   return views.renderWhy({ ...wanted, decision, about, channelId, missing, admins, reader: person.userId });
 }
 
-/** By every word that names a command; called by its words without the arguments: `volume delete`. */
+/** By every word that names a command, with the command's words without arguments: `volume delete`. */
 function findCommands({ features }: Context): Map<string, AskedCommand> {
   const commands = features.flatMap((feature) => feature.commands);
   return new Map(

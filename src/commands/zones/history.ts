@@ -270,7 +270,7 @@ type Owner = { readonly tenant: string; readonly user_id: string };
 
 /**
  * Compares the reading with the stored one and stores it, in one transaction. A zone that another comparison stored meanwhile
- * is left to it, so that a change is recorded once; looks of a person are stored one after the other.
+ * is left to it, so that a change is recorded once; comparisons of a person are stored one after the other.
  */
 async function storeLook(
   db: Db,
@@ -386,7 +386,7 @@ async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly Chan
 
 type ZoneChanges = Pick<ComparedZone, 'id' | 'name' | 'changes'>;
 
-/** Deletes what is stored of zones that are gone, and returns that as their change. */
+/** Deletes the records of zones that are gone, and returns each deletion as a change. */
 async function deleteZones(trx: Trx, owner: Owner, gone: readonly string[], known: KnownZones) {
   const hashes = gone.map((id) => known.get(id) ?? '');
   const rows = await trx

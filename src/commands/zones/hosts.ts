@@ -17,7 +17,7 @@ export function readHost(typed: string): string {
 
 /** `müller.example` → `xn--mller-kva.example`; other texts as they are. */
 function toAscii(host: string): string {
-  // oxlint-disable-next-line no-control-regex -- what is not ASCII is looked for
+  // oxlint-disable-next-line no-control-regex -- matches anything that is not ASCII
   return /[^\u0000-\u007f]/u.test(host) ? domainToASCII(host) || host : host;
 }
 

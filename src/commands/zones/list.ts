@@ -43,7 +43,11 @@ const searchForm = defineForm({
   fields: queryFields.superRefine(({ carried }, fields) => {
     for (const path of ['script', 'app'] as const)
       if (isNote(carried[path] ?? ''))
-        fields.addIssue({ code: 'custom', path: [path], message: `This line is no ${path}. Pick one.` });
+        fields.addIssue({
+          code: 'custom',
+          path: [path],
+          message: `That line is not ${path === 'app' ? 'an app' : 'a script'}. Pick one.`,
+        });
   }),
   run: (query, context: Context) => listZones(query, context),
 });

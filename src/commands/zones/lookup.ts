@@ -170,8 +170,8 @@ export function nameZone(id: string, context: Context): ZoneName {
   return findKnownZones(context)?.zones.find((zone) => zone.id === id) ?? { id, name: '' };
 }
 
-export const listHint = 'Type `/cdn zones` for the list as it is now.';
+export const listHint = '`/cdn zones` shows the current list.';
 
 export function createMissingError(id: string): UserError {
-  return new UserError(`There is no zone ${formatCode(id, 40)} among those that your key sees.`, listHint);
+  return new UserError(`Your key sees no zone ${formatCode(id, 40)}.`, listHint);
 }

@@ -55,7 +55,7 @@ function isCarried(name: string): name is Carried {
 
 function readCarried(name: Carried, typed: string): string {
   const value = checkLength(typed.trim());
-  // Zeros before a number are no part of an id.
+  // Leading zeros are not part of an id.
   if (value !== '')
     return name === 'script' || name === 'storage' ? value.replace(/^0+(?=\d+$)/u, '') : value;
   throw new UserError(
@@ -105,7 +105,7 @@ export function decodeZoneQuery(value: string): ZoneQuery {
 /** The zones of a query, sorted. The search also finds what a zone carries, in any case. */
 export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): ZoneSummary[] {
   const search = query.search.toLowerCase();
-  // As `/cdn zone` reads it: without a scheme, a `#` or a dot at its end, in ASCII.
+  // Normalized like `/cdn zone`: without a scheme, a `#` or a trailing dot, in ASCII.
   const host = readHost(search);
   const carried = Object.entries(query.carried).map(
     ([kind, wanted]) => [matchers[kind as Carried], wanted.toLowerCase()] as const,
@@ -152,7 +152,7 @@ const matchers: Record<Carried, (zone: ZoneSummary, wanted: string) => boolean> 
     const part = wanted.replace(/^https?:\/\//u, '').replace(/\/$/u, '');
     if (originUrl === undefined || part === '') return false;
     const scheme = originUrl.indexOf('://');
-    // Behind the scheme, which would match nearly every zone.
+    // After the scheme, which would match nearly every zone.
     return originUrl.toLowerCase().includes(part, scheme === -1 ? 0 : scheme + 3);
   },
   script: ({ edgeScriptId, middlewareScriptId }, id) => edgeScriptId === id || middlewareScriptId === id,
@@ -181,7 +181,7 @@ const filterAliases = new Map<string, ZoneFilter>([
   ['logging', 'no-logging'],
 ]);
 
-/** The query that was meant if the search is a word of `only:`. */
+/** The likely query if the search is a word of `only:`. */
 export function findMeantFilter(query: ZoneQuery): ZoneQuery | undefined {
   const only = zoneFilters.find((filter) => filter === query.search.toLowerCase());
   return only && query.only === undefined ? { ...query, search: '', only } : undefined;
@@ -208,7 +208,7 @@ function readChoice<Choice extends string>(
   );
 }
 
-/** The same command with a valid choice; the valid rest of the typed words stays. */
+/** The same command with a valid choice; the other typed words stay. */
 function createInsteads({ list, named }: Words, name: 'sort' | 'only', allowed: readonly string[]) {
   const other = name === 'sort' ? 'only' : 'sort';
   const kept = [...zoneSorts, ...zoneFilters].find((choice) => choice === named[other]?.toLowerCase());

@@ -8,11 +8,11 @@ import type { Failure } from '../../views/blocks/failure.ts';
 /** Every zone that one key sees. */
 export type ZoneList = Pick<AllZones, 'skipped'> & {
   readonly zones: readonly AllZones['zones'][number][];
-  /** The same for everybody with the same key; a list without it is of its person alone. */
+  /** The same for everybody with the same key; without it the list belongs to its person only. */
   readonly account?: string | undefined;
 };
 
-/** At one moment. */
+/** A list with the moment of its reading. */
 export interface CachedZones extends ZoneList {
   readonly takenAt: Date;
 }
@@ -75,7 +75,7 @@ export type ZoneCache = ReturnType<typeof createZoneCache>;
 // A menu asks again at every letter: a load that just failed is not repeated for each of them.
 const failureMs = 10_000;
 const maxFailures = 1_000;
-// Characters of all answers that are kept for sharing: some hundred.
+// Characters of all answers stored for sharing: a few hundred answers.
 const maxAnswers = 2_000_000;
 const stopped: Failure = {
   message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
@@ -96,7 +96,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     maxSize: maxAnswers,
     sizeOf: (answer) => answer.length,
   });
-  // Concurrent loads of a person are one; only failures stay.
+  // Concurrent loads of a person share one request; only failures are cached.
   const loads = createCache<LoadOutcome>({
     now,
     ttlMs: failureMs,
@@ -104,7 +104,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     sizeOf: (outcome) => ('list' in outcome ? maxFailures + 1 : 1),
   });
   const running = new Map<string, AbortController>();
-  // Counts drops: what a command reads that began before one is not cached, however late it arrives.
+  // Counts drops: a command that began before a drop caches nothing, however late its reading arrives.
   let drops = 0;
 
   /**

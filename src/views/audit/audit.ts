@@ -53,7 +53,7 @@ export function renderAuditList({ view, lines, kinds, state, takenAt, value }: A
 
 // Characters of a section: https://docs.slack.dev/reference/block-kit/blocks/section-block
 const maxSection = 2_900;
-// Of all lines; the file has the rest.
+// Upper bound for all lines; the file has the rest.
 const maxCharacters = 10_000;
 
 function renderLines(lines: readonly AuditLine[]): SectionBlock[] {
@@ -73,7 +73,7 @@ function renderLines(lines: readonly AuditLine[]): SectionBlock[] {
   return sections.map((text) => section(text));
 }
 
-/** The file of the records that a list selects. `head`: of a file that holds all of them. */
+/** The file of the selected records. `head`: set if the file holds all records. */
 export function renderAuditFile(records: number, head: string | undefined): Message {
   return say(`${capitalize(pluralize(records, 'record'))} as CSV.`, head && context(`Head \`${head}\``));
 }

@@ -230,7 +230,7 @@ export function renderDone(
     return message(text, [section(`:white_check_mark: ${text}`), renderAskedBy(one), again]);
   }
   const { query, filters, from, to } = one.request;
-  // Without a header that is known nobody can say whether the first row is an event.
+  // Without a known header the first row may or may not be an event.
   const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
   const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
   const where = shownIn === 'message' ? 'below' : placeInWords(one);

@@ -20,12 +20,12 @@ export function renderWhy(asked: {
   const { name, needs, decision, about, channelId, missing, admins, reader } = asked;
   const own = about === undefined;
   const who = own ? 'You' : `<@${about}>`;
-  const verdict = `may ${decision.allowed ? '' : 'not '}run`;
+  const verdict = decision.allowed ? 'can run' : 'can’t run';
   const here = channelId === undefined || channelId.startsWith('D') ? '' : ` in <#${channelId}>`;
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
   const refusing = decision.trace.find(({ ok }) => !ok);
   const others = decision.trace.filter((step) => step !== refusing).map(renderStep);
-  return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}: ${decision.reason}.`, [
+  return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}.`, [
     section([
       `${sign} *${who} ${verdict} ${formatCode(`/cdn ${name}`)}*${here}`,
       refusing && renderStep(refusing),

@@ -188,7 +188,7 @@ export function renderNoZones(
     const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
     return say(text, actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)));
   }
-  const text = `None of your ${pluralize(account, 'zone')} ${describeNone(query)}.`;
+  const text = `No zone ${describeNone(query)}: your key sees ${formatCount(account, 'zone')}.`;
   return message(text, [
     section(near.length > 0 || offer ? `${text} Did you mean one of these?` : text),
     actions(

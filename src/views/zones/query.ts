@@ -93,7 +93,7 @@ export function describeFilter(query: ZoneQuery, of: number): string {
   return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
 }
 
-/** `None of your 240 zones` is followed by this. */
+/** `No zone` is followed by this. */
 export function describeNone(query: ZoneQuery): string {
   return join(
     [
