@@ -25,7 +25,7 @@ export function renderWhy(asked: {
   const sign = decision.allowed ? ':white_check_mark:' : ':no_entry:';
   const refusing = decision.trace.find(({ ok }) => !ok);
   const others = decision.trace.filter((step) => step !== refusing).map(renderStep);
-  return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}.`, [
+  return message(`${own ? 'You' : 'This person'} ${verdict} /cdn ${name}: ${decision.reason}.`, [
     section([
       `${sign} *${who} ${verdict} ${formatCode(`/cdn ${name}`)}*${here}`,
       refusing && renderStep(refusing),

@@ -28,7 +28,7 @@ async function ask(person: Person, words: string): Promise<Message> {
 
 /** The reason of a decision, as `/cdn why` names it for notifications. */
 async function askWhy(person: Person, words: string): Promise<string | undefined> {
-  return / may (?:not )?run .*: ([a-z-]+)\.$/.exec((await ask(person, `why ${words}`)).text)?.[1];
+  return / can(?:’t)? run .*: ([a-z-]+)\.$/u.exec((await ask(person, `why ${words}`)).text)?.[1];
 }
 
 /** The values of the buttons: what each of them runs or is about. */
