@@ -91,8 +91,11 @@ async function readRefusal(env: Record<string, string> = {}): Promise<string> {
   return stabilize(lines.filter((line) => !line.startsWith('{')).join('\n'));
 }
 
-test('with the authority every way out goes through the tunnel', async () => {
-  await start().waitForOutput('"ready"');
+test('with the authority every way out goes through the tunnel, also with values in quotes', async () => {
+  // As `docker --env-file` passes them on.
+  const quoted = Object.entries(environmentHere()).map(([name, value]) => [name, `"${value}"`]);
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = Object.fromEntries(quoted) as Record<string, string>;
+  await start(env).waitForOutput('"ready"');
   const person = slack.as(alice, ops);
   await connect({ slack, cdn, env: {} }, alice, ops);
   await ask(person, 'zones');

@@ -17,6 +17,7 @@ const variables = new Set([
   ...secretNames.map((name) => `${name}_FILE`),
   'NODE_EXTRA_CA_CERTS',
   'HTTPS_PROXY',
+  'HTTP_PROXY',
   'NO_PROXY',
   // The driver of PostgreSQL reads it.
   'PGSSLMODE',
@@ -129,10 +130,17 @@ test.skipIf(!hasSystemd)('systemd: systemd-analyze finds no fault in the unit', 
   expect(execFileSync('/usr/bin/systemd-analyze', words, { encoding: 'utf8', stdio: 'pipe' })).toBe('');
 });
 
-test('.env.example: it names variables that the bot reads, and a start with it says what is left to fill in', () => {
+test('.env.example: it names the documented variables and no others, and a start with it says what is left to fill in', () => {
   const lines = read('.env.example').split('\n');
   const names = lines.flatMap((line) => /^(?:# )?([A-Z][A-Z0-9_]+)=/u.exec(line)?.[1] ?? []);
   expect(names.filter((name) => !variables.has(name))).toEqual([]);
+  const firstCells =
+    read('docs/configuration.md')
+      .match(/^\| `[A-Z].*?(?= \|)/gmu)
+      ?.join() ?? '';
+  const documented = [...firstCells.matchAll(/`([A-Z_]+)`/gu)].map(([, name = '']) => name);
+  expect(documented.filter((name) => !lines.join('\n').includes(name))).toEqual([]);
+  expect(documented).toContain('HTTPS_PROXY');
   const words = ['--env-file=.env.example', 'dist/bot/main.js'];
   const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, env: {}, encoding: 'utf8' });
   expect(status).toBe(1);

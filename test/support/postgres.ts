@@ -14,6 +14,8 @@ export interface PostgresServer {
   readonly adminUrl: string;
   /** A new database, as the first start of the bot leaves it; with `empty` as a server makes one. */
   createDatabase(options?: { readonly empty?: boolean }): Promise<Secret>;
+  /** The file of the certificate that it has with `tlsOnly`, which is its own authority. */
+  readonly authority?: string;
   /** Runs a statement as the administrator. */
   run(statement: string): Promise<void>;
   /** Makes the database that others are copies of. */
@@ -146,7 +148,7 @@ async function startCluster(
   );
   if (tlsOnly) {
     const words =
-      'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=database -keyout server.key -out server.crt';
+      'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=database -addext subjectAltName=IP:127.0.0.1 -keyout server.key -out server.crt';
     await promisify(execFile)('openssl', words.split(' '), { ...options, cwd: data });
     await promisify(execFile)('chmod', ['600', 'server.key'], { ...options, cwd: data });
     await writeFile(join(data, 'pg_hba.conf'), 'local all all trust\nhostssl all all all trust\n');
@@ -182,6 +184,7 @@ async function serve(
   };
   return {
     ...connectTo(`postgres://chatops@127.0.0.1:${port}/postgres${query}`, stop),
+    authority: join(data, 'server.crt'),
     async createStandby() {
       const cwd = await mkdtemp(join(tmpdir(), 'chatops-postgres-'));
       const { uid, gid } = options;
