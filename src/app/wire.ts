@@ -182,20 +182,8 @@ export async function wire(
   const zoneLists = createZoneLists({ now });
   const zoneCache = createZoneCache({ now, lists: zoneLists });
   const inFlight = createInFlight({ manyTenants });
-  const rows = {
-    database,
-    db,
-    queue,
-    enqueue,
-    outbox,
-    sealer,
-    audit,
-    installations,
-    keyStore,
-    links,
-    clientTokens,
-    names,
-  };
+  const stores = { database, db, queue, enqueue, outbox, sealer, audit, names };
+  const rows = { ...stores, installations, keyStore, links, clientTokens };
   const ways = { apiUrl, egress, logger, slackFetch, access, clients, sendNativeBlocks, clock, cdn };
   const readers = { metrics, onAttempt, drift, people, zoneLists, zoneCache, inFlight, nativeSupport };
   const parts = {

@@ -5,20 +5,17 @@ import { UserError } from '../errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/**
- * Opens the database as it is. `taken`: what to do while the bot runs on it, `missing`: what else can be done where there
- * is none. @throws UserError where it cannot be opened.
- */
+/** Opens the database as it is. `taken`: what to do while the bot runs on it. @throws UserError where it cannot be opened. */
 export async function openExisting(
   { store }: StoreConfig,
   log: Log,
-  { taken, missing }: { readonly taken: string; readonly missing?: string },
+  { taken }: { readonly taken: string },
 ): Promise<Database> {
   const { databaseUrl, dataDir } = store;
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
     throw new UserError(
       `There is no database in ${dataDir}.`,
-      `Set DATA_DIR or DATABASE_URL as the bot has them${missing === undefined ? '' : `, or ${missing}`}.`,
+      'Set DATA_DIR or DATABASE_URL as the bot has them.',
     );
   }
   return openDatabase({ ...store, log }).catch((error: unknown) => {

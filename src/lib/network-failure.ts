@@ -103,48 +103,40 @@ function describe(
 ): NetworkFailure {
   const { host, hostname } = new URL(address);
   const proxy = isProxy ? undefined : findProxy(address);
-  const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
   const who = isProxy ? `The proxy ${host}` : host;
-  const checkProxy = isProxy
+  const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
+  const ask = `whoever runs the proxy to allow ${hostname}`;
+  const check = isProxy
     ? 'Check HTTPS_PROXY, and that the proxy runs.'
     : proxy === undefined
       ? 'If this network has a proxy, set HTTPS_PROXY.'
       : 'Check HTTPS_PROXY, or name the host in NO_PROXY.';
-  const texts = (): readonly [message: string, hint: string] => {
-    switch (kind) {
-      case 'proxy':
-        return [
-          `The proxy ${proxy} ${code.startsWith('5') ? 'does not reach' : 'does not let the bot through to'} ${host} (${code}).`,
-          `Ask whoever runs the proxy to allow ${hostname}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
-        ];
-      case 'answer':
-        return [
-          `${host} answered ${code}${way}.`,
-          `A proxy or firewall may answer in its place, or let no WebSocket pass: ask whoever runs it to allow ${hostname}. Otherwise try again in a minute.`,
-        ];
-      case 'certificate':
-        return [
-          `The certificate of ${who.replace('The', 'the')} is not trusted here (${code}).`,
-          'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
-        ];
-      case 'name':
-        return [
-          `The name ${hostname} was not found (${code}).`,
-          isProxy ? 'Check DNS and HTTPS_PROXY.' : `Check the address and DNS. ${checkProxy}`,
-        ];
-      case 'timeout':
-        return [
-          `${who} did not answer in time${way} (${code}).`,
-          `A firewall may drop the connection. ${checkProxy}`,
-        ];
-      case 'refused':
-      case 'closed':
-        return [
-          `${who} ${kind} the connection${way} (${code}).`,
-          `Check the address and the firewall. ${checkProxy}`,
-        ];
-    }
+  const opened = `the connection${way} (${code}).`;
+  const firewall = `Check the address and the firewall. ${check}`;
+  const texts: Readonly<Record<NetworkFailure['kind'], readonly [message: string, hint: string]>> = {
+    proxy: [
+      `The proxy ${proxy} ${code.startsWith('5') ? 'does not reach' : 'does not let the bot through to'} ${host} (${code}).`,
+      `Ask ${ask}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
+    ],
+    answer: [
+      `${host} answered ${code}${way}.`,
+      `A proxy or firewall may answer in its place, or let no WebSocket pass: ask ${ask}. Otherwise try again in a minute.`,
+    ],
+    certificate: [
+      `The certificate of ${who.replace('The', 'the')} is not trusted here (${code}).`,
+      'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
+    ],
+    name: [
+      `The name ${hostname} was not found (${code}).`,
+      isProxy ? 'Check DNS and HTTPS_PROXY.' : `Check the address and DNS. ${check}`,
+    ],
+    timeout: [
+      `${who} did not answer in time${way} (${code}).`,
+      `A firewall may drop the connection. ${check}`,
+    ],
+    refused: [`${who} refused ${opened}`, firewall],
+    closed: [`${who} closed ${opened}`, firewall],
   };
-  const [message, hint] = texts();
+  const [message, hint] = texts[kind];
   return { kind, code, message, hint };
 }
