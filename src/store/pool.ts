@@ -1,5 +1,6 @@
+import type { Duplex } from 'node:stream';
 import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
-import pg, { type Pool, type PoolClient, type PoolConfig } from 'pg';
+import pg, { type ClientBase, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Log } from '../telemetry/log.ts';
 import { addQuerySpan, isTracing } from '../telemetry/tracing.ts';
 import type { Db, Schema } from './schema.ts';
@@ -23,22 +24,53 @@ const types = {
 /** Shared by the pools of a database: connections from before this moment lead to a server that no longer takes writes. */
 export interface Primary {
   since: number;
+  isChecking?: boolean;
 }
 
 const warningMs = 1_000;
+// Statements of people and of jobs take milliseconds.
+const silentMs = 3_000;
 // read_only_sql_transaction: a standby, or a primary that was one before a failover.
 const readOnly = '25006';
 
-/** A pool of connections, without those to a server that no longer takes writes. */
-export function createPool(config: PoolConfig, log: Log, primary: Primary = { since: 0 }): Pool {
-  const pool = new pg.Pool({ ...config, types });
+/**
+ * A pool of connections, without those to a server that no longer takes writes or is gone. `setup`: a session's first
+ * statements, where it is one of a server.
+ */
+export function createPool(
+  config: PoolConfig,
+  log: Log,
+  { primary = { since: 0 }, setup }: { readonly primary?: Primary; readonly setup?: string } = {},
+): Pool {
+  const sessions = new WeakMap<object, number>();
+  const onConnect = async (client: ClientBase): Promise<void> => {
+    const results = [await client.query<{ pid: number }>(`${setup} select pg_backend_pid() as pid`)].flat();
+    sessions.set(client, results.at(-1)?.rows[0]?.pid ?? 0);
+  };
+  // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, its types do not say so
+  const pool = new pg.Pool({ ...config, types, ...(setup !== undefined && { onConnect }) });
   const connectedAt = new WeakMap<PoolClient, number>();
-  const onFailure = (error: unknown): void => {
-    if ((error as { code?: unknown }).code !== readOnly) return;
+  const replaceAll = (reason: string): void => {
     const now = performance.now();
-    if (now - primary.since > warningMs)
-      log.warn({}, 'the database takes no writes; opening new connections');
+    if (now - primary.since > warningMs) log.warn({}, `${reason}; opening new connections`);
     primary.since = now;
+  };
+  const onFailure = (error: unknown): void => {
+    if ((error as { code?: unknown }).code === readOnly) replaceAll('the database takes no writes');
+  };
+  const isStale = (client: PoolClient): boolean => (connectedAt.get(client) ?? 0) <= primary.since;
+  const onSilence = async (client: PoolClient): Promise<void> => {
+    if (!isStale(client)) {
+      const session = sessions.get(client);
+      if (session === undefined || primary.isChecking) return;
+      primary.isChecking = true;
+      const gone = await isGone(session, config);
+      primary.isChecking = false;
+      if (!gone) return;
+      replaceAll('the server of a database connection is gone');
+    }
+    // Its statements fail at once. The member is not in the driver's types.
+    (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy();
   };
   // A server that restarts breaks idle connections; without a listener that ends the process.
   pool.on('error', (error) => log.warn({ error }, 'database connection broke; the next query opens another'));
@@ -51,12 +83,13 @@ export function createPool(config: PoolConfig, log: Log, primary: Primary = { si
       query(...given: unknown[]) {
         const result = query(...given);
         // What the driver asks for itself has a callback.
-        if (result instanceof Promise) result.catch(onFailure);
+        if (!(result instanceof Promise)) return result;
+        const timer = setInterval(() => void onSilence(client), silentMs).unref();
+        result.catch(onFailure).finally(() => clearInterval(timer));
         return result;
       },
     });
   });
-  const isStale = (client: PoolClient): boolean => (connectedAt.get(client) ?? 0) <= primary.since;
   const connect = pool.connect.bind(pool);
   const connectFresh = async (): Promise<PoolClient> => {
     const client = await connect();
@@ -71,6 +104,22 @@ export function createPool(config: PoolConfig, log: Log, primary: Primary = { si
   return Object.assign(pool, {
     connect: (callback?: Parameters<typeof connect>[0]) => (callback ? connect(callback) : connectFresh()),
   });
+}
+
+/** Whether new connections lead to a server that does not have this session: a host that died says nothing on the old ones. */
+async function isGone(session: number, config: PoolConfig): Promise<boolean> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: silentMs, query_timeout: silentMs });
+  // It may break while it is closed.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query('select pid from pg_stat_activity where pid = $1', [session]);
+    return rows.length === 0;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** Closes a pool behind all that wait for a connection: the pool itself would leave them waiting. */

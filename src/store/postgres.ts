@@ -29,28 +29,28 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
   const address = describeAddress(databaseUrl.reveal());
   const pools: Pool[] = [];
   const primary = { since: 0 };
-  const create = (max: number, more: PoolConfig = {}): Pool => {
-    const pool = createPool({ ...common, max, ...more }, log, primary);
+  const create = (max: number, setup?: string, more: PoolConfig = {}): Pool => {
+    const pool = createPool({ ...common, max, ...more }, log, {
+      primary,
+      ...(setup !== undefined && { setup }),
+    });
     pools.push(pool);
     return pool;
   };
   const close = async (): Promise<void> => void (await Promise.all(pools.map(endPool)));
   try {
-    const pool = create(maxConnections, {
+    const pool = create(
+      maxConnections,
       // Not as parameters of the start: PgBouncer knows none of them.
-      // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, its types do not say so
-      onConnect: async (client) =>
-        void (await client.query(
-          `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000`,
-        )),
-    });
+      `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000;`,
+    );
     const late = setTimeout(2 * connectTimeoutMs, undefined, { ref: false });
     await Promise.race([checkServer(pool, address), late.then(() => Promise.reject(withCode('no session')))]);
-    const unlimited = create(maxUnlimited, { connectionTimeoutMillis: 60_000 });
+    const unlimited = create(maxUnlimited, undefined, { connectionTimeoutMillis: 60_000 });
     return {
       engine: 'postgres' as const,
       // The queue has its own connections: people do not wait for jobs.
-      pool: create(maxQueue),
+      pool: create(maxQueue, ''),
       db: createKysely(pool),
       poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
@@ -141,6 +141,10 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
     'The pooler at {address} did not give the bot two connections at once.',
     'A process takes up to 10: raise default_pool_size there, or use the address of PostgreSQL itself.',
   ],
+  file: [
+    'A certificate or key that DATABASE_URL names is a file that cannot be read ({code}).',
+    'Check sslrootcert, sslcert and sslkey there. A private CA can be named in NODE_EXTRA_CA_CERTS instead.',
+  ],
   'no encryption': [
     'The database at {address} refuses connections without TLS.',
     'Add sslmode=verify-full to DATABASE_URL, or set PGSSLMODE=verify-full. For a private CA, name its file in NODE_EXTRA_CA_CERTS. To encrypt without checking the certificate (Heroku): no-verify.',
@@ -155,13 +159,15 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
   ],
 };
 
-function findRefusal(code: string, message: string): string {
-  if (code === '28000' && /no encryption|SSL off/u.test(message)) return 'no encryption';
+function findRefusal({ code, message = '', syscall }: Failure): string {
+  if (syscall === 'open') return 'file';
+  if (/no encryption|SSL off|insecure|(?:SSL|TLS)[^.]* require|requires? (?:SSL|TLS)/iu.test(message))
+    return 'no encryption';
   if (/statement pooling/u.test(message)) return 'shared sessions';
   if (/does not support SSL/u.test(message)) return 'no TLS';
-  if (/CERT|ALTNAME|UNABLE_TO_(?:GET|VERIFY)/u.test(code)) return 'certificate';
+  if (/CERT|ALTNAME|UNABLE_TO_(?:GET|VERIFY)/u.test(code ?? '')) return 'certificate';
   if (/timeout/u.test(message)) return 'ETIMEDOUT';
-  return code;
+  return code ?? 'no answer';
 }
 
 function withCode(code: string): Error {
@@ -170,12 +176,18 @@ function withCode(code: string): Error {
 
 // The driver's own error is not kept as a cause: where an address cannot be parsed, it holds the address.
 function toUserError(error: unknown, address: string): UserError {
-  const { code = 'no answer', message = '' } = error as { code?: string; message?: string };
+  const { code = 'no answer' } = error as Failure;
   const [problem, nextStep = 'Check DATABASE_URL, or leave it out to use the embedded database.'] = refusals[
-    findRefusal(code, message)
-  ] ?? [`The database at {address} cannot be used (${code}).`];
+    findRefusal(error as Failure)
+  ] ?? ['The database at {address} cannot be used ({code}).'];
   return new UserError(
     problem.replace('{address}', () => address).replace('{code}', () => code),
     nextStep,
   );
+}
+
+interface Failure {
+  readonly code?: string;
+  readonly message?: string;
+  readonly syscall?: string;
 }

@@ -143,3 +143,17 @@ test.skipIf(typeof clusters === 'string').each([
   await typing.worksAgain();
   await expect.poll(() => readPath(bot, '/readyz'), { timeout: 10_000 }).toBe('ready');
 });
+
+test.skipIf(typeof clusters === 'string')(
+  'a host that dies without a word is noticed by its silence, and commands work again',
+  async () => {
+    const { bot, standby, relay } = await startWorld();
+    const typing = startTyping(bot);
+    await typing.worksAgain();
+    await standby.run('select pg_promote()');
+    relay.redirect(standby.adminUrl, true);
+    await expect.poll(() => bot.logs.join('').includes('is gone'), { timeout: 10_000 }).toBe(true);
+    await typing.worksAgain();
+    await expect.poll(() => readPath(bot, '/readyz'), { timeout: 10_000 }).toBe('ready');
+  },
+);

@@ -108,6 +108,7 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
     latin.pathname = `/${name}`;
     expect({
       'no TLS': await refusal(open(withQuery(url, 'sslmode=verify-full')), url),
+      'no such file': await refusal(open(withQuery(url, 'sslmode=verify-full&sslrootcert=/none.pem')), url),
       LATIN1: await refusal(open(new Secret(latin.href)), new Secret(latin.href)),
     }).toMatchSnapshot();
     await sql.raw(`drop database ${name}`).execute(db);

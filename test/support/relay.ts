@@ -11,8 +11,8 @@ export interface Relay {
   resume(): void;
   /** What passes from now on takes this much longer each way. */
   delay(ms: number): void;
-  /** Leads new connections to another address. */
-  redirect(target: string): void;
+  /** Leads new connections to another address. With `isDead` nothing passes on the old ones any more, as of a host that died. */
+  redirect(target: string, isDead?: boolean): void;
   close(): void;
 }
 
@@ -57,8 +57,9 @@ export async function startRelay(target: string): Promise<Relay> {
       isHeld = false;
       for (const socket of sockets) socket.resume();
     },
-    redirect(other) {
+    redirect(other, isDead = false) {
       to = new URL(other);
+      if (isDead) for (const socket of sockets) socket.pause();
     },
     delay(ms) {
       delayMs = ms;
