@@ -1,13 +1,8 @@
-import { type Config, readConfig, readStoreConfig } from '../app/config.ts';
-import { createClient } from '../app/doctor/slack.ts';
-import { openInstallations } from '../app/keyring-service.ts';
+import { readConfig, readStoreConfig } from '../app/config.ts';
+import { uninstall } from '../app/uninstall.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
 import { findRecentAudit } from '../auth/audit/chain.ts';
 import { UserError } from '../errors.ts';
-import { explainNetworkFailure } from '../lib/network-failure.ts';
-import { readCode } from '../outbox/classify-failure.ts';
-import { Secret } from '../secrets/secret.ts';
-import { readSlackError } from '../slack/installations.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
@@ -99,7 +94,7 @@ async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, num
 async function exportTo(database: Database, tenant: string, file: string, print: Terminal['print']) {
   const counts = await exportTenant(database, tenant, file);
   print(`Exported ${describe(counts)}.`);
-  print(`${file} holds personal data, but no key or token: it only says that they are stored.`);
+  print(`${file} holds personal data, and no key or token; of those it says that they are stored.`);
   print(`Not in it is ${keptBySlack}.`);
 }
 
@@ -146,7 +141,7 @@ async function erase(
   for (const [table, rows] of erased) print(`  ${table}: ${formatInteger(rows)}`);
   print(`Erased ${describe(erased)}. Keys and tokens went first.`);
   print(
-    `Stays: a record in the audit of “${deployment}” with this ID, the counts, and the last hash of its own record.`,
+    `Stays: a record in the audit of “${deployment}” with this id, the counts, and the last hash of its own record.`,
   );
   print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
   const left = await countTenantRows(db, tenant);
@@ -154,46 +149,4 @@ async function erase(
     print(
       'The bot is running, and what was under way may still write a row. Type the same again in a minute.',
     );
-}
-
-/**
- * Removes the app from a workspace or organisation in Slack. False = it was removed already. @throws UserError where that
- * fails.
- */
-async function uninstall(
-  database: Database,
-  config: Config,
-  tenant: string,
-  { fetch, now }: { readonly fetch: typeof globalThis.fetch; readonly now: () => Date },
-): Promise<boolean> {
-  const { installing } = config.slack;
-  if (installing.kind === 'single')
-    throw refuseUninstall(tenant, 'with SLACK_BOT_TOKEN there is no client secret to do it with');
-  const installations = await openInstallations(database, config, now);
-  const isEnterpriseInstall = tenant.startsWith('E');
-  const place = { isEnterpriseInstall, enterpriseId: tenant, teamId: tenant };
-  try {
-    const { bot } = await installations.fetchInstallation(place);
-    if (!bot) throw new Error('no bot token is stored');
-    const client = createClient(new Secret(bot.token), { config, slackFetch: fetch });
-    await client.apps.uninstall({
-      client_id: installing.clientId,
-      client_secret: installing.clientSecret.reveal(),
-    });
-    return true;
-  } catch (error) {
-    const code = readSlackError(error);
-    if (readCode(code) === 'app') return false;
-    throw refuseUninstall(
-      tenant,
-      code ?? explainNetworkFailure(error, config.slack.apiUrl)?.message ?? String(error),
-    );
-  }
-}
-
-function refuseUninstall(tenant: string, why: string): UserError {
-  return new UserError(
-    `The app could not be removed from ${tenant} in Slack: ${why}`,
-    'Nothing was erased. Remove it there (Manage apps), then erase: the bot notes that it is gone within seconds.',
-  );
 }
