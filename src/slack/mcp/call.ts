@@ -161,15 +161,15 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
                 subject: tool.name,
                 detail: { via },
               });
-            result = toResult(tool, answer, now());
-            const blocked = egress.replacement('http', result);
-            if (blocked !== undefined) result = fail(blocked);
+            result = withoutSecrets(toResult(tool, answer, now()));
           },
           async showFailure(_, { client, failure: found }) {
             const ended = findEnd();
             const failure = ended ? { ...found, message: ended.message, hint: ended.hint } : found;
             const offered = failure.offer === 'connect' && (await offerToConnect(failure, person, client));
-            result = refuse({ tool, given: args, error: ended ?? error }, { ...failure, ...offered });
+            result = withoutSecrets(
+              refuse({ tool, given: args, error: ended ?? error }, { ...failure, ...offered }),
+            );
             return true;
           },
         },
@@ -178,6 +178,12 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
     await Promise.race([work, pause(longestMs + lastWordMs, undefined, { ref: false })]);
     if (result) return result;
     throw tooSlow(tool);
+  }
+
+  /** A refusal too names things of the CDN, such as zones that were meant. */
+  function withoutSecrets(result: ToolResult): ToolResult {
+    const blocked = egress.replacement('http', result);
+    return blocked === undefined ? result : fail(blocked);
   }
 
   /** Without a key the person gets the button to connect one: the link is theirs and never goes through a model. */
