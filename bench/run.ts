@@ -19,6 +19,7 @@ const benches = [
   'lists',
   'export',
   'start',
+  'assistant',
   'memory',
 ] as const;
 const lastRunFile = new URL('last-run.json', import.meta.url);

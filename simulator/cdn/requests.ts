@@ -20,6 +20,8 @@ export interface RecordedRequest {
   requestId: string;
   /** Undefined while the answer is under way and where it was dropped before its headers. */
   status?: number;
+  /** The client closed the connection before it had the whole answer. */
+  abandoned?: true;
 }
 
 type Match = (request: RecordedRequest) => boolean;

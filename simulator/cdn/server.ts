@@ -44,6 +44,8 @@ export interface CdnSimulator {
   /** A key that List API Keys refuses with 401. */
   restrictedKey: string;
   data: CdnData;
+  /** Adds another account, whose key sees zones of its own. */
+  addAccount: (account: { readonly key: string; readonly zones: CdnData['zones'] }) => void;
   requests: RecordedRequest[];
   /** Resolves with the n-th request that matches, whether it came already or will. */
   received: RequestLog['received'];
@@ -58,6 +60,7 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
   const restrictedKey = canary('restricted-access-key', '7c2e3d4f-0a81-4d66-9b32-1e7f8a9b0c21');
   const { zones = 60, zoneMembers = 'all', now = Date.now, gzip = false } = options;
   const data = createData({ zones, zoneMembers, key, restrictedKey, data: options.data ?? {} });
+  const accounts: CdnData[] = [];
   const log = createRequestLog();
   const faults = createFaults();
   let count = 0;
@@ -68,7 +71,8 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
     const [path = '/', search = ''] = (request.url ?? '/').split(/\?(.*)/s);
     const query = new URLSearchParams(search);
     const sentKey = request.headers['accesskey'];
-    const rights = typeof sentKey === 'string' ? (data.accessKeys.get(sentKey) ?? 'wrong') : 'none';
+    const own = accounts.find(({ accessKeys }) => accessKeys.has(String(sentKey))) ?? data;
+    const rights = typeof sentKey === 'string' ? (own.accessKeys.get(sentKey) ?? 'wrong') : 'none';
     count += 1;
     const record: RecordedRequest = {
       host,
@@ -82,6 +86,9 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
       requestId: count.toString(16).padStart(32, '0'),
     };
     const fault = faults.take(record);
+    response.once('close', () => {
+      if (!response.writableEnded && !fault?.drop) record.abandoned = true;
+    });
     log.add(record);
     if (fault) await wait(fault, gone);
     if (fault?.drop === 'before-headers') return cut(response);
@@ -97,7 +104,7 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
       if (route.fullRights && rights !== 'full') return unauthorized(surface, data.unauthorized);
       if (body === undefined) return emptyAnswer(413);
       const contentType = request.headers['content-type'] ?? '';
-      return route.handle({ params, query, body, contentType, now: now() }, data);
+      return route.handle({ params, query, body, contentType, now: now() }, own);
     };
     let answer = instead ?? process();
     if (fault?.drop === 'after-processing') return cut(response);
@@ -137,6 +144,11 @@ export async function startCdn(options: CdnOptions = {}): Promise<CdnSimulator> 
     key,
     restrictedKey,
     data,
+    addAccount: (account) => {
+      const { zones } = account;
+      const none = { zones: 0, zoneMembers, key: account.key, restrictedKey };
+      accounts.push(createData({ ...none, data: { zones, accessKeys: new Map([[account.key, 'full']]) } }));
+    },
     requests: log.requests,
     received: log.received,
     faults: { add: faults.add, clear: faults.clear },

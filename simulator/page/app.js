@@ -92,7 +92,14 @@ function drawShell() {
   );
   // As in Slack, the Home tab takes no words.
   find('composer').hidden = atHome();
-  composer.describe(inConversation() ? 'Write help, or zones' : 'Type /cdn help, or @cdn zones');
+  const withAssistant = name === '#slackbot';
+  composer.describe(
+    withAssistant
+      ? 'Type a tool: get_zone zone=shop'
+      : inConversation()
+        ? 'Write help, or zones'
+        : 'Type /cdn help, or @cdn zones',
+  );
   document.title = `${name} · CDN playground`;
 }
 

@@ -8,6 +8,18 @@ import { type Json, memberKey } from './world.ts';
 /** The conversation with Slack's assistant, as a channel of the page in which each person sees their own messages. */
 export const assistantChannel = 'C0SLACKBOT';
 
+const welcome =
+  '*Slack’s assistant, without a model*: you choose what it would call, and it calls the app as you.\n' +
+  'An admin allows it in `/cdn settings assistant`, and people need a key: `/cdn connect`, both in another channel. Then press, ' +
+  'or type a tool: `get_zone zone=shop`.';
+const firstTools = [
+  ['Zones', 'list_zones'],
+  ['Origin errors', 'list_origin_errors'],
+  ['Changes', 'list_zone_changes'],
+  ['My requests', 'list_my_requests'],
+  ['All tools', ''],
+] as const;
+
 const section = (text: string): Json => ({ type: 'section', text: { type: 'mrkdwn', text } });
 const button = (text: string, actionId: string, value: object): Json => ({
   type: 'button',
@@ -62,11 +74,23 @@ export function createAssistantConversation(
   const offerTools = async (who: Who): Promise<void> => {
     const tools = await assistantOf(who).tools();
     const lines = tools.map((tool) => {
-      const schema = tool['inputSchema'] as { properties?: object };
-      return `• *${String(tool['title'])}* \`${[tool['name'], ...Object.keys(schema.properties ?? {}).map((name) => `${name}=…`)].join(' ')}\``;
+      const { properties = {}, required = [] } = tool['inputSchema'] as {
+        properties?: object;
+        required?: string[];
+      };
+      const args = Object.keys(properties).map((name) =>
+        required.includes(name) ? `${name}=…` : `[${name}=…]`,
+      );
+      return `• *${String(tool['title'])}* \`${[tool['name'], ...args].join(' ')}\``;
     });
-    answer(who, section(`Type a tool with its arguments.\n${lines.join('\n')}`));
+    answer(who, section(`There is no model here. Type a tool with its arguments:\n${lines.join('\n')}`));
   };
+  // Once, for everybody: messages survive a restart.
+  if (!sim.messages.all().some(({ channel }) => channel === assistantChannel)) {
+    const picks = firstTools.map(([label, tool]) => button(label, `pick:${tool}`, {}));
+    const blocks = [section(welcome), { type: 'actions', elements: picks }];
+    sim.messages.post({ channel: assistantChannel, user: 'Slackbot', text: 'Slack’s assistant', blocks });
+  }
 
   const run = async (who: Who, tool: string, args: object, replaces?: StoredMessage): Promise<void> => {
     const { isError, text, blocks } = await assistantOf(who).call(tool, args);
@@ -95,20 +119,29 @@ export function createAssistantConversation(
     );
   };
 
+  /** What a model would be told when its call cannot be sent, the person who plays the model reads. */
+  const explain =
+    <Given extends [Who, ...unknown[]]>(work: (...given: Given) => Promise<void>) =>
+    (...given: Given): Promise<void> =>
+      work(...given).catch((error: unknown) =>
+        answer(given[0], section(`Not sent: ${error instanceof Error ? error.message : String(error)}.`)),
+      );
+
   return {
-    async say(who: Who, text: string): Promise<void> {
+    say: explain(async (who: Who, text: string) => {
       post(who, who.person.id, [], text);
       const [tool = '', ...words] = text.trim().split(/\s+(?=[a-z_]+=)|\s+(?=\{)/u);
       await ask(who, tool, readArguments(words));
-    },
-    async press(who: Who, message: StoredMessage, element: Json): Promise<void> {
+    }),
+    press: explain(async (who: Who, message: StoredMessage, element: Json) => {
       const value = JSON.parse(element['value'] as string) as Json;
       const action = String(element['action_id']);
       if (action === 'consent:allow')
         return run(who, String(value['tool']), value['args'] as object, message);
       if (action === 'consent:deny') return sim.messages.update(message, { blocks: [section('Denied.')] });
+      if (action.startsWith('pick:')) await ask(who, action.slice('pick:'.length), value);
       if (action.startsWith('tool:')) await ask(who, action.slice('tool:'.length), value, message);
-    },
+    }),
     close: async () => void (await Promise.all([...assistants.values()].map((one) => one.close()))),
   };
 }

@@ -45,7 +45,7 @@ export function slashPayload(
   };
 }
 
-/** The members of every interactive payload. In an org-wide install `enterprise` is filled, and `team` is null. */
+/** The members of every interactive payload. In an org-wide install `team` is null; `enterprise` is that of the workspace. */
 export function interactiveBase(world: World, who: Who, inView: boolean): Json {
   const own = world.team(who.person.teamId) ?? who.installTeam;
   const team = inView ? own : who.installTeam;
@@ -55,7 +55,7 @@ export function interactiveBase(world: World, who: Who, inView: boolean): Json {
     api_app_id: appId,
     token: verificationToken,
     team: who.install.isOrg ? null : { id: team.id, domain: team.domain },
-    enterprise: who.install.isOrg ? { id: corp.id, name: corp.name } : null,
+    enterprise: who.installTeam.enterpriseId ? { id: who.installTeam.enterpriseId, name: corp.name } : null,
     is_enterprise_install: who.install.isOrg,
     user: { id: person.id, username: person.name, name: person.name, team_id: person.teamId },
   };

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { startPlayground } from '../../simulator/playground.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { saveSettings } from '../support/settings.ts';
+import { takeAssistant } from './assistant-pictures.ts';
 import { launch, openPage } from './browser.ts';
 
 // npm run pictures
@@ -94,6 +95,7 @@ try {
   await thread.locator('.message').nth(1).waitFor();
   await take(page, 'digest-thread', 1, '#thread .message');
   await writeAnswers(await openPage(browser, playground.url, []));
+  await takeAssistant(browser, docs);
 } finally {
   await browser.close();
   await playground.stop();

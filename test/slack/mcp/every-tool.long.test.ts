@@ -189,7 +189,7 @@ describe('the key of a person, for every tool', () => {
       const answer = await call(alice, tool);
       const { isError, text } = answer;
       // A refusal carries nothing but its sentence: no facts, and not the key.
-      if (isError) expect(answer).toMatchObject({ facts: undefined, blocks: [] });
+      expect(answer.facts !== undefined || answer.blocks.length > 0).toBe(!isError);
       expect(JSON.stringify(answer)).not.toContain(bot.cdn.key);
       (told[isError ? readStable(text) : 'answered'] ??= []).push(tool);
     }

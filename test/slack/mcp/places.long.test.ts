@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Assistant } from '../../../simulator/slack/assistant.ts';
 import { type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
@@ -10,9 +11,11 @@ let origin: string;
 beforeAll(async () => {
   const env = await createPublicUrl();
   origin = env.PUBLIC_URL;
-  bot = await startBot({ transport: 'http', install: 'oauth', zones: 12, env });
-  const { acme, corp } = bot.slack.workspaces;
-  for (const { id } of [acme, corp]) await install(bot, id);
+  bot = await startBot({ transport: 'http', install: 'oauth', zones: 30, env });
+  // Acme is a workspace of an organisation, too, and has installed the app by itself.
+  Object.assign(bot.slack.workspaces.acme, { enterpriseId: 'E0ACMECO0' });
+  for (const person of bot.slack.world.people)
+    if (person.id === alice) Object.assign(person, { admin: true });
 });
 afterAll(() => bot.stop());
 
@@ -20,41 +23,69 @@ const channelIn = (teamId: string): string =>
   [...bot.slack.world.channels.values()].find((one) => one.teamId === teamId && one.kind === 'channel')?.id ??
   '';
 
-test('each person of two organisations gets their own, by the installation there is', async () => {
+/** Connects a key to an account with so many zones of its own, and lets the assistant read. */
+async function prepare(user: string, team: string, zones: number): Promise<Assistant> {
+  const key = `${team}-1111-2222-3333-444455556666`;
+  const names = Array.from({ length: zones }, (_, nth) => `${team.toLowerCase()}-${nth}`);
+  const own = names.flatMap((Name, nth) =>
+    bot.cdn.data.zones.slice(nth, nth + 1).map((zone) => ({ ...zone, Name })),
+  );
+  bot.cdn.addAccount({ key, zones: own });
+  await connect(bot, user, channelIn(team), key, team);
+  await saveSettings(bot.slack.as(user, channelIn(team), team), { assistant: 'reading' });
+  return bot.slack.assistant(user, { origin, teamId: team });
+}
+
+async function listZones(own: Assistant): Promise<string[]> {
+  const { facts } = await own.call('list_zones', { limit: 50 });
+  return (facts as { data: { zones: { name: string }[] } }).data.zones.map(({ name }) => name);
+}
+
+const refusalOf = async (own: Assistant) => {
+  const { isError, text } = await own.call('list_zones');
+  return { isError, text: readStable(text) };
+};
+
+test('people of two organisations and a workspace get their own zones, by the installation there is', async () => {
   const { acme, beta, corp } = bot.slack.workspaces;
-  const [one, two] = corp.workspaces.map(({ id }) => id);
-  const people = [
-    { user: alice, team: acme.id },
-    // An installation of the whole organisation: the call names the workspace, and the organisation beside it.
-    { user: frank, team: one ?? '' },
-  ];
-  for (const { user, team } of people) {
-    await connect(bot, user, channelIn(team), bot.cdn.key, team);
-    const admin = bot.slack.as(user, channelIn(team), team);
-    await saveSettings(admin, { assistant: 'reading' });
-    const own = bot.slack.assistant(user, { origin, teamId: team });
-    expect(await own.call('list_zones')).toMatchObject({ isError: false });
-    await own.close();
+  const [one = '', two = ''] = corp.workspaces.map(({ id }) => id);
+  for (const { id } of [acme, corp]) await install(bot, id);
+  const missing = bot.slack.assistant(alice, { origin, teamId: beta.id });
+  expect(await refusalOf(missing)).toMatchSnapshot('no installation');
+  await install(bot, beta.id);
+
+  // The ids of a workspace and of its organisation stand in both calls: the installations tell them apart.
+  const ofAcme = await prepare(alice, acme.id, 3);
+  const ofCorp = await prepare(frank, one, 5);
+  // Another human with the same id.
+  const ofBeta = await prepare(alice, beta.id, 2);
+  for (const [own, team, count] of [
+    [ofAcme, acme.id, 3],
+    [ofCorp, one, 5],
+    [ofBeta, beta.id, 2],
+  ] as const) {
+    const names = await listZones(own);
+    expect(names).toHaveLength(count);
+    expect(names.every((name) => name.startsWith(team.toLowerCase()))).toBe(true);
+    const others = await own.call('get_zone', { zone: team === acme.id ? `${one}-0` : `${acme.id}-0` });
+    expect(others.isError).toBe(true);
   }
-  // The same organisation without a key, and a workspace that has no installation.
-  const others = [
-    bot.slack.assistant(grace, { origin, teamId: two ?? '' }),
-    bot.slack.assistant(alice, { origin, teamId: beta.id }),
-  ];
-  const told = await Promise.all(others.map((one) => one.call('list_zones')));
-  expect(told.map(({ isError, text }) => ({ isError, text: readStable(text) }))).toMatchSnapshot();
-  await Promise.all(others.map((one) => one.close()));
+  const colleague = bot.slack.assistant(grace, { origin, teamId: two });
+  expect(await refusalOf(colleague)).toMatchSnapshot('no key in the same organisation');
+  await Promise.all([missing, ofAcme, ofCorp, ofBeta, colleague].map((own) => own.close()));
+  expect(bot.slack.problems).toEqual([]);
 });
 
-test('a CDN that does not answer ends the call before Slack gives up, and the reading with it', async () => {
-  const own = bot.slack.assistant(alice, { origin });
-  bot.cdn.faults.add({
-    match: { path: /^\/pullzone/u },
-    times: Number.POSITIVE_INFINITY,
-    delayMs: Number.POSITIVE_INFINITY,
-  });
-  // The double ends a call after 60 seconds, as Slack does.
-  const { isError, text } = await own.call('list_zones');
-  expect({ isError, text: readStable(text) }).toMatchSnapshot();
+test('a CDN that answers after 70 seconds: the call ends before, and the CDN sees the connection end', async () => {
+  const before = bot.cdn.requests.length;
+  bot.cdn.faults.add({ match: { path: /^\/pullzone/u }, times: Number.POSITIVE_INFINITY, delayMs: 70_000 });
+  const own = bot.slack.assistant(alice, { origin, longestMs: 55_000 });
+  const { isError, text, withoutAnswer } = await own.call('list_zones');
+  expect({ isError, text: readStable(text), withoutAnswer }).toMatchSnapshot();
+  const sent = bot.cdn.requests.slice(before);
+  expect(sent.length).toBeGreaterThan(0);
+  await expect.poll(() => sent.every(({ abandoned }) => abandoned)).toBe(true);
+  // Nothing goes on reading behind the answer.
+  expect(bot.cdn.requests).toHaveLength(before + sent.length);
   await own.close();
 });

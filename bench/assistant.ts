@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { findFreePort } from '../simulator/free-port.ts';
+import { createSignedFetch } from '../simulator/slack/assistant.ts';
+import { measureInTurns } from './measure/numbers.ts';
+import { processorTime, residentMemory, startBot, withTempDirectory } from './measure/processes.ts';
+import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
+import { startSlack } from './measure/slack.ts';
+
+// What the tools of Slack's assistant cost while nobody calls them: start and memory with POST /mcp served and without.
+const rounds = 5;
+/** Until the work after the start is over. */
+const restMs = 5_000;
+const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
+
+await withTempDirectory(async (dataDir) => {
+  const slack = await startSlack();
+  const env: Record<string, string> = { ...slack.environment('http'), DATA_DIR: dataDir };
+  const port = await findFreePort();
+  const served = { ...env, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
+  const startMs: Record<string, number[]> = {};
+  const send = createSignedFetch(env['SLACK_SIGNING_SECRET'] ?? '');
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+  const measure = async (name: string, settings: Readonly<Record<string, string>>, calls = 0) => {
+    const bot = await startBot(settings);
+    const taken = await processorTime(bot.pid);
+    (startMs[name] ??= []).push(taken);
+    for (let nth = 0; nth < calls; nth += 1) {
+      const answer = await send(`${served.PUBLIC_URL}/mcp`, { method: 'POST', headers, body: list });
+      if (!(await answer.text()).includes('list_zones')) throw new Error(`no tools: ${answer.status}`);
+    }
+    await pause(restMs);
+    const memory = await residentMemory(bot.pid);
+    await bot.stop();
+    logProgress(`${name}: ${formatMs(taken)}, ${formatMegabytes(memory)}`);
+    return memory;
+  };
+  // Made and in the page cache before anything counts.
+  await measure('warm', served);
+  const memory = await measureInTurns(['without', 'at rest', 'asked'] as const, rounds, (name) =>
+    measure(name, name === 'without' ? env : served, name === 'asked' ? 1 : 0),
+  );
+  // The least: whatever else runs on the machine only adds to it.
+  const start = (name: string): number => Math.min(...(startMs[name] ?? []));
+  report('processor time until ready with POST /mcp', formatMs, [start('at rest'), start('without')]);
+  report('memory at rest with POST /mcp', formatMegabytes, [memory['at rest'], memory.without]);
+  reportFinding({
+    what: 'memory after one request of an assistant',
+    bot: formatMegabytes(memory.asked),
+    beside: `at rest: ${formatMegabytes(memory['at rest'])}`,
+    ratio: `+${formatMegabytes(memory.asked - memory['at rest'])}`,
+    goal: '',
+    met: true,
+  });
+  await slack.close();
+});
+
+function report(what: string, read: (value: number) => string, [bot, beside]: [number, number]): void {
+  reportFinding({
+    what,
+    bot: read(bot),
+    beside: `without: ${read(beside)}`,
+    ratio: formatRatio(bot / beside),
+    goal: '≤ 1.02 ×',
+    met: bot <= 1.02 * beside,
+  });
+}
