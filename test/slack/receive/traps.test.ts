@@ -49,11 +49,22 @@ describe('signed HTTP', () => {
     const seconds = Math.floor(Date.now() / 1000);
     const timestamp = how === 'hexadecimal' ? `0x${seconds.toString(16)}` : `${seconds}e0`;
     const signature = createHmac('sha256', bot.slack.signingSecret)
-      .update(`v0:${seconds}:${form}`)
+      .update(`v0:${timestamp}:${form}`)
       .digest('hex');
     const headers = { 'x-slack-request-timestamp': timestamp, 'x-slack-signature': `v0=${signature}` };
     const address = `http://127.0.0.1:${bot.app.port()}/slack/events`;
     expect((await fetch(address, { method: 'POST', headers, body: form })).status).toBe(401);
+  });
+
+  test.each(['', 'not json', '[1', '"text"', 'null'])(
+    'a signed %j that cannot be read is a bad request',
+    async (body) => {
+      expect((await post(body, { type: 'application/json' })).status).toBe(400);
+    },
+  );
+
+  test('a signed delivery of a kind that nobody knows is acknowledged', async () => {
+    expect((await post('{"type":"new_kind"}', { type: 'application/json' })).status).toBe(200);
   });
 
   test('a request without any signature is refused', async () => {

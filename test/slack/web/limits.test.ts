@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { limitConnections, markVerified } from '../../../src/slack/web/limits.ts';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { limitConnections, markVerified, readBody } from '../../../src/slack/web/limits.ts';
 
 let server: Server;
 let ms = 0;
@@ -95,4 +96,19 @@ test('a connection may ask again once it was answered', async () => {
   await answered;
   await ask(socket, '/');
   expect(socket.destroyed).toBe(false);
+});
+
+test('a body that drips ends after ten seconds, whatever still comes', async () => {
+  vi.useFakeTimers();
+  try {
+    const request = Object.assign(new PassThrough(), { headers: {}, complete: false });
+    const body = readBody(request as never, 1000);
+    for (let second = 0; second < 11; second += 1) {
+      request.write('x');
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(await body).toBe('too-slow');
+  } finally {
+    vi.useRealTimers();
+  }
 });
