@@ -7,6 +7,7 @@ import { createLogger } from '../../src/telemetry/log.ts';
 import { saveSettings } from '../support/settings.ts';
 import { takeAssistant } from './assistant-pictures.ts';
 import { launch, openPage } from './browser.ts';
+import { describeEfforts, measureTasks } from './tasks.ts';
 
 // npm run pictures
 // Takes the pictures of README and docs from the playground: people ask, and each picture is the messages that answer.
@@ -113,31 +114,31 @@ async function take(page: Page, name: string, from = -1, which = '#log .message'
   await page.screenshot({ path: join(docs, `${name}.png`), clip });
 }
 
-/** What people type, for the page of answers. */
-function listAnswers(): readonly string[] {
-  return [
-    'zones',
-    'zones only:attention',
-    'zone shop',
-    'zone shop hostnames',
-    'errors',
-    'errors checkout',
-    'changes',
-    'compare shop media',
-    'app app0api00000001',
-    'scanning 501',
-    'keys',
-    'approvals',
-    'export list',
-    'digest list',
-    'alert list',
-    'audit',
-    'whoami',
-    'token',
-    'doctor',
-    'help',
-    'nonsense',
-  ];
+/** What people type, for the page of answers, with its heights on 25 November 2026, before issue 34: natively, in words. */
+function listAnswers(): Readonly<Record<string, readonly [native: number, words: number]>> {
+  return {
+    zones: [571, 2437],
+    'zones only:attention': [571, 533],
+    'zone shop': [326, 326],
+    'zone shop hostnames': [397, 270],
+    errors: [717, 896],
+    'errors checkout': [676, 1009],
+    changes: [321, 321],
+    'compare shop media': [609, 2149],
+    'app app0api00000001': [684, 651],
+    'scanning 501': [688, 654],
+    keys: [517, 334],
+    approvals: [222, 222],
+    'export list': [132, 132],
+    'digest list': [154, 154],
+    'alert list': [154, 154],
+    audit: [463, 376],
+    whoami: [262, 262],
+    token: [174, 174],
+    doctor: [567, 881],
+    help: [609, 1032],
+    nonsense: [154, 154],
+  };
 }
 
 /** Every answer at the width of a phone, natively and in words: two pictures, and a table of their heights. */
@@ -148,7 +149,7 @@ async function writeAnswers(page: Page): Promise<void> {
   for (const [nth, name] of ['answers-after', 'answers-words'].entries()) {
     if (nth > 0) await page.evaluate(switchToWords, alice);
     const shots: string[] = [];
-    for (const words of listAnswers()) {
+    for (const words of Object.keys(listAnswers())) {
       const before = asked.messages().length;
       await asked.slash(words);
       await asked.waitForMessage(() => asked.messages().length > before, 10_000);
@@ -160,23 +161,55 @@ async function writeAnswers(page: Page): Promise<void> {
     }
     await saveMosaic(page, name, shots);
   }
-  const rows = Object.entries(heights).map(
-    ([words, [native, plain]]) => `| \`/cdn ${words}\` | ${native} | ${plain} |`,
-  );
+  const rows = Object.entries(heights).map(([words, [native, plain]]) => {
+    const [nativeBefore, plainBefore] = listAnswers()[words] ?? [];
+    return `| \`/cdn ${words}\` | ${nativeBefore} | **${native}** | ${plainBefore} | **${plain}** |`;
+  });
   const text = `# Answers on a phone
 
 Every answer as the playground draws it, 390 pixels wide, of which about 650 in height are free: in Slack's own tables and charts, and in words, where
-Slack refuses those. \`npm run pictures\` makes this page.
+Slack refuses those. \`npm run pictures\` makes this page. Before, nothing had been asked for, exported or posted: those lists were empty.
 
-| typed | height | in words |
-|---|---|---|
+| typed | before | height | in words before | in words |
+|---|---|---|---|---|
 ${rows.join('\n')}
 
+## What five tasks take
+
+Characters of commands and ids + taps, screens to read, as wide as a phone. Values and reasons are free, and so is Enter.
+
+${await countTaps()}
+
+Before:
+
+![Every answer before, 390 pixels wide](answers-before.png)
+
+Now:
+
 ![Every answer, 390 pixels wide](answers-after.png)
+
+In words, before:
+
+![Every answer in words before](answers-before-words.png)
+
+In words, now:
 
 ![The same in words](answers-words.png)
 `;
   await writeFile(join(docs, 'answers.md'), text);
+}
+
+/** In a playground of its own, where something has happened. */
+async function countTaps(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'tasks-'));
+  const log = createLogger('silent');
+  const other = await startPlayground({ port: 0, dataDir: directory, zones: 60, story: true, log });
+  try {
+    return describeEfforts(await measureTasks(await openPage(browser, other.url, [])));
+  } finally {
+    await other.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 /** Runs in the page: Slack refuses charts and tables from now on. */
