@@ -182,7 +182,7 @@ describe.each(both)('a database of a version before 0.2.0, on $name', (engine) =
     expect(new Set(reports.map(({ id }) => id)).size).toBe(4);
     expect(alerts).toHaveLength(2);
     // Runs and baselines stay with the digest; of two with one id the alert has another.
-    expect(await findDigest(db, 'same1')).toMatchObject({ subject: { kinds: ['zones'] } });
+    expect(await findDigest(db, 'same1')).toMatchObject({ subject: { kinds: [{ name: 'zones' }] } });
     expect(await findDigest(db, 'dgst2')).toMatchObject({ paused: { reason: 'key-missing' }, revision: 4 });
     expect(await db.selectFrom('report_runs').select('report_id').execute()).toEqual([
       { report_id: 'same1' },
@@ -191,7 +191,10 @@ describe.each(both)('a database of a version before 0.2.0, on $name', (engine) =
       { report_id: 'same1' },
     ]);
     const [first, second] = alerts.toSorted((a, b) => b.id.length - a.id.length);
-    expect(first).toMatchObject({ state: { recent: [true] }, subject: { condition: 'zone-state' } });
+    expect(first).toMatchObject({
+      state: { recent: [true] },
+      subject: { condition: { name: 'zone-state' } },
+    });
     expect(await findOpenIncidents(db, first?.id ?? '')).toMatchObject({
       firing: { id: 'same1-wrong-x', message: 'watch:same1-wrong-x', replies: 2 },
     });

@@ -3,6 +3,7 @@ import { jobs } from '../../src/app/jobs.ts';
 import { createAudit } from '../../src/auth/audit/audit.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
+import { findCondition, findDigestKind } from '../../src/commands/reports/checks/list.ts';
 import { createReports } from '../../src/commands/reports/life.ts';
 import { enqueueNext } from '../../src/commands/reports/queue.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
@@ -102,7 +103,7 @@ test.skipIf(postgres.skip)(
     const reports = createReports(options);
     const digest = await reports.create(alice, {
       subject: {
-        kinds: ['zones', 'errors'],
+        kinds: ['zones', 'errors'].map(findDigestKind),
         targets: { zones: [], shieldZones: [], apps: [] },
         only: 'always',
         timeZone: 'UTC',
@@ -113,7 +114,14 @@ test.skipIf(postgres.skip)(
     await db.updateTable('reports').set({ next_due: due }).where('id', '=', digest.id).execute();
     for (const condition of ['zone-state', 'errors', 'settings'] as const) {
       const alert = await reports.create(alice, {
-        subject: { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: true },
+        subject: {
+          condition: findCondition(condition),
+          targets: [],
+          every: 5,
+          timeZone: 'UTC',
+          names: [],
+          lifeSign: true,
+        },
         channel: ops,
       });
       await db.updateTable('reports').set({ next_due: due }).where('id', '=', alert.id).execute();

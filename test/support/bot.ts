@@ -22,6 +22,7 @@ export interface Bot {
   readonly logs: string[];
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface BotOptions {
@@ -77,18 +78,12 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
   });
   await app.start();
   if (transport === 'http') slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);
-  return {
-    slack,
-    cdn,
-    app,
-    logs,
-    env,
-    async stop() {
-      await app.stop();
-      await Promise.all([slack.close(), cdn.close()]);
-      await rm(dataDir, { recursive: true, force: true });
-    },
+  const stop = async (): Promise<void> => {
+    await app.stop();
+    await Promise.all([slack.close(), cdn.close()]);
+    await rm(dataDir, { recursive: true, force: true });
   };
+  return { slack, cdn, app, logs, env, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** The environment variables that point a bot at the simulators. */

@@ -38,26 +38,31 @@ export function classifyFailure(
   // An older export is out of date: its person has moved on.
   if (retry && now.getTime() + retry.retryAfterMs < askedAt.getTime() + dayMs) return retry;
 
-  const same: Offer = { from: request.from, to: request.to };
-  const change: Offer = { ...same, change: true };
-  if (error instanceof ApiError) {
-    if (isWindowError(error)) return { error, offers: [...correctWindow(request, now), change] };
-    // True if the same request would be refused again.
-    const isAboutRequest = error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
-    return { error, offers: [isAboutRequest ? change : same] };
-  }
-  if (error instanceof ExportStopped) return { error: explainStop(error.reason, request), offers: [change] };
-  if (error instanceof SlackFailure) {
-    const { code } = error;
-    if (code === 'held_back') return { error: explainHeldBack(error), offers: [change] };
-    const isLasting = tooLargeForSlack.includes(code) || readPlaceCode(code) === 'archived';
-    const offers = isLasting ? [change] : isPlaceCode(code) ? [same, change] : [same];
-    return { error: explainRefusal(error), offers };
-  }
-  if (isDiskFull(error)) return { error: diskFull, offers: [same, change] };
-  if (!(error instanceof UserError)) return { error, offers: [] };
-  const isTooOld = request.to < findOldestEnd(now);
-  return { error, offers: [...(isTooOld ? correctWindow(request, now) : []), change] };
+  const { from, to } = request;
+  const isWindow =
+    (error instanceof ApiError && isWindowError(error)) ||
+    (error instanceof UserError && to < findOldestEnd(now));
+  const other = isWindow ? correctWindow(request, now) : { from, to };
+  const offers = isLasting(error) && !isWindow ? [] : [other];
+  return { error: explain(error, request), offers: [...offers, { from, to, change: true }] };
+}
+
+/** Whether the same export would be refused again. */
+function isLasting(error: unknown): boolean {
+  if (error instanceof ApiError)
+    return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
+  if (error instanceof SlackFailure)
+    return (
+      [...tooLargeForSlack, 'held_back'].includes(error.code) || readPlaceCode(error.code) === 'archived'
+    );
+  return error instanceof ExportStopped || error instanceof UserError;
+}
+
+function explain(error: unknown, request: ExportRequest): unknown {
+  if (error instanceof ExportStopped) return explainStop(error.reason, request);
+  if (error instanceof SlackFailure)
+    return error.code === 'held_back' ? explainHeldBack(error) : explainRefusal(error);
+  return isDiskFull(error) ? diskFull : error;
 }
 
 const cdnPausesMs = [2_000, 10_000, 30_000] as const;
@@ -101,18 +106,15 @@ const diskFull = new UserError(
 );
 
 /**
- * Windows to offer instead of a refused one: the part within the last 72 hours. If the window lies in them by our clock,
- * the CDN's clock differs: the window is narrowed at both ends, or recent windows are offered.
+ * A window to offer instead of a refused one: its part within the last 72 hours, an hour inside of them since the CDN's clock
+ * may differ; else the last day.
  */
-function correctWindow({ from, to }: ExportRequest, now: Date): readonly Offer[] {
-  const earliest = findOldestEnd(now);
-  if (from < earliest && to > earliest) return [{ from: earliest, to }];
+function correctWindow({ from, to }: ExportRequest, now: Date): Offer {
   const first = findOldestEnd(now, hourMs);
   const last = new Date(Math.floor(now.getTime() / minuteMs - 10) * minuteMs);
   const inner = { from: from < first ? first : from, to: to > last ? last : to };
   const isOther = inner.from > from || inner.to < to;
-  if (isOther && inner.from < inner.to) return [inner];
-  return [24, 6].map((hours) => ({ from: new Date(last.getTime() - hours * hourMs), to: last }));
+  return isOther && inner.from < inner.to ? inner : { from: new Date(last.getTime() - dayMs), to: last };
 }
 
 export function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {

@@ -16,10 +16,10 @@ import {
   type AskedExport,
   defaultWindow,
   endsInTime,
-  formActions,
   readExport,
-  toFilterRows,
   type Window,
+  windowAction,
+  writeFilters,
 } from './form.ts';
 
 const mostListed = 10;
@@ -109,7 +109,7 @@ async function createForm({ person, people, now }: Context, shieldZoneId: string
     shieldZoneId,
     ...defaultWindow(now()),
     query: '',
-    ...toFilterRows([]),
+    filters: '',
     channel: undefined,
     spreadsheetSafe: false,
     pseudonyms: false,
@@ -134,7 +134,7 @@ const form: Form = {
       const { message: text, hint, reference } = context.explain(error);
       const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
       // The form would be held back for the same secret.
-      const kept = error.reference !== undefined ? { ...typed, query: '', ...toFilterRows([]) } : typed;
+      const kept = error.reference !== undefined ? { ...typed, query: '', filters: '' } : typed;
       return {
         modal: forms.renderExportForm({ ...kept, drawn: 0, problem }),
         message: message(text, [section([`:warning: ${text}`, hint])]),
@@ -204,7 +204,7 @@ const change: Action = {
       ...form,
       ...request,
       ...(isKept ? window : defaultWindow(context.now())),
-      ...toFilterRows(request.filters),
+      filters: writeFilters(request.filters),
       channel,
       problem: isKept ? undefined : `${endsTooEarly} Here it is the last 24 hours.`,
     });
@@ -240,6 +240,6 @@ const cancel: Action = {
 export const exportFeature: Feature = {
   name: 'event-logs',
   commands: [exportCommand],
-  actions: [...formActions, again, change, cancel],
+  actions: [windowAction, again, change, cancel],
   forms: [form],
 };

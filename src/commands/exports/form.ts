@@ -3,11 +3,9 @@ import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { formatCount } from '../../views/blocks/format.ts';
-import { capitalize } from '../../views/blocks/text.ts';
 import type { ExportRequest } from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
-import { type FilterRow, mostRows, rowIds } from '../../views/exports/form.ts';
-import type { Action, Context, Fields, ReadResult, SubmitInfo } from '../define.ts';
+import type { Action, Fields, ReadResult, SubmitInfo } from '../define.ts';
 
 export type Window = { readonly from: Date; readonly to: Date };
 
@@ -35,11 +33,15 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
     for (const problem of findWindowProblem(form.from, form.to, now)) wrong('to', problem);
   if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel))
     wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
-  const filters = form.filters.flatMap((row) => {
-    const read = readRow(row);
-    if (typeof read === 'string') wrong(rowIds(row.id).values, `${capitalize(read)}.`);
-    return typeof read === 'object' ? read : [];
-  });
+  const filters = normalize(form.filters)
+    .split('\n')
+    .flatMap((line, nth) => {
+      const filter = line.trim() === '' ? [] : readLine(line.trim());
+      if (typeof filter === 'string') wrong('filters', `Line ${nth + 1}: ${filter}.`);
+      return typeof filter === 'string' ? [] : filter;
+    });
+  // The form has to hold them again.
+  if (writeFilters(filters).length > 3000) wrong('filters', 'These are too many values for one export.');
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
   const { from, to, channel, query, pseudonyms, spreadsheetSafe } = form;
   // A window that ends now may be ahead of the bot's clock.
@@ -49,22 +51,18 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
 }
 
 function findWindowProblem(from: Date, to: Date, now: Date): string[] {
-  const press = `press “${forms.correctWindowButton.label}” above`;
-  if (to <= from) return [`The end must be after the start: ${press} to swap them, or choose another end.`];
-  if (to.getTime() > now.getTime() + minuteMs)
-    return [`The window ends in the future: ${press}, or end it earlier.`];
-  // Between this margin and the one of the button a person has five minutes.
-  if (to >= findOldestEnd(now, 5 * minuteMs)) return [];
-  return [`${endsTooEarly} ${capitalize(press)}, or choose another end.`];
+  if (to <= from) return ['The end must be after the start.'];
+  if (to.getTime() > now.getTime() + minuteMs) return ['The window ends in the future.'];
+  // Between this margin and the one of the buttons a person has five minutes.
+  return to >= findOldestEnd(now, 5 * minuteMs) ? [] : [`${endsTooEarly} Choose a later end.`];
 }
 
 function readForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
-  const { zone, drawn, rows, next } = note.parse(JSON.parse(metadata ?? '{}'));
-  const typed = (name: string): string => {
+  const { zone, drawn } = note.parse(JSON.parse(metadata ?? '{}'));
+  const text = (name: string): string => {
     const value = fields[name];
-    return typeof value === 'string' ? value : '';
+    return typeof value === 'string' ? value.trim() : '';
   };
-  const text = (name: string): string => typed(name).trim();
   const isOn = (name: string): boolean => {
     const value = fields[name];
     return value !== undefined && value.length > 0;
@@ -74,11 +72,7 @@ function readForm(fields: Fields, metadata: string | undefined): forms.ExportFor
     from: momentOf(text('from')),
     to: momentOf(text('to')),
     query: text('query'),
-    filters: rows.map(([id, drawn]) => {
-      const { field, op, values } = rowIds(id);
-      return { id, drawn, field: typed(field), op: typed(op), values: typed(values) };
-    }),
-    nextRow: next,
+    filters: text('filters'),
     channel: text('channel') || undefined,
     spreadsheetSafe: isOn('spreadsheetSafe'),
     pseudonyms: isOn('pseudonyms'),
@@ -93,125 +87,49 @@ function momentOf(text: string): Date | undefined {
   return /^\d{12,14}$/u.test(text) ? new Date(Number(text)) : undefined;
 }
 
-const whole = z.number().int().nonnegative();
-const note = z.object({
-  zone: z.string().optional(),
-  drawn: whole.default(0),
-  rows: z.array(z.tuple([whole, whole])).default([]),
-  next: whole.default(1),
-});
+const note = z.object({ zone: z.string().optional(), drawn: z.number().int().nonnegative().default(0) });
 
-/** A button or menu that renders the open form again. */
-function redraw(
-  verb: string,
-  change: (form: forms.ExportForm, value: string, context: Context) => forms.ExportForm | undefined,
-): Action {
-  return {
-    id: `event-logs:${verb}`,
-    needs: 'export',
-    async redraw(value, context) {
-      const { fields = {}, metadata } = context.modal ?? {};
-      const form = change(readForm(fields, metadata), value, context);
-      return form && forms.renderExportForm(form);
-    },
-  };
+/** Buttons of usual windows: the form again, with another one. */
+export const windowAction: Action = {
+  id: 'event-logs:window',
+  needs: 'export',
+  async redraw(value, { modal, now }) {
+    const form = readForm(modal?.fields ?? {}, modal?.metadata);
+    return forms.renderExportForm({ ...form, ...chooseWindow(value, now()), drawn: form.drawn + 1 });
+  },
+};
+
+/** The last hours, such as `6h`, as far as the CDN has them. Date-time pickers have whole minutes. */
+export function chooseWindow(value: string, now: Date): Window {
+  const to = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+  const from = to.getTime() - (Number.parseInt(value, 10) || 24) * hourMs;
+  return { from: new Date(Math.max(from, findOldestEnd(now).getTime())), to };
 }
 
-/** Buttons and menus that change the open form. */
-export const formActions: readonly Action[] = [
-  redraw('window', (form, value, { now }) => ({
-    ...form,
-    ...(value === forms.correctWindowButton.value
-      ? correctWindow(form.from, form.to, now())
-      : chooseWindow(value, now())),
-    drawn: form.drawn + 1,
-  })),
-  redraw('filter', (form) => ({ ...form, ...addRow(form) })),
-  redraw('filter-remove', (form, id) => ({
-    ...form,
-    filters: form.filters.filter((row) => row.id !== Number(id)),
-  })),
-  redraw('filter-field', chooseFields),
-  redraw('filter-op', (form) => form),
-];
-
-function chooseWindow(value: string, now: Date): Window {
-  const hours = Number.parseInt(value, 10) || 24;
-  return correctWindow(new Date(floor(now).getTime() - hours * hourMs), floor(now), now);
-}
-
-export function defaultWindow(now: Date): Window {
-  return { from: new Date(floor(now).getTime() - 24 * hourMs), to: floor(now) };
-}
+export const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 
 /** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
 export function endsInTime({ to }: Window, now: Date): boolean {
   return to > findOldestEnd(now);
 }
 
-/** The nearest window that is surely valid: it begins before it ends, ends by now, and lies in the last 72 hours. */
-export function correctWindow(from: Date | undefined, to: Date | undefined, now: Date): Window {
-  if (!from || !to) return defaultWindow(now);
-  const [first, last] = from < to ? [from, to] : [to, from];
-  const end = last > now ? floor(now) : last;
-  const start = first < end ? first : new Date(end.getTime() - hourMs);
-  const earliest = findOldestEnd(now);
-  if (end <= earliest) return defaultWindow(now);
-  return { from: start < earliest ? earliest : start, to: end };
-}
-
-/** Date-time pickers have whole minutes. */
-function floor(at: Date): Date {
-  return new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
-}
-
 const mostValues = 50;
 const longestValue = 500;
 
-/** The rows of a form, and the id of the next one. */
-type Rows = { readonly filters: readonly FilterRow[]; readonly nextRow: number };
-
-/** One row per filter. */
-export function toFilterRows(filters: readonly EventLogFilter[]): Rows {
-  const rows = filters.map(
-    ({ field, op, value }, nth): FilterRow => ({
-      id: nth + 1,
-      drawn: 0,
-      field,
-      op,
-      values: joinValues(value),
-    }),
-  );
-  return { filters: rows, nextRow: rows.length + 1 };
+/** Filters as the form's text. */
+export function writeFilters(filters: readonly EventLogFilter[]): string {
+  return filters.map(({ field, op, value }) => `${field} ${op} ${joinValues(value)}`).join('\n');
 }
 
-function addRow({ filters, nextRow }: Rows): Rows {
-  if (filters.length >= mostRows) return { filters, nextRow };
-  const row = { id: nextRow, drawn: 0, field: '', op: 'in', values: '' };
-  return { filters: [...filters, row], nextRow: nextRow + 1 };
-}
-
-/**
- * After the choice of a field. A URL or User-Agent is searched for a part: the default operation becomes `contains`.
- * Undefined where no menu or hint changes: a press at the same time would be lost.
- */
-function chooseFields<Form extends Rows>(form: Form): Form | undefined {
-  const filters = form.filters.map((row) =>
-    ['url', 'ua'].includes(row.field) && row.op === 'in' && row.drawn === 0
-      ? { ...row, op: 'contains', drawn: 1 }
-      : row,
-  );
-  const isChanged = filters.some((row, nth) => row !== form.filters[nth] || row.op === 'cidr');
-  return isChanged ? { ...form, filters } : undefined;
-}
-
-/** The filter of a row; a string that says what is wrong; undefined for an empty row. */
-function readRow({ field, op, values }: FilterRow): EventLogFilter | string | undefined {
-  const isEmpty = values.trim() === '';
-  if (field === '' && isEmpty) return undefined;
-  if (field === '') return 'Choose a field above for these values, or remove them';
-  if (isEmpty) return 'Type a value, or remove this filter';
-  return readFilter(field, op || 'in', values);
+/** `country in DE, FR`, or without the operation: a part of a URL or User-Agent, else one of the values. */
+function readLine(line: string): EventLogFilter | string {
+  const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/u.exec(line) ?? [];
+  const field = forms.filterFields.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (field === undefined) return `“${name.slice(0, 30)}” is no field`;
+  const [word = ''] = rest.split(' ', 1);
+  const op = forms.filterOps.find((one) => one === word.toLowerCase());
+  const usual = field === 'url' || field === 'ua' ? 'contains' : 'in';
+  return readFilter(field, op ?? usual, op ? rest.slice(op.length) : rest);
 }
 
 /** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */
@@ -223,15 +141,11 @@ function normalize(typed: string): string {
 }
 
 /**
- * Reads one filter. Values are separated by commas or line breaks; a value with a comma, or with a space at its end, goes
- * in quotes, with quotes in it doubled. Returns a string that says what is wrong if it cannot be read.
+ * Reads one filter. Values are separated by commas; a value with a comma, or with a space at its end, goes in quotes, with
+ * quotes in it doubled. Returns a string that says what is wrong if it cannot be read.
  */
 export function readFilter(field: string, op: string, typed: string): EventLogFilter | string {
-  const value = readValues(
-    normalize(typed)
-      .trim()
-      .replaceAll(/ *,?[ \n]*\n */gu, ', '),
-  );
+  const value = readValues(normalize(typed).trim());
   if (typeof value === 'string') return value;
   if (value.length > mostValues) return `at most ${formatCount(mostValues, 'value')}`;
   if (value.some((one) => one.length > longestValue))
@@ -254,7 +168,7 @@ function readValues(text: string): string[] | string {
   for (let isLast = false; !isLast; ) {
     const [all = '', quoted, bare = ''] = nextValue.exec(text) ?? [];
     const value = quoted?.replaceAll(/(["“”])["“”]/gu, '$1') ?? bare.trim();
-    if (value === '') return 'a value is missing between two commas or at the end';
+    if (value === '') return 'a value is missing, as in country in DE, FR';
     if (quoted === undefined && /^["“”„]/u.test(value))
       return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
     values.push(value);
@@ -268,9 +182,7 @@ export function joinValues(values: readonly string[]): string {
   const quoted = values.map((value) =>
     /^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
   );
-  const text = quoted.join(', ');
-  // An input holds 3,000 characters: values that fitted must fit again.
-  return text.length > 3000 ? quoted.join(',') : text;
+  return quoted.join(', ');
 }
 
 function isNetwork(text: string): boolean {

@@ -341,13 +341,13 @@ const mostNamed = 3;
 const longestName = 30;
 
 /** What is stored with the outcome: no addresses and no URLs. */
-function summarize({ bars, worstHour, top }: EventFigures): EventSummary {
+function summarize({ bars, top }: EventFigures): EventSummary {
   const [actions, countries] = [top.action, top.country].map((counted) =>
     (counted?.words ?? [])
       .slice(0, mostNamed)
       .map(([word, count]) => [word.slice(0, longestName), count] as const),
   );
-  return { bars, worstHour, actions: actions ?? [], countries: countries ?? [] };
+  return { bars, actions: actions ?? [], countries: countries ?? [] };
 }
 
 const storeEveryMs = 1_000;

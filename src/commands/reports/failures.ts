@@ -5,11 +5,12 @@ import { assertKnown, RolesUnknown } from '../../auth/policy/authorizer.ts';
 import type { Reason } from '../../auth/policy/policy.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import type { PauseReason, ReportPorts, Scheduled } from './model.ts';
+import type { PauseReason, Report } from '../../views/reports/report.ts';
+import type { ReportPorts } from './model.ts';
 
 /** Decided again at each run, and counted: a right may be gone since the report was created. */
 export async function findRefusal(
-  { owner, channel }: Pick<Scheduled, 'owner' | 'channel'>,
+  { owner, channel }: Pick<Report, 'owner' | 'channel'>,
   {
     authorizer: authorizerOf,
     refused,

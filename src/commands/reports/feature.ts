@@ -10,12 +10,6 @@ import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
 import { type FormNotes, renderNotYet, reportSkeleton } from '../../views/reports/form.ts';
 import { type Listed, renderAtHome, renderList, type State } from '../../views/reports/list.ts';
-import { describePause, formatPlace } from '../../views/reports/words.ts';
-import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
-import { findClosest } from '../did-you-mean.ts';
-import type { Words } from '../words.ts';
-import { loadAllZones } from '../zones/lookup.ts';
-import { createChangedError, undoMinutes } from './life.ts';
 import {
   type AlertOrder,
   canBeTakenOver,
@@ -24,8 +18,14 @@ import {
   type Order,
   type Report,
   type ReportKind,
-  type ReportOf,
-} from './model.ts';
+} from '../../views/reports/report.ts';
+import { describePause, formatPlace } from '../../views/reports/words.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
+import { findClosest } from '../did-you-mean.ts';
+import type { Words } from '../words.ts';
+import { loadAllZones } from '../zones/lookup.ts';
+import { createChangedError, undoMinutes } from './life.ts';
+import type { ReportOf } from './table.ts';
 
 /** Ids. */
 type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>;
@@ -187,8 +187,25 @@ async function requireManager({ kind, owner }: Report, { person, decide }: Conte
   );
 }
 
+/** One that is to run or check now: not while it is paused, but for a digest that a person paused. */
+export async function findReady<Kind extends ReportKind>(
+  kind: Kind,
+  id: string,
+  context: Context,
+): Promise<ReportOf<Kind>> {
+  const report = await findManaged(kind, id, context);
+  const { paused } = report;
+  if (paused && (kind === 'alert' || paused.reason !== 'by-hand'))
+    throw new UserError(
+      `The ${kind} ${formatCode(report.id)} is paused: ${describePause(paused.reason, paused.by)}.`,
+      `Once that is fixed: \`/cdn ${kind} resume ${report.id}\``,
+    );
+  await requireOwnersKey(report, context);
+  return report;
+}
+
 /** It runs with its owner's key, also if an admin resumes it. */
-export async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context): Promise<void> {
+async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context): Promise<void> {
   if (await keyStore.describe(owner)) return;
   if (owner.userId === person.userId)
     throw new UserError('You have no CDN key connected.', 'Connect it, then resume.', 'connect');
@@ -237,27 +254,6 @@ function createVerbs(kind: ReportKind) {
     );
   }
 
-  /** Resumes everything of the person's that was paused when the app was removed. */
-  async function resumeAll(_value: string, context: Context): Promise<Message> {
-    const { reports, person } = context;
-    const stopped = (await reports.list(tenantId(person))).filter(
-      (report) =>
-        report.kind === kind &&
-        report.owner.userId === person.userId &&
-        report.paused?.reason === 'uninstalled',
-    );
-    const [first] = stopped;
-    if (!first)
-      throw new UserError(
-        `None of your ${kind}s is still paused for that reason.`,
-        `See \`/cdn ${kind} list\`.`,
-      );
-    await requireOwnersKey(first, context);
-    const resumed: Report[] = [];
-    for (const report of stopped) resumed.push(await reports.resume(report, person));
-    return views.renderResumedAll(resumed);
-  }
-
   async function takeOver(id: string, context: Context): Promise<Message> {
     const { person, reports } = context;
     const report = await findReport(kind, id, context);
@@ -283,7 +279,6 @@ function createVerbs(kind: ReportKind) {
   const actions: readonly Action[] = [
     { id: `${kind}s:undo`, needs: 'none', run: restore },
     { id: `${kind}s:take-over`, needs: 'read', run: takeOver },
-    { id: `${kind}s:resume-all`, needs: 'read', run: resumeAll },
   ];
   return { verbs: { pause, resume, delete: remove }, actions };
 }

@@ -1,28 +1,17 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { OffboardingHook } from '../../auth/offboarding.ts';
 import { defineMessage } from '../../outbox/outbox.ts';
 import type { Trx } from '../../store/schema.ts';
-import { renderPaused, renderReinstalled } from '../../views/reports/card.ts';
+import { renderPaused } from '../../views/reports/card.ts';
+import type { PauseReason, Report } from '../../views/reports/report.ts';
 import { deletePlannedRuns } from './digests/runs.ts';
-import type { PauseReason, Report, ReportContext, ReportOptions, ReportPorts } from './model.ts';
+import type { ReportContext, ReportOptions, ReportPorts } from './model.ts';
 import { findReport, readReport } from './table.ts';
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;
 
 /** The notice of a pause waits while the app is not in the workspace: nothing can be posted before it is back. */
 const waiting = 'waiting';
-
-/** Sets or clears the mark of those that are paused. */
-function markNotices(trx: Trx, which: Expression<SqlBool>, to: typeof waiting | null) {
-  return trx
-    .updateTable('reports')
-    .set({ pause_notice: to })
-    .where('paused', 'is not', null)
-    .where('deleted_at', 'is', null)
-    .where(which);
-}
-
-const withIds = (ids: readonly string[]) => sql<SqlBool>`id in (${sql.join(ids)})`;
 
 const pauseNotice = defineMessage({
   kind: 'report-paused',
@@ -39,7 +28,8 @@ const pauseNotice = defineMessage({
     if (state !== 'dead' || reason === 'withdrawn') return;
     const report = await findReport(trx, id);
     if (report?.revision !== revision) return;
-    if (reason === 'app-gone') await markNotices(trx, withIds([id]), waiting).execute();
+    if (reason === 'app-gone')
+      await trx.updateTable('reports').set({ pause_notice: waiting }).where('id', '=', id).execute();
     else log.error({ [report.kind]: id, code }, 'nobody could be told that a report is paused');
   },
 });
@@ -63,34 +53,6 @@ async function putPauseNotice(
     doubt: 'once',
   });
 }
-
-const reinstalledNotice = defineMessage({
-  kind: 'reports-reinstalled',
-  /** Of one kind: digests or alerts. */
-  async render({ ids }: { readonly ids: readonly string[] }, { db, ports }: ReportContext) {
-    const found = await Promise.all(ids.map((id) => findReport(db, id)));
-    const reports = found.filter(
-      (report) => report?.paused?.reason === 'uninstalled' && !report.deletedAt,
-    ) as Report[];
-    const [first] = reports;
-    if (!first) return undefined;
-    const decision = await ports.authorizer(first.owner).decide('read', undefined);
-    return renderReinstalled(reports, { hasKey: decision.reason !== 'no-key' });
-  },
-  async ended(trx, { about: { ids }, state, reason }, { ports, now }: ReportContext) {
-    if (state !== 'dead' || reason === 'withdrawn') return;
-    if (reason === 'app-gone') {
-      await markNotices(trx, withIds(ids), waiting).execute();
-      return;
-    }
-    // Its owner cannot be reached: each is announced in its channel.
-    for (const id of ids) {
-      const report = await findReport(trx, id);
-      if (report?.paused?.reason === 'uninstalled')
-        await putPauseNotice(trx, report, ports, `:${now().toISOString()}`);
-    }
-  },
-});
 
 /**
  * Pauses one report (with `revision`: unless it was changed meanwhile), all of a person, or all of a tenant, with its record and
@@ -147,8 +109,8 @@ export function createPauseHook(options: ReportOptions): OffboardingHook {
 }
 
 /**
- * The app is back in a workspace: each owner of what stopped with it gets one message about all digests and one about all
- * alerts; what was paused for another reason gets its notice. Without a tenant: in every workspace that has the app again.
+ * The app is back in a workspace: what is paused is announced, each once. Without a tenant: in every workspace that has the
+ * app again.
  */
 export async function announceReinstalled(
   tenant: string | undefined,
@@ -161,37 +123,18 @@ export async function announceReinstalled(
           or not exists (select from installations))`
       : sql<SqlBool>`tenant = ${tenant}`;
   await db.transaction().execute(async (trx) => {
-    const rows = await markNotices(trx, which, null)
+    const announced = await trx
+      .updateTable('reports')
+      .set({ pause_notice: null })
       .where('pause_notice', '=', waiting)
+      .where('paused', 'is not', null)
+      .where('deleted_at', 'is', null)
+      .where(which)
       .returningAll()
       .execute();
-    const sorted = rows.toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime());
-    const at = now().toISOString();
-    const byOwner = Map.groupBy(sorted.map(readReport), ({ kind, tenant, owner, paused }) =>
-      paused?.reason === 'uninstalled' ? `${kind}:${tenant}:${owner.userId}` : undefined,
-    );
-    for (const [key, reports] of byOwner) {
-      const [first] = reports;
-      if (key === undefined || !first) {
-        for (const report of reports) await putPauseNotice(trx, report, ports, `:${at}`);
-        continue;
-      }
-      await ports.outbox.put(trx, {
-        id: `reports-reinstalled:${key}:${at}`,
-        kind: reinstalledNotice,
-        about: { ids: reports.map(({ id }) => id) },
-        installation: first.owner,
-        to: { places: [first.owner.userId] },
-        doubt: 'once',
-      });
-    }
+    for (const row of announced) await putPauseNotice(trx, readReport(row), ports, `:${now().toISOString()}`);
   });
 }
 
-/** Also under the names that 0.1.0 has put into the outbox. */
-export const pauseMessages = [
-  pauseNotice,
-  { ...pauseNotice, kind: 'digest-paused' },
-  reinstalledNotice,
-  { ...reinstalledNotice, kind: 'digests-reinstalled' },
-];
+/** Also under the name that 0.1.0 has put into the outbox. */
+export const pauseMessages = [pauseNotice, { ...pauseNotice, kind: 'digest-paused' }];

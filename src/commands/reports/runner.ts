@@ -1,18 +1,9 @@
 import { z } from 'zod';
 import { createErrorBudget } from '../../api/http/request.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
+import { findNextRun } from '../../lib/schedule.ts';
 import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
-import { describeBudgetSpent } from '../../views/reports/words.ts';
-import { BudgetSpent } from './accounts/budget.ts';
-import type { AccountReads } from './accounts/reads.ts';
-import type { Observation } from './alerts/conditions/condition.ts';
-import { findCondition } from './alerts/conditions/list.ts';
-import { isWithin } from './alerts/hours.ts';
-import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
-import { putRunAside, runDigest } from './digests/run-digest.ts';
-import { insertRuns } from './digests/runs.ts';
-import { classifyCdnFailure, findRefusal } from './failures.ts';
 import {
   type Alert,
   type Digest,
@@ -20,11 +11,18 @@ import {
   isDigest,
   type PauseReason,
   type Report,
-  type ReportContext,
-} from './model.ts';
+} from '../../views/reports/report.ts';
+import type { AccountReads } from './accounts/reads.ts';
+import { isWithin } from './alerts/hours.ts';
+import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
+import type { Observation } from './checks/check.ts';
+import { findCondition } from './checks/list.ts';
+import { putRunAside, runDigest } from './digests/run-digest.ts';
+import { insertRuns } from './digests/runs.ts';
+import { classifyCdnFailure, findRefusal } from './failures.ts';
+import type { ReportContext } from './model.ts';
 import { announceReinstalled, pauseReports } from './pauses.ts';
 import { digestRun, dueData, enqueueNext, enqueueRun, reportsDue, runData, startOf } from './queue.ts';
-import { findNextRun } from './schedule.ts';
 import { readReport } from './table.ts';
 
 /** The clocks of all processes have to agree to this. */
@@ -179,9 +177,9 @@ async function checkAlert(
   try {
     const refused = await findRefusal(alert, ports, signal);
     if (refused) return await pause(alert, refused, context);
-    observation = await findCondition(alert.subject.condition).evaluate({
+    observation = await findCondition(alert.subject.condition.name).evaluate({
+      ...alert.subject,
       account: await open(alert),
-      subject: alert.subject,
       now: at,
       lookedAt: alert.checkedAt,
       memory: alert.state.memory,
@@ -193,10 +191,7 @@ async function checkAlert(
     const found = classifyCdnFailure(error);
     if (typeof found === 'string') return pause(alert, found, context);
     log.warn({ alert: alert.id, error }, 'alert cannot check');
-    const { message, reference } =
-      error instanceof BudgetSpent
-        ? { message: describeBudgetSpent(error.resetsAt), reference: undefined }
-        : ports.explain(error, 'alert');
+    const { message, reference } = ports.explain(error, 'alert');
     const failure = { message: message.slice(0, 500), reference };
     return writeUnreadable(alert, { at, failure }, context);
   }

@@ -12,8 +12,25 @@ import type {
   PauseReason,
   Report,
   ReportKind,
-  ReportOf,
-} from './model.ts';
+} from '../../views/reports/report.ts';
+import { findCondition, findDigestKind } from './checks/list.ts';
+
+export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
+
+/** JSON in which conditions and kinds of digests are names. */
+export function writeBody(body: object): string {
+  return JSON.stringify(body, (key, value) => {
+    if (key === 'condition') return (value as AlertSubject['condition']).name;
+    return key === 'kinds' ? (value as DigestOrder['subject']['kinds']).map(({ name }) => name) : value;
+  });
+}
+
+function readBody(text: string): unknown {
+  return JSON.parse(text, (key, value) => {
+    if (key === 'condition') return findCondition(value as string);
+    return key === 'kinds' ? (value as string[]).map(findDigestKind) : value;
+  });
+}
 
 export function readReport(row: Selectable<Schema['reports']>): Report {
   const { snoozed_until: until, snoozed_by: by } = row;
@@ -29,11 +46,11 @@ export function readReport(row: Selectable<Schema['reports']>): Report {
     nextDue: row.next_due ?? undefined,
   };
   if (row.kind === 'digest')
-    return { kind: 'digest', ...(JSON.parse(row.body) as Omit<DigestOrder, 'channel'>), ...shared };
+    return { kind: 'digest', ...(readBody(row.body) as Omit<DigestOrder, 'channel'>), ...shared };
   return {
     kind: 'alert',
     ...shared,
-    subject: JSON.parse(row.body) as AlertSubject,
+    subject: readBody(row.body) as AlertSubject,
     checkedAt: row.checked_at ?? undefined,
     snoozed: until === null || by === null ? undefined : { until, by },
     heartbeatAt: row.heartbeat_at ?? undefined,
@@ -54,7 +71,7 @@ export function ownerColumns(owner: Person) {
 export function orderColumns({ channel, ...order }: Order) {
   const { subject } = order;
   const body = 'schedule' in order ? { subject, schedule: order.schedule } : subject;
-  return { channel, body: JSON.stringify(body) };
+  return { channel, body: writeBody(body) };
 }
 
 /** A short id that no report has, since people type ids. Without vowels, so that it never is a word, and without look-alikes. */
@@ -110,7 +127,7 @@ export function readIncident(row: Selectable<Schema['report_incidents']>): Incid
     kind: row.kind as Incident['kind'],
     openedAt: row.opened_at,
     closedAt: row.closed_at ?? undefined,
-    figures: JSON.parse(row.figures) as IncidentFigures,
+    figures: readBody(row.figures) as IncidentFigures,
     replies: row.replies,
     message: row.message ?? undefined,
     acknowledged:

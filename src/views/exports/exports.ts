@@ -1,5 +1,5 @@
 import type { Button, KnownBlock } from '@slack/types';
-import { minuteMs, toUtcDay } from '../../lib/time.ts';
+import { minuteMs } from '../../lib/time.ts';
 import {
   actions,
   context,
@@ -134,18 +134,14 @@ function describeFilters(query: string, filters: readonly EventFilter[]): string
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
 }
 
-const opWords: Readonly<Record<string, string>> = {
-  eq: 'is',
-  in: 'is',
-  contains: 'contains',
-  cidr: 'in',
-  wildcard: 'like',
-};
-
+/** As it was typed: `country in DE, FR`. */
 function describeFilter({ field, op, value }: EventFilter): string {
-  const relation = Object.hasOwn(opWords, op) ? opWords[op] : escapeMrkdwn(op, 30);
-  const values = value.map((one) => formatCode(one, 60));
-  return `${escapeMrkdwn(field, 30)} ${relation} ${truncateLines(values, 300, ' or ')}`;
+  const values = truncateLines(
+    value.map((one) => formatCode(one, 60)),
+    300,
+    ', ',
+  );
+  return `${escapeMrkdwn(field, 30)} ${escapeMrkdwn(op, 30)} ${values}`;
 }
 
 const stateWords: Readonly<Record<ExportState, string>> = {
@@ -276,14 +272,7 @@ function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
 
 /** The answer to cancelling an export that has ended. */
 export function renderAlreadyEnded(one: ExportSummary): Message {
-  const where = placeInWords(one);
-  const ends = {
-    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
-    unknown: `has ended, and its files may have been posted: look ${where}`,
-    nothing: 'has ended already; nothing was posted',
-  };
-  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
-  return say(`This export of ${zoneOf(one)} ${ends[end]}.`);
+  return say(`This export of ${zoneOf(one)} has ended already. How is told ${placeInWords(one)}.`);
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {
@@ -371,8 +360,6 @@ export interface EventBars {
   readonly bars?:
     | { readonly from: number; readonly minutes: number; readonly counts: readonly number[] }
     | undefined;
-  /** The hour (UTC) with most events, if there are several. */
-  readonly worstHour?: { readonly from: number; readonly count: number } | undefined;
 }
 
 type Count = readonly [value: string, count: number];
@@ -459,21 +446,14 @@ function describeTop(subject: EventSubject, word: string, top: TopValues | undef
 }
 
 /** Events in equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
-export function renderEventChart({ bars, worstHour }: EventBars, rows: number): MessageBlock[] {
+export function renderEventChart({ bars }: EventBars, rows: number): MessageBlock[] {
   if (!bars) return [];
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
   const labels = formatShortMoments(starts);
-  const isOneDay = new Set(starts.map((at) => toUtcDay(new Date(at)))).size === 1;
-  // The second moment decides the form of the first: one that is not midnight adds the time, one in 1970 the day too.
-  const worst = worstHour?.from ?? 0;
-  const [from] = formatShortMoments([worst, isOneDay ? worst + minuteMs : minuteMs]);
-  const title = worstHour
-    ? `${formatInteger(worstHour.count)} in the worst hour, from ${from} UTC`
-    : pluralize(rows, 'event');
   const series = [{ name: 'events', values: bars.counts }];
   return renderChart({
     kind: 'bar',
-    title,
+    title: pluralize(rows, 'event'),
     unit: `Events each ${formatPeriod(bars.minutes)}, UTC`,
     labels,
     series,

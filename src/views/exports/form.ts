@@ -1,16 +1,7 @@
-import type { InputBlock, KnownBlock, ModalView } from '@slack/types';
+import type { InputBlock, ModalView } from '@slack/types';
 import { actions, context, type FormResult, type Message, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import {
-  actionMenu,
-  channelSelect,
-  checkbox,
-  input,
-  modal,
-  option,
-  searchSelect,
-  textInput,
-} from '../blocks/inputs.ts';
+import { channelSelect, checkbox, input, modal, option, searchSelect, textInput } from '../blocks/inputs.ts';
 import { replaceNativeBlocks } from '../blocks/native.ts';
 import { sanitizeMrkdwn } from '../blocks/text.ts';
 
@@ -19,9 +10,8 @@ export interface ExportForm {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly query: string;
-  readonly filters: readonly FilterRow[];
-  /** Id of the next row; ids are not reused. */
-  readonly nextRow: number;
+  /** A filter a line: `country in DE, FR`. */
+  readonly filters: string;
   readonly channel: string | undefined;
   readonly spreadsheetSafe: boolean;
   readonly pseudonyms: boolean;
@@ -33,16 +23,9 @@ export interface ExportForm {
   readonly problem?: string | undefined;
 }
 
-export interface FilterRow {
-  /** Part of its block ids: Slack keeps the value of a block whose id stays. */
-  readonly id: number;
-  /** How often its menus were rendered with another choice than the person's. */
-  readonly drawn: number;
-  /** A name of the CDN, or empty. */
-  readonly field: string;
-  readonly op: string;
-  readonly values: string;
-}
+/** Fields and operations of the CDN's filters. */
+export const filterFields = ['action', 'country', 'ip', 'ruleId', 'url', 'ua', 'asn', 'feature', 'ja4'];
+export const filterOps = ['in', 'eq', 'contains', 'wildcard', 'cidr'];
 
 const title = 'Export events';
 
@@ -68,19 +51,11 @@ export function exportStarted(message: Message): FormResult {
 /** Buttons of usual windows: labels by the words of the command. */
 const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': '72 hours' };
 
-export const correctWindowButton = { value: 'correct', label: 'Correct the window' };
-
 /** Renders the form. An input that gets another value gets a new block id: Slack keeps the value of a known block. */
 export function renderExportForm(form: ExportForm): ModalView {
   // Typed values are not in it.
-  const note = {
-    zone: form.timeZone,
-    drawn: form.drawn,
-    rows: form.filters.map(({ id, drawn }) => [id, drawn]),
-    next: form.nextRow,
-  };
-  const { value, label } = correctWindowButton;
-  const windows = Object.entries({ ...windowChoices, [value]: label });
+  const note = { zone: form.timeZone, drawn: form.drawn };
+  const windows = Object.entries(windowChoices);
   const settings = {
     title,
     callbackId: 'event-logs:submit',
@@ -103,9 +78,14 @@ export function renderExportForm(form: ExportForm): ModalView {
       maxLength: 3000,
       initial: form.query,
     }),
-    form.filters.length > 1 && context('*Filters*: every one has to match.'),
-    ...form.filters.flatMap((row, nth) => filterRow(row, nth + 1)),
-    form.filters.length < mostRows && actions(button('Add a filter', 'event-logs:filter', 'add')),
+    textInput('filters', 'Filters', {
+      hint: `One a line, and every one has to match. Fields: ${filterFields.join(', ')}. Operations: ${filterOps.join(', ')}.`,
+      placeholder: 'country in DE, FR',
+      optional: true,
+      multiline: true,
+      maxLength: 3000,
+      initial: form.filters,
+    }),
     channelSelect('channel', 'Channel', {
       chosen: form.channel,
       internal: true,
@@ -146,71 +126,4 @@ function moment(name: 'from' | 'to', label: string, form: ExportForm, hint: stri
   const seconds = at && Math.floor(at.getTime() / 1000);
   const blockId = form.drawn === 0 ? name : `${name}:${form.drawn}`;
   return input(name, label, { type: 'datetimepicker', initial_date_time: seconds }, { hint, blockId });
-}
-
-/** Slack allows a hundred blocks in a form. */
-export const mostRows = 20;
-
-/** Fields and operations of the CDN's filters. */
-export const fieldWords: Readonly<Record<string, string>> = {
-  action: 'Action',
-  country: 'Country',
-  ip: 'IP address',
-  ruleId: 'Rule ID',
-  url: 'URL',
-  ua: 'User-Agent',
-  asn: 'Network (ASN)',
-  feature: 'Feature',
-  ja4: 'JA4 fingerprint',
-};
-
-export const opWords: Readonly<Record<string, string>> = {
-  in: 'is one of',
-  eq: 'is',
-  contains: 'contains',
-  wildcard: 'looks like …*…',
-  cidr: 'is in network (IP only)',
-};
-
-/** Block ids of a row's inputs, and action ids of its menus; `filters` is the first row's values. */
-export function rowIds(id: number) {
-  return {
-    values: id === 1 ? 'filters' : `filters-${id}`,
-    field: `event-logs:filter-field:${id}`,
-    op: `event-logs:filter-op:${id}`,
-  };
-}
-
-function filterRow(row: FilterRow, nth: number): KnownBlock[] {
-  const ids = rowIds(row.id);
-  return [
-    {
-      ...actions(
-        menu(ids.field, 'Field', row.field, fieldWords),
-        menu(ids.op, 'Operation', row.op, opWords),
-        button('Remove', `event-logs:filter-remove:${row.id}`, String(row.id)),
-      ),
-      block_id: `filter-${row.id}-${row.drawn}`,
-    },
-    textInput(ids.values, `Values of filter ${nth}`, {
-      hint: valuesHint(row, nth),
-      initial: row.values,
-      optional: true,
-      multiline: true,
-      maxLength: 3000,
-    }),
-  ];
-}
-
-function valuesHint({ field, op }: FilterRow, nth: number): string {
-  if (op === 'cidr')
-    return field === 'ip' || field === ''
-      ? 'Networks: 203.0.113.0/24, 2001:db8::/32'
-      : ':warning: Networks work with IP addresses only.';
-  return nth === 1 ? 'Separate values by commas or lines: one has to match.' : '';
-}
-
-function menu(id: string, placeholder: string, chosen: string, words: Readonly<Record<string, string>>) {
-  const options = Object.entries(words).map(([value, label]) => option(label, value));
-  return actionMenu(id, placeholder, options, chosen);
 }

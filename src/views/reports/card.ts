@@ -1,4 +1,9 @@
 import type { Button, KnownBlock, Overflow } from '@slack/types';
+import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
+import { button, confirmation, connectButton, overflow } from '../blocks/buttons.ts';
+import { formatCount } from '../blocks/format.ts';
+import { formResult } from '../blocks/inputs.ts';
+import { capitalize, formatCode, type Maybe } from '../blocks/text.ts';
 import {
   canBeTakenOver,
   isChannelReason,
@@ -6,22 +11,16 @@ import {
   type Order,
   type PauseReason,
   type Report,
-} from '../../commands/reports/model.ts';
-import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton, overflow } from '../blocks/buttons.ts';
-import { formatCount, pluralize } from '../blocks/format.ts';
-import { formResult } from '../blocks/inputs.ts';
-import { capitalize, formatCode, type Maybe } from '../blocks/text.ts';
-import { describeNextRuns, describeSchedule, formatRunTime } from './digests/schedule.ts';
-import { describeKinds, describeOrder } from './digests/words.ts';
+} from './report.ts';
 import {
   describeCondition,
-  describeEvery,
+  describeNextRuns,
+  describeOrder,
   describePause,
-  describePaused,
   describeSubject,
   formatPlace,
   formatReaders,
+  formatRunTime,
 } from './words.ts';
 
 /** `Zones overview every workday at 09:00, UTC`, `more than 50 origin errors in 10 minutes in shop, every 5 minutes` */
@@ -30,13 +29,6 @@ export function describeContent(report: Report): string {
 }
 
 const uncapitalize = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
-
-function describePast(report: Report): string {
-  const place = formatPlace(report.channel);
-  return isDigest(report)
-    ? `It posted ${uncapitalize(describeKinds(report))} to ${place} ${describeSchedule(report.schedule)}`
-    : `It checked ${describeEvery(report.subject.every)} for ${place}: ${describeCondition(report.subject)}`;
-}
 
 const nameReport = ({ kind, id }: Report): string => `The ${kind} ${formatCode(id)}`;
 
@@ -51,7 +43,6 @@ function renderNext(report: Report, now: Date): KnownBlock[] {
 
 type Named = Pick<Report, 'kind' | 'id'>;
 
-const allButton = (kind: Report['kind']): Button => commandButton(`All ${kind}s`, `${kind} list`);
 const verbButton = (label: string, { kind, id }: Named): Button =>
   button(label, `${kind}s:${label.toLowerCase()}`, id);
 const nowButton = ({ kind, id }: Named): Button =>
@@ -63,34 +54,15 @@ export function takeOverButton({ kind, id }: Named): Button {
   return button('Take over', `${kind}s:take-over:${id}`, id, { confirm });
 }
 
-/** For owner and admins. */
-export function manageButtons(report: Named & Pick<Report, 'paused'>): Button[] {
-  return [
+/** What owner and admins can do, and for an alert what everybody can read. */
+export function manageMenu(report: Named & Pick<Report, 'paused'>): Maybe<Overflow | Button> {
+  return overflow(
+    report.kind === 'alert' && verbButton('Why', report),
     nowButton(report),
     verbButton(report.paused ? 'Resume' : 'Pause', report),
     verbButton('Edit', report),
     verbButton('Delete', report),
-  ];
-}
-
-export function manageMenu(report: Parameters<typeof manageButtons>[0]): Maybe<Overflow | Button> {
-  return overflow(...manageButtons(report));
-}
-
-const mostRows = 10;
-
-function renderRows(reports: readonly Report[]): KnownBlock[] {
-  const more = reports.length - mostRows;
-  return [
-    ...reports.slice(0, mostRows).map((report) => {
-      const { id, channel, owner, paused } = report;
-      const state = paused ? ` · ${describePaused(paused)}` : '';
-      return section(
-        `${formatCode(id)} ${describeContent(report)}\n${formatReaders(channel, owner.userId)}${state}`,
-      );
-    }),
-    ...(more > 0 ? [context(`and ${pluralize(more, `more ${reports[0]?.kind}`)}`)] : []),
-  ];
+  );
 }
 
 /** Why it is paused and what can be done about it. `others`: other people than its owner read it. */
@@ -100,7 +72,7 @@ export function renderPaused(
   { others }: { readonly others: boolean },
 ): Message {
   const text = `${nameReport(report)} is paused: ${describePause(reason)}.`;
-  const about = `${describePast(report)}, with the key of <@${report.owner.userId}>.`;
+  const about = `${capitalize(describeContent(report))}. ${formatReaders(report.channel, report.owner.userId)}`;
   const isAboutKey = reason === 'key-missing' || reason === 'key-refused';
   return message(text, [
     section(`:double_vertical_bar: *${text}*\n${about}\n${nextStep(report, reason)}`),
@@ -167,37 +139,6 @@ export function renderDeleted(report: Report, minutes: number): Message {
 
 export function renderRestored(report: Report, now: Date): Message {
   return say(`${nameReport(report)} is back.`, ...renderNext(report, now));
-}
-
-/** For the owner: the reports of one kind that were paused when the app was removed. */
-export function renderReinstalled(
-  reports: readonly Report[],
-  { hasKey }: { readonly hasKey: boolean },
-): Message {
-  const { kind } = reports[0] as Report;
-  const isOne = reports.length === 1;
-  const paused = isOne ? `One ${kind} of yours is` : `${pluralize(reports.length, kind)} of yours are`;
-  const text = `The bot is back in this workspace. ${paused} paused since it was removed.`;
-  const key = hasKey ? '' : 'Your CDN key was destroyed with it: connect it again. ';
-  const [whose, which] = isOne ? ['its channel', 'it'] : ['their channels', 'them'];
-  return message(text, [
-    section([
-      `:double_vertical_bar: *${text}*`,
-      `${key}Invite the bot to ${whose} (\`/invite @cdn\`), then resume ${which}.`,
-    ]),
-    ...renderRows(reports),
-    actions(
-      !hasKey && connectButton('Connect my key'),
-      button(isOne ? 'Resume' : 'Resume all', `${kind}s:resume-all`, 'uninstalled'),
-      allButton(kind),
-    ),
-  ]);
-}
-
-export function renderResumedAll(reports: readonly Report[]): Message {
-  const { kind } = reports[0] as Report;
-  const text = `${pluralize(reports.length, `${kind} of yours runs`, `${kind}s of yours run`)} again.`;
-  return message(text, [section(`*${text}*`), ...renderRows(reports), actions(allButton(kind))]);
 }
 
 /** What the form answers. */

@@ -1,13 +1,4 @@
 import type { KnownBlock, ModalView, PlainTextOption } from '@slack/types';
-import type { Observation } from '../../commands/reports/alerts/conditions/condition.ts';
-import {
-  type ConditionName,
-  conditions,
-  findCondition,
-} from '../../commands/reports/alerts/conditions/list.ts';
-import { targetTypes } from '../../commands/reports/checks/digest-kind.ts';
-import { digestKinds } from '../../commands/reports/digests/kinds.ts';
-import type { AlertSubject, DigestOrder } from '../../commands/reports/model.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { actions, context, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
@@ -28,9 +19,17 @@ import {
 import { replaceNativeBlocks } from '../blocks/native.ts';
 import { capitalize, escapeMrkdwn, type Maybe } from '../blocks/text.ts';
 import type { RenderedDigest } from './digests/post.ts';
-import { describeOrder, describeTroubles } from './digests/words.ts';
 import { listParts } from './incident.ts';
-import { describeEvery, describeSubject } from './words.ts';
+import {
+  type AlertCondition,
+  type AlertSubject,
+  type DigestOrder,
+  type Evidence,
+  type Part,
+  type Topic,
+  targetTypes,
+} from './report.ts';
+import { describeEvery, describeOrder, describeSubject, describeTroubles } from './words.ts';
 
 /** What a form is drawn with, apart from its fields. */
 export interface FormNotes {
@@ -97,9 +96,13 @@ export const weekdayChoices: Readonly<Record<string, { label: string; days: read
 };
 
 /** `next`: when it will run, in words. */
-export function renderDigestForm(values: Values, notes: FormNotes, next: string): ModalView {
+export function renderDigestForm(
+  values: Values,
+  notes: FormNotes,
+  { kinds: allKinds, next }: { readonly kinds: readonly Topic[]; readonly next: string },
+): ModalView {
   const { all, one } = createReader(values);
-  const kinds = digestKinds.filter(({ name }) => all('kind').includes(name));
+  const kinds = allKinds.filter(({ name }) => all('kind').includes(name));
   const [timezone = 'UTC', only = 'always', above = '10'] = ['timezone', 'only', 'above'].map(one);
   const thresholds = [
     option('Always', 'always'),
@@ -111,7 +114,7 @@ export function renderDigestForm(values: Values, notes: FormNotes, next: string)
     multiSelect(
       'kind',
       'What',
-      digestKinds.map(({ name, label }) => option(label, name)),
+      allKinds.map(({ name, label }) => option(label, name)),
       { chosen: kinds.map(({ name }) => name), dispatch: true },
     ),
     multiSearchSelect('target', 'Scope', mostTargets, {
@@ -136,7 +139,7 @@ export function renderDigestForm(values: Values, notes: FormNotes, next: string)
     select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
     only === 'above' &&
       numberInput('above', 'Above', [0, mostAbove], {
-        hint: `Posts if there are more ${describeTroubles(kinds.map(({ name }) => name))} than this. 0 = if there are any.`,
+        hint: `Posts if there are more ${describeTroubles(kinds)} than this. 0 = if there are any.`,
         initial: /^\d{1,9}$/u.test(above) ? above : undefined,
       }),
     actions(button('Preview', 'digests:preview', 'preview')),
@@ -199,13 +202,21 @@ const targetHints = {
 } as const;
 
 export function renderAlertForm(
-  values: Values & { readonly condition: ConditionName },
+  values: Values,
   notes: FormNotes,
+  {
+    condition,
+    every,
+    conditions,
+  }: {
+    readonly condition: AlertCondition;
+    readonly every: number;
+    readonly conditions: readonly AlertCondition[];
+  },
 ): ModalView {
-  const { condition: name } = values;
   const { all, one } = createReader(values);
   const timezone = one('timezone') ?? 'UTC';
-  const { target, threshold, window, leastEvery = 5, missingTarget, withoutTarget } = findCondition(name);
+  const { name, target, threshold, window, leastEvery = 5, missingTarget, withoutTarget } = condition;
   // An input that must show another value gets another block id, since Slack keeps the input of an unchanged one.
   return renderForm('alert', notes, [
     select(
@@ -214,14 +225,13 @@ export function renderAlertForm(
       conditions.map(({ name, label }) => option(label, name)),
       { chosen: name, dispatch: true },
     ),
-    target !== 'account' &&
-      multiSearchSelect(`target:${target}`, targetHints[target][0], mostTargets, {
-        optional: missingTarget === undefined,
-        hint: withoutTarget ?? targetHints[target][1],
-        placeholder: targetHints[target][0],
-        // Those of another condition mean something else.
-        chosen: all(`target:${target}`).map((id) => option(id, id)),
-      }),
+    multiSearchSelect(`target:${target}`, targetHints[target][0], mostTargets, {
+      optional: missingTarget === undefined,
+      hint: withoutTarget ?? targetHints[target][1],
+      placeholder: targetHints[target][0],
+      // Those of another condition mean something else.
+      chosen: all(`target:${target}`).map((id) => option(id, id)),
+    }),
     threshold &&
       numberInput(
         `threshold:${name}`,
@@ -246,7 +256,7 @@ export function renderAlertForm(
         everyChoices.filter((one) => one >= leastEvery),
         describeEvery,
       ),
-      { chosen: one(`every:${name}`) ?? '' },
+      { chosen: String(every) },
     ),
     channelSelect('channel', 'Where', {
       chosen: one('channel'),
@@ -289,7 +299,10 @@ function asOptions(minutes: readonly number[], label: (minutes: number) => strin
 const mostEvidence = 12;
 
 /** What a check finds with what is filled in. */
-export function renderTried({ parts, evidence }: Observation<unknown>, subject: AlertSubject): ModalView {
+export function renderTried(
+  { parts, evidence }: { readonly parts: readonly Part[]; readonly evidence: readonly Evidence[] },
+  subject: AlertSubject,
+): ModalView {
   const found =
     parts.length === 0
       ? ':white_check_mark: *Would not fire now.*'

@@ -1,6 +1,3 @@
-import type { Condition, Part } from '../../commands/reports/alerts/conditions/condition.ts';
-import { findCondition } from '../../commands/reports/alerts/conditions/list.ts';
-import type { Alert, AlertSubject, Incident } from '../../commands/reports/model.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import {
   actions,
@@ -11,7 +8,7 @@ import {
   say,
   section,
 } from '../blocks/blocks.ts';
-import { button, commandButton, overflow, selectOf } from '../blocks/buttons.ts';
+import { button, commandButton, selectOf } from '../blocks/buttons.ts';
 import { renderChart } from '../blocks/chart.ts';
 import {
   andMore,
@@ -32,13 +29,15 @@ import {
   sanitizeMrkdwn,
   unbold,
 } from '../blocks/text.ts';
-import { formatRunTime } from './digests/schedule.ts';
+import { manageMenu } from './card.ts';
+import type { Alert, AlertCondition, AlertSubject, Incident, Part } from './report.ts';
 import {
   describeEvery,
   describeHours,
   describePause,
   describeSubject,
   formatPlace,
+  formatRunTime,
   isGroupId,
   targetNouns,
 } from './words.ts';
@@ -63,7 +62,7 @@ export function renderIncident(incident: Incident, current: Alert, shown: Shown)
 function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }: Shown): Message {
   const { figures, closedAt, acknowledged } = incident;
   const { subject, snoozed } = alert;
-  const { isEvent = false } = findCondition(subject.condition);
+  const { isEvent = false } = subject.condition;
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const isOpen = closedAt === undefined;
   const isNews = isOpen || isEvent;
@@ -93,7 +92,7 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
     isSnoozed && `:zzz: Snoozed until ${at(snoozed.until)} by <@${snoozed.by}>.`,
     !acknowledged && subject.names.map(mention).join(' '),
   ];
-  const next = findCondition(subject.condition).next(figures.parts[0]);
+  const next = subject.condition.next(figures.parts[0]);
   return message(unbold(text), [
     section([
       text,
@@ -157,15 +156,6 @@ function renderUnreadable(
   ]);
 }
 
-function manageMenu({ id, paused }: Alert) {
-  return overflow(
-    button('Why', 'alerts:why', id),
-    !paused && button('Check now', 'alerts:check', id),
-    paused ? button('Resume', 'alerts:resume', id) : button('Pause', 'alerts:pause', id),
-    button('Edit', 'alerts:edit', id),
-  );
-}
-
 function footer({ id, owner, subject }: Alert, facts: readonly Maybe<string>[]) {
   return context([`Alert ${formatCode(id)} of <@${owner.userId}>`, describeSubject(subject), ...facts]);
 }
@@ -182,17 +172,17 @@ function formatTime(from: Date, to: Date): string {
 
 /** `shop: 502 errors in 10 minutes`, `Zone disabled, 3 zones: shop, video, api`, `Setting changed, 3 times: shop` */
 function nameParts(parts: readonly Part[], count: number, subject: AlertSubject): string {
-  const { isEvent, label, target } = findCondition(subject.condition);
+  const { isEvent, label, target } = subject.condition;
   const [first] = parts;
   if (!first) return label;
   if (parts.length === 1) return `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.text, 200)}`;
-  const noun = isEvent ? 'times' : target === 'account' ? 'parts' : targetNouns[target][1];
+  const noun = isEvent ? 'times' : targetNouns[target][1];
   return `${label}, ${formatInteger(count)} ${noun}: ${namesOf(parts, count)}`;
 }
 
 /** `Not firing at the last check (10:20), resolves after 2 more: shop` */
 function describeCalming({ figures: { lookedAt, parts } }: Incident, subject: AlertSubject): string {
-  const { damping } = findCondition(subject.condition);
+  const { damping } = subject.condition;
   const left = Math.max(1, damping.close - Math.min(...parts.map(({ calm }) => calm)));
   return `Not firing at the last check (${timeOf(lookedAt, subject)}), resolves after ${formatInteger(left)} more: ${namesOf(parts)}`;
 }
@@ -230,7 +220,7 @@ function describeEnd(incident: Incident, subject: AlertSubject): string {
 
 /** `1,204 errors in all, worst at 10:05: 310 errors` */
 function describeWorst({ figures: { total, worst } }: Incident, subject: AlertSubject): string {
-  const { formatValue = formatInteger } = findCondition(subject.condition);
+  const { formatValue = formatInteger } = subject.condition;
   const { value, parts } = worst;
   const peak = value === undefined ? parts > 1 && `${formatInteger(parts)} at once` : formatValue(value);
   return join(
@@ -246,7 +236,7 @@ const fewestPoints = 3;
 const mostPoints = 20;
 
 function renderSeries({ figures: { series } }: Incident, subject: AlertSubject): MessageBlock[] {
-  const { label, unit } = findCondition(subject.condition);
+  const { label, unit } = subject.condition;
   if (unit === undefined || series.length < fewestPoints) return [];
   // The highest of neighbours, so that a peak is never left out.
   const size = Math.ceil(series.length / mostPoints);
@@ -276,7 +266,7 @@ export interface Change {
 
 /** What came and what went, in the thread of an incident. */
 export function renderChange({ joined, left, remaining }: Change, at: string, { subject }: Alert): Message {
-  const { isEvent = false } = findCondition(subject.condition);
+  const { isEvent = false } = subject.condition;
   const time = timeOf(at, subject);
   const also = joined.length > 0 && `:heavy_plus_sign: ${time}${isEvent ? '' : ' also firing'}:`;
   const over =
@@ -349,7 +339,7 @@ const mostEvidence = 30;
 /** The numbers behind the decision of an alert. `incidents`: the newest first. */
 export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date): Message {
   const { id, subject, owner, state, checkedAt, paused } = alert;
-  const condition = findCondition(subject.condition);
+  const condition = subject.condition;
   const [open, unreadable] = (['firing', 'unreadable'] as const).map((kind) =>
     incidents.find((one) => one.kind === kind && !one.closedAt),
   );
@@ -402,7 +392,7 @@ function describeDecision(
   if (unreadable)
     return `:see_no_evil: *Can't check since ${at(unreadable.openedAt)}*: silence does not mean OK.`;
   if (!checkedAt) return ':hourglass_flowing_sand: *Not checked yet.*';
-  const { damping, isEvent = false } = findCondition(subject.condition);
+  const { damping, isEvent = false } = subject.condition;
   const wrong = evidence.filter(({ isWrong }) => isWrong);
   const [first] = wrong;
   const firing = wrong.length;
@@ -426,7 +416,7 @@ function describeDecision(
 }
 
 /** `fires after 2 of 3 checks over the threshold, resolves after 3 clean checks` */
-function describeDamping({ damping: { open, close }, isEvent }: Condition<string, unknown>): string {
+function describeDamping({ damping: { open, close }, isEvent }: AlertCondition): string {
   if (isEvent) return 'fires at once';
   const [firing, of] = open;
   const fires =
@@ -439,7 +429,7 @@ function describeDamping({ damping: { open, close }, isEvent }: Condition<string
 /** `Mon 23 Nov 10:05: resolved after 23 min: shop · 1,204 errors` */
 function describeIncident(incident: Incident, subject: AlertSubject): string {
   const { kind, openedAt, closedAt, figures } = incident;
-  const { isEvent = false } = findCondition(subject.condition);
+  const { isEvent = false } = subject.condition;
   const who = listNames(figures.everything);
   const begun = formatRunTime(openedAt, subject.timeZone);
   if (kind === 'unreadable')

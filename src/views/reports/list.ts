@@ -1,19 +1,11 @@
-import type { Button, KnownBlock } from '@slack/types';
-import type { BudgetState } from '../../commands/reports/accounts/budget.ts';
-import {
-  type Alert,
-  canBeTakenOver,
-  type Digest,
-  type Incident,
-  type Report,
-} from '../../commands/reports/model.ts';
+import type { KnownBlock } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, overflow } from '../blocks/buttons.ts';
+import { commandButton } from '../blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { capitalize, formatCode, join, truncateMarkup } from '../blocks/text.ts';
-import { describeContent, manageButtons, takeOverButton } from './card.ts';
-import { formatRunTime } from './digests/schedule.ts';
-import { describeBudget, describePaused, formatReaders } from './words.ts';
+import { describeContent, manageMenu, takeOverButton } from './card.ts';
+import { type Alert, canBeTakenOver, type Digest, type Incident, type Report } from './report.ts';
+import { type Budget, describeBudget, describePaused, formatReaders, formatRunTime } from './words.ts';
 
 type Flag = 'firing' | "can't check" | 'paused';
 
@@ -45,7 +37,7 @@ const mostChunks = 5;
 export function renderList(
   kind: Report['kind'],
   rows: readonly Listed[],
-  { budget, asOf }: { readonly budget: BudgetState; readonly asOf: Date },
+  { budget, asOf }: { readonly budget: Budget; readonly asOf: Date },
 ): Message {
   const create = commandButton(`New ${kind}`, `${kind} new`, 0, { style: 'primary' });
   if (rows.length === 0) return say(nothing[kind], actions(create));
@@ -100,13 +92,12 @@ export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): Kno
 
 /** Its lines, a menu for those who manage it, and a button for people who can take it over. */
 function renderRow({ report, state, own, manages }: Listed): KnownBlock[] {
-  const { kind, id, channel, owner } = report;
+  const { id, channel, owner } = report;
   const facts = join([state.text, formatReaders(channel, owner.userId)], ' · ');
   const lines = section(truncateMarkup(`${formatCode(id)} ${describeContent(report)}\n${facts}`, 350));
   const takeOver = !own && canBeTakenOver(report) && takeOverButton(report);
   if (!manages) return [takeOver ? { ...lines, accessory: takeOver } : lines];
-  const why: Button[] = kind === 'alert' ? [button('Why', 'alerts:why', id)] : [];
-  const menu = overflow(...why, ...manageButtons(report));
+  const menu = manageMenu(report);
   return [
     { ...lines, ...(menu ? { accessory: menu } : {}) },
     // Not in the menu: its confirmation would ask for every entry.

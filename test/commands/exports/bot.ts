@@ -39,13 +39,6 @@ export async function openForm(person: Person, words = 'export 501 last 6h'): Pr
   await person.waitForModal('event-logs:submit');
 }
 
-/** Opens it with a first filter. */
-export async function openFilteredForm(person: Person, words?: string): Promise<void> {
-  await openForm(person, words);
-  await person.press('event-logs:filter');
-  await person.waitForModal(({ state }) => 'filters' in state.values);
-}
-
 /** Sends the form and closes what it ends with, which it gives: `event-logs:started`, the form again, or a failure. */
 export async function submitForm(person: Person, values: Record<string, unknown> = {}): Promise<VisibleView> {
   const sent = person.modal()?.hash;

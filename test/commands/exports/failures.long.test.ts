@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { CdnSimulator } from '../../../simulator/cdn/server.ts';
 import { channels, saveSettings, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { mountSmallDisk } from './small-disk.ts';
@@ -21,13 +22,80 @@ const {
   waitForPost,
 } = useExportHarness({ now: () => new Date(Date.now() - behindMs) });
 
-test('a stream that breaks off is read again, and one file arrives', async () => {
-  bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000 });
+const cdnFails = (fault: Omit<Parameters<CdnSimulator['faults']['add']>[0], 'match'>) => () =>
+  bot().cdn.faults.add({ match: { path: /export$/ }, ...fault });
+const slackFails = (method: string, code: string) => () => bot().slack.script.fail(method, code);
+
+test.each([
+  ['the stream breaks off', cdnFails({ drop: 'mid-body', afterBytes: 5000 }), 2],
+  ['the CDN asks for a pause', cdnFails({ status: 429, retryAfter: 1 }), 2],
+  ['the upload breaks off', () => bot().slack.script.drop('files.upload'), 2],
+  ['Slack pauses', () => bot().slack.script.rateLimit('files.completeUploadExternal', 1), 2],
+  ['an upload has to wait', slackFails('files.getUploadURLExternal', 'org_login_required'), 2],
+  ['a post has to wait', slackFails('files.completeUploadExternal', 'rate_limited'), 2],
+  ['a team is moved', slackFails('files.completeUploadExternal', 'team_added_to_org'), 2],
+] as const)('%s: it is tried again, and one file arrives', async (_, breaks, requests) => {
+  breaks();
   await exportTo(ops);
   await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
-  expect(exportRequests()).toHaveLength(2);
+  expect(exportRequests()).toHaveLength(requests);
   await expectEmptySpool();
+});
+
+/** Changes members of something until the test ends. */
+function change(target: object | undefined, members: object): void {
+  if (!target) throw new Error('there is nothing to change');
+  const before = Object.fromEntries(Object.keys(members).map((name) => [name, Reflect.get(target, name)]));
+  Object.assign(target, members);
+  onTestFinished(() => void Object.assign(target, before));
+}
+const opsChannel = () => bot().slack.world.channels.get(ops);
+
+test.each([
+  ['the key is refused', cdnFails({ status: 401 })],
+  ['Slack refuses to show the file', slackFails('files.completeUploadExternal', 'is_archived')],
+  [
+    'the log has more than a gigabyte',
+    () => change(bot().cdn.data.eventLogs, { bytes: 1_500_000_000, announceLength: true }),
+  ],
+] as const)('%s: that is told with a next step, and nothing is there', async (_, breaks) => {
+  breaks();
+  await exportTo(ops);
+  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
+  await expectNothingLeft();
+});
+
+const countRefusals = async (): Promise<number> => {
+  const text = await (await fetch(`http://127.0.0.1:${bot().app.port()}/metrics`)).text();
+  const counts = text.matchAll(/^chatops_refusals_total\{.*\} (\d+)$/gmu);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+
+test.each([
+  ['its channel is archived', () => change(opsChannel(), { archived: true }), `D${alice}`, 0],
+  [
+    'other organisations read its channel',
+    () => {
+      change(opsChannel(), { shared: true });
+      // The form asked half a minute ago.
+      behindMs -= 30_000;
+    },
+    ops,
+    0,
+  ],
+  ['a right is lost', () => saveSettings(bot().slack, { operators: [bob] }), ops, 1],
+] as const)('meanwhile %s: that is told, and nothing is posted', async (_, breaks, place, refusals) => {
+  const before = await countRefusals();
+  const held = holdExport();
+  await exportTo(ops);
+  await held.reached;
+  await breaks();
+  held.release();
+  expect(readExport(await waitForPost(place, says.failed))).toMatchSnapshot();
+  expect(await countRefusals()).toBe(before + refusals);
+  await expectNothingLeft();
+  if (refusals > 0) await saveSettings(bot().slack, { operators: [alice, bob] });
 });
 
 test('one that breaks off every time is given up after four, with one message that can start it again', async () => {
@@ -43,14 +111,6 @@ test('one that breaks off every time is given up after four, with one message th
   await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
   await waitForPost(ops, says.posted());
 }, 60_000);
-
-test('a pause that the CDN asks for is kept, and one file arrives', async () => {
-  bot().cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 1 });
-  await exportTo(ops);
-  await waitForPost(ops, says.posted());
-  expect(newFiles(ops)).toHaveLength(1);
-  expect(exportRequests()).toHaveLength(2);
-});
 
 test('a window the service refuses with 401 is no bad key: the corrected one is offered', async () => {
   bot().cdn.faults.add({
@@ -93,13 +153,6 @@ test('a start before the 72 hours is sent, and refused in the CDN’s own words 
   expect((corrected?.to ?? 0) - (corrected?.from ?? 0)).toBeLessThan(72 * 3_600_000);
 });
 
-test('a refused key is told with the way to connect another', async () => {
-  bot().cdn.faults.add({ match: { path: /export$/ }, status: 401 });
-  await exportTo(ops);
-  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
-  await expectNothingLeft();
-});
-
 test.each(['file_uploads_disabled', 'blocked_file_type', 'missing_scope'])(
   'Slack refusing the upload (%s) is told, and the message can start it again',
   async (code) => {
@@ -111,42 +164,6 @@ test.each(['file_uploads_disabled', 'blocked_file_type', 'missing_scope'])(
     await waitForPost(ops, says.posted());
   },
 );
-
-test('Slack refusing to show the file is told: nothing is there', async () => {
-  bot().slack.script.fail('files.completeUploadExternal', 'is_archived');
-  await exportTo(ops);
-  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
-  await expectNothingLeft();
-});
-
-test('a channel that is archived meanwhile: the person hears of it, and nothing is there', async () => {
-  const held = holdExport();
-  await exportTo(ops);
-  await held.reached;
-  const channel = bot().slack.world.channels.get(ops);
-  if (!channel) throw new Error('there is no #ops');
-  channel.archived = true;
-  onTestFinished(() => {
-    channel.archived = false;
-  });
-  held.release();
-  expect(readExport(await waitForPost(`D${alice}`, says.failed))).toMatchSnapshot();
-  await expectNothingLeft();
-});
-
-test('a channel that other organisations read meanwhile gets nothing', async () => {
-  const held = holdExport();
-  await exportTo(ops);
-  await held.reached;
-  const channel = bot().slack.world.channels.get(ops) ?? {};
-  Object.assign(channel, { shared: true });
-  onTestFinished(() => void Object.assign(channel, { shared: false }));
-  // The form asked half a minute ago.
-  behindMs -= 30_000;
-  held.release();
-  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
-  await expectNothingLeft();
-});
 
 test('an end for which Slack wants a pause, or which gets no answer, is told all the same', async () => {
   bot().slack.script.rateLimit('chat.update', 1);
@@ -182,26 +199,6 @@ test('where nobody knows whether the file was shown it is said, and not tried ag
   expect(callsTo('files.completeUploadExternal')).toHaveLength(1);
 });
 
-test('an upload that breaks off is tried again from the beginning: one file arrives', async () => {
-  bot().slack.script.drop('files.upload');
-  await exportTo(ops);
-  await waitForPost(ops, says.posted());
-  expect(newFiles(ops)).toHaveLength(1);
-  await expectEmptySpool();
-});
-
-test.each([
-  ['files.getUploadURLExternal', 'org_login_required'],
-  ['files.completeUploadExternal', 'rate_limited'],
-  ['files.completeUploadExternal', 'team_added_to_org'],
-])('where %s answers %s the finished export waits, and one file arrives', async (method, code) => {
-  bot().slack.script.fail(method, code);
-  await exportTo(ops);
-  await waitForPost(ops, says.posted());
-  expect(newFiles(ops)).toHaveLength(1);
-  await expectEmptySpool();
-});
-
 test('a finished export outlives more refusals that pass than a failure of the CDN', async () => {
   // Nobody waits here: the clock goes on when a pause is told.
   bot().slack.script.fail('files.completeUploadExternal', 'rate_limited', 4);
@@ -213,42 +210,6 @@ test('a finished export outlives more refusals that pass than a failure of the C
   await waitForPost(`D${alice}`, says.posted());
   expect(newFiles(`D${alice}`)).toHaveLength(1);
 }, 60_000);
-
-test('a pause that Slack asks for while posting is kept, and one file arrives', async () => {
-  bot().slack.script.rateLimit('files.completeUploadExternal', 1);
-  await exportTo(ops);
-  await waitForPost(ops, says.posted());
-  expect(newFiles(ops)).toHaveLength(1);
-});
-
-test('more than a gigabyte is refused before a byte is read, and the answer names a shorter window', async () => {
-  Object.assign(bot().cdn.data.eventLogs, { bytes: 1_500_000_000, announceLength: true });
-  onTestFinished(
-    () => void Object.assign(bot().cdn.data.eventLogs, { bytes: undefined, announceLength: false }),
-  );
-  await exportTo(ops);
-  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
-  await expectNothingLeft();
-});
-
-const countRefusals = async (): Promise<number> => {
-  const text = await (await fetch(`http://127.0.0.1:${bot().app.port()}/metrics`)).text();
-  const counts = text.matchAll(/^chatops_refusals_total\{.*\} (\d+)$/gmu);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-};
-
-test('a right that is lost meanwhile counts: nothing is posted', async () => {
-  const before = await countRefusals();
-  const held = holdExport();
-  await exportTo(ops);
-  await held.reached;
-  await saveSettings(bot().slack, { operators: [bob] });
-  held.release();
-  expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot();
-  expect(await countRefusals()).toBe(before + 1);
-  await expectNothingLeft();
-  await saveSettings(bot().slack, { operators: [alice, bob] });
-});
 
 test('where exports may go is decided for the form and for the file', async () => {
   await saveSettings(bot().slack, { exportChannels: [deploys] });

@@ -16,6 +16,9 @@ const { alice } = users;
 const { ops } = channels;
 const engines = await prepareEngines();
 
+const posted = [says.posted(), { told: 1, files: 1 }] as const;
+const inDoubt = (files: number) => [says.inDoubt, { told: 1, files }] as const;
+
 describe.each(engines.both)('exports of a process that is killed, on $name', (engine) => {
   let slack: SlackSimulator;
   let cdn: CdnSimulator;
@@ -106,42 +109,37 @@ describe.each(engines.both)('exports of a process that is killed, on $name', (en
     return { reached: reached.promise, release: () => released.resolve() };
   }
 
-  test.skipIf(engine.skip)('before the CDN has sent anything, and while it sends', async () => {
+  const hold = (method: string, when: 'before' | 'after') => slack.script.hold(method, when);
+
+  test.skipIf(engine.skip).each([
+    [
+      'before the CDN has sent anything, and while it sends',
+      () => holdService({ until: 'request' }),
+      () => holdService({ until: 'body' }),
+      [posted, posted],
+    ],
+    [
+      'before the file is announced, and while it is on its way',
+      () => hold('files.getUploadURLExternal', 'before'),
+      () => hold('files.upload', 'before'),
+      [posted, posted],
+    ],
+    // The second hung in the air with the process, and is not carried out any more.
+    [
+      'when Slack has shown the file, and when it is about to',
+      () => hold('files.completeUploadExternal', 'after'),
+      () => hold('files.completeUploadExternal', 'before'),
+      [inDoubt(1), inDoubt(0)],
+    ],
+  ] as const)('%s', async (_, first, second, [one, two]) => {
     begin();
-    const held = [
-      await ask('wp-login', holdService({ until: 'request' })),
-      await ask('checkout', holdService({ until: 'body' })),
-    ];
+    const held = [await ask('wp-login', first()), await ask('checkout', second())];
     await kill();
+    if (two !== posted) held.pop();
     for (const one of held) one.release();
     await start();
-    expect(await readEnd('wp-login', says.posted())).toEqual({ told: 1, files: 1 });
-    expect(await readEnd('checkout', says.posted())).toEqual({ told: 1, files: 1 });
-  });
-
-  test.skipIf(engine.skip)('before the file is announced, and while it is on its way', async () => {
-    begin();
-    const held = [
-      await ask('wp-login', slack.script.hold('files.getUploadURLExternal', 'before')),
-      await ask('checkout', slack.script.hold('files.upload', 'before')),
-    ];
-    await kill();
-    for (const one of held) one.release();
-    await start();
-    expect(await readEnd('wp-login', says.posted())).toEqual({ told: 1, files: 1 });
-    expect(await readEnd('checkout', says.posted())).toEqual({ told: 1, files: 1 });
-  });
-
-  test.skipIf(engine.skip)('when Slack has shown the file, and when it is about to', async () => {
-    begin();
-    const shown = await ask('wp-login', slack.script.hold('files.completeUploadExternal', 'after'));
-    // It hung in the air with the process, and is not carried out any more.
-    await ask('checkout', slack.script.hold('files.completeUploadExternal', 'before'));
-    await kill();
-    shown.release();
-    await start();
-    expect(await readEnd('wp-login', says.inDoubt)).toEqual({ told: 1, files: 1 });
-    expect(await readEnd('checkout', says.inDoubt)).toEqual({ told: 1, files: 0 });
+    expect(await readEnd('wp-login', one[0])).toEqual(one[1]);
+    expect(await readEnd('checkout', two[0])).toEqual(two[1]);
   });
 
   test.skipIf(engine.skip)(

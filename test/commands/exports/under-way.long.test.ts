@@ -57,17 +57,11 @@ describe('at once', () => {
 });
 
 describe('cancelling', () => {
-  test('while the CDN sends: nothing is posted', async () => {
-    const held = holdExport();
-    await exportTo(ops);
-    await held.reached;
-    await bot().slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, says.cancelled);
-    await expectNothingLeft();
-  });
-
-  test('while the file is on its way to Slack: nothing is posted', async () => {
-    const held = bot().slack.script.hold('files.upload', 'before');
+  test.each([
+    ['while the CDN sends', holdExport],
+    ['while the file is on its way to Slack', () => bot().slack.script.hold('files.upload', 'before')],
+  ])('%s: nothing is posted', async (_, hold) => {
+    const held = hold();
     await exportTo(ops);
     await held.reached;
     await bot().slack.as(alice, ops).press('event-logs:cancel:0');

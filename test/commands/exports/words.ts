@@ -60,8 +60,7 @@ export function readExport(
   return readStable(reads, values)
     .replaceAll(/^.+–.+ UTC$/gm, '<window>')
     .replaceAll(/\b[\da-f]{32}\b/g, '<request>')
-    .replaceAll(/(?:\d{1,2} [A-Z][a-z]{2} )?<time>(?: to (?:\d{1,2} [A-Z][a-z]{2} )?<time>)? UTC/g, '<span>')
-    .replaceAll(/\d+(?= in the worst hour)/g, '<number>');
+    .replaceAll(/(?:\d{1,2} [A-Z][a-z]{2} )?<time>(?: to (?:\d{1,2} [A-Z][a-z]{2} )?<time>)? UTC/g, '<span>');
 }
 
 /** What stands above the inputs of a form that came back. */

@@ -1,12 +1,13 @@
-import type { Alert, AlertSubject, Incident } from '../../../src/commands/reports/model.ts';
+import { type ConditionName, findCondition } from '../../../src/commands/reports/checks/list.ts';
 import { findAlert } from '../../../src/commands/reports/table.ts';
 import type { Database } from '../../../src/store/database.ts';
+import type { Alert, AlertSubject, Incident } from '../../../src/views/reports/report.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../digests/harness.ts';
 
 /** A workspace with alerts: the real jobs on the real ports, with a clock that only tests advance. */
 export interface AlertHarness extends Omit<DigestHarness, 'createDaily'> {
   /** An alert of alice's that looks for disabled zones every five minutes. */
-  createAlert(subject?: Partial<AlertSubject>, channel?: string): Promise<Alert>;
+  createAlert(subject?: TestSubject, channel?: string): Promise<Alert>;
   find(alert: Alert): Promise<Alert>;
   /** Lets so many looks of five minutes happen. */
   look(times?: number): Promise<void>;
@@ -17,13 +18,20 @@ export interface AlertHarness extends Omit<DigestHarness, 'createDaily'> {
 }
 
 const everyFive: AlertSubject = {
-  condition: 'zone-state',
+  condition: findCondition('zone-state'),
   targets: [],
   every: 5,
   timeZone: 'UTC',
   names: [],
   lifeSign: false,
 };
+
+/** Settings of an alert with its condition by name. */
+export type TestSubject = Partial<Omit<AlertSubject, 'condition'>> & { readonly condition?: ConditionName };
+
+export function toSubject({ condition = 'zone-state', ...settings }: TestSubject): AlertSubject {
+  return { ...everyFive, ...settings, condition: findCondition(condition) };
+}
 
 const lookSeconds = 5 * 60;
 
@@ -37,7 +45,7 @@ export async function createAlertHarness(database: Database): Promise<AlertHarne
   return {
     ...harness,
     async createAlert(subject = {}, channel = 'C0OPS0000') {
-      return (await reports.create(alice, { channel, subject: { ...everyFive, ...subject } })) as Alert;
+      return (await reports.create(alice, { channel, subject: toSubject(subject) })) as Alert;
     },
     async find({ id }) {
       const found = await findAlert(db, id);

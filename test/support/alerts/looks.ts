@@ -1,13 +1,11 @@
 import type { CdnData } from '../../../simulator/cdn/model.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
-import type {
-  ConditionSettings,
-  Observation,
-} from '../../../src/commands/reports/alerts/conditions/condition.ts';
-import { type ConditionName, findCondition } from '../../../src/commands/reports/alerts/conditions/list.ts';
+import type { Observation } from '../../../src/commands/reports/checks/check.ts';
+import { type ConditionName, findCondition } from '../../../src/commands/reports/checks/list.ts';
 import { minuteMs, toUtcDay } from '../../../src/lib/time.ts';
 import type { Database } from '../../../src/store/database.ts';
+import type { ConditionSettings } from '../../../src/views/reports/report.ts';
 import { alice, never, startAccounts } from '../../commands/reports/accounts/account-harness.ts';
 
 /** An account whose zones a test makes, and looks at it by conditions. Zones are 1001, 1002, … without errors. */
@@ -48,7 +46,7 @@ export async function startLooks(
       return async (): Promise<Observation<unknown>> => {
         const account = await world.accounts.open(alice, never);
         const now = world.now();
-        const about = { account, subject, now, lookedAt: before?.at, memory: before?.memory };
+        const about = { ...subject, account, now, lookedAt: before?.at, memory: before?.memory };
         const found = await findCondition(name).evaluate(about);
         const memory = found.memory === undefined ? before?.memory : JSON.parse(JSON.stringify(found.memory));
         before = { at: now, memory };

@@ -1,12 +1,13 @@
 import type { SlackSimulator } from '../../../simulator/slack/server.ts';
 import { jobs, type Ports } from '../../../src/app/jobs.ts';
 import type { Person } from '../../../src/auth/identity.ts';
+import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import { createReports, type ReportService } from '../../../src/commands/reports/life.ts';
-import type { Digest, DigestOrder } from '../../../src/commands/reports/model.ts';
 import { createPauseHook } from '../../../src/commands/reports/pauses.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { JobContext } from '../../../src/store/queue/define-job.ts';
+import type { Digest, DigestOrder } from '../../../src/views/reports/report.ts';
 import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
 import { createFakeQueue, type FakeQueue } from '../../store/queue/fake-queue.ts';
 
@@ -74,7 +75,7 @@ export async function createDigestHarness(
     async createDaily(owner = alice, more = {}) {
       const made = await reports.create(owner, {
         subject: {
-          kinds: ['zones'],
+          kinds: ['zones'].map(findDigestKind),
           targets: { zones: [], shieldZones: [], apps: [] },
           only: 'always',
           timeZone: 'UTC',

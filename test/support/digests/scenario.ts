@@ -6,22 +6,19 @@ import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
 import { countDays, type ErrorDay } from '../../../src/commands/reports/accounts/error-days.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
+import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import {
   baselineAfterSilence,
   collectDigest,
   renderDigest,
-} from '../../../src/commands/reports/digests/digest.ts';
+} from '../../../src/commands/reports/digests/run-digest.ts';
 import { parseStored } from '../../../src/commands/reports/digests/runs.ts';
-import type {
-  Collected,
-  DigestBaseline,
-  DigestPast,
-  DigestSubject,
-} from '../../../src/commands/reports/model.ts';
+import type { Collected, DigestBaseline, DigestPast } from '../../../src/commands/reports/model.ts';
 import type { SettingsReads } from '../../../src/commands/zones/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
+import type { DigestSubject } from '../../../src/views/reports/report.ts';
 import { findMessageProblems } from '../slack-limits.ts';
 
 export const GB = 1e9;
@@ -51,7 +48,7 @@ export interface DigestScenario {
   runDaily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<RunResult>;
 }
 
-/** What changed in settings is tried with a database (`test/digests/kinds/settings.test.ts`). */
+/** What changed in settings is tried with a database. */
 const settings: SettingsReads = {
   look: () => Promise.reject(new Error('a digest of this scenario looks at settings')),
   list: () => Promise.reject(new Error('a digest of this scenario lists changes')),
@@ -82,7 +79,7 @@ export async function createDigestScenario(
   const history: DigestPast['history'][number][] = [];
   let remembered: string | undefined;
   const whole: DigestSubject = {
-    kinds: ['zones'],
+    kinds: ['zones'].map(findDigestKind),
     targets: { zones: [], shieldZones: [], apps: [] },
     only: 'always',
     timeZone: 'UTC',

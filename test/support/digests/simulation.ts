@@ -5,11 +5,12 @@ import type { People } from '../../../src/auth/identity.ts';
 import type { Authorizer } from '../../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
+import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import { digestMessages } from '../../../src/commands/reports/digests/run-digest.ts';
 import { createReports } from '../../../src/commands/reports/life.ts';
 import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/runner.ts';
-import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedule.ts';
+import { findNextRuns, type Schedule } from '../../../src/lib/schedule.ts';
 import type { DeliverPorts } from '../../../src/outbox/deliver.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
@@ -54,7 +55,7 @@ export class DigestSimulation {
   /** Orders a digest under an id that is the same each time: the moment in which its runs start hangs on it. */
   async createDigest(id: string, schedule: Schedule): Promise<void> {
     const subject = {
-      kinds: ['zones'],
+      kinds: ['zones'].map(findDigestKind),
       targets: { zones: [], shieldZones: [], apps: [] },
       only: 'always',
       timeZone: schedule.zone,

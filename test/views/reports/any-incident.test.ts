@@ -1,13 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type {
-  Evidence,
-  Observation,
-  Part,
-} from '../../../src/commands/reports/alerts/conditions/condition.ts';
-import { conditions, findCondition } from '../../../src/commands/reports/alerts/conditions/list.ts';
-import { advance } from '../../../src/commands/reports/alerts/incidents.ts';
-import type { Alert, AlertSubject, Incident, IncidentFigures } from '../../../src/commands/reports/model.ts';
+import { advance } from '../../../src/commands/reports/alerts/write.ts';
+import type { Observation } from '../../../src/commands/reports/checks/check.ts';
+import { conditions, findCondition } from '../../../src/commands/reports/checks/list.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { renderTried } from '../../../src/views/reports/form.ts';
@@ -17,6 +12,14 @@ import {
   renderResolved,
   renderWhy,
 } from '../../../src/views/reports/incident.ts';
+import type {
+  Alert,
+  AlertSubject,
+  Evidence,
+  Incident,
+  IncidentFigures,
+  Part,
+} from '../../../src/views/reports/report.ts';
 import { findChartProblems, findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const text = fc.oneof(
@@ -44,7 +47,7 @@ const observation: fc.Arbitrary<Observation<unknown>> = fc.record({
   unread: list(id, 5),
 });
 const subject: fc.Arbitrary<AlertSubject> = fc.record({
-  condition: fc.constantFrom(...conditions.map(({ name }) => name)),
+  condition: fc.constantFrom(...conditions),
   targets: list(id, 20),
   called: maybe(fc.dictionary(id, text)),
   threshold: maybe(fc.nat({ max: 1_000_000 })),
@@ -79,7 +82,7 @@ function findProblems(message: Message): string[] {
 test('whatever looks find becomes messages that Slack takes', () => {
   fc.assert(
     fc.property(subject, fc.array(observation, { minLength: 1, maxLength: 6 }), (subject, looks) => {
-      const { isEvent } = findCondition(subject.condition);
+      const { isEvent } = subject.condition;
       const damping = { open: [1, 1], close: 2 } as const;
       let open: IncidentFigures | undefined;
       for (const [nth, seen] of looks.entries()) {
@@ -120,7 +123,7 @@ test('whatever looks find becomes messages that Slack takes', () => {
 test('an incident of many parts says how many fire, and mentions groups also of an organisation', () => {
   const names = ['U0BOB0000', 'S0ONCALL0', 'T0CORPONE/S0ONCALL1'];
   const settings = {
-    condition: 'zone-state',
+    condition: findCondition('zone-state'),
     targets: [],
     every: 5,
     timeZone: 'UTC',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '../../../src/commands/reports/model.ts';
+import { findCondition } from '../../../src/commands/reports/checks/list.ts';
 import { type Listed, renderList } from '../../../src/views/reports/list.ts';
+import type { Alert } from '../../../src/views/reports/report.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
 const row = (nth: number): Listed => ({
@@ -11,7 +12,7 @@ const row = (nth: number): Listed => ({
     owner: { userId: 'U0ALICE00' },
     paused: nth % 5 === 0 ? { reason: 'failing' } : undefined,
     subject: {
-      condition: 'errors',
+      condition: findCondition('errors'),
       targets: ['1', '2', '3', '4'],
       called: Object.fromEntries(['1', '2', '3'].map((id) => [id, 'zone-'.repeat(nth % 20)])),
       threshold: 50,

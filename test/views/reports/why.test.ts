@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Alert } from '../../../src/commands/reports/model.ts';
 import { renderWhy } from '../../../src/views/reports/incident.ts';
+import type { Alert } from '../../../src/views/reports/report.ts';
 import { type AlertHarness, createAlertHarness } from '../../support/alerts/harness.ts';
 import { addErrors } from '../../support/alerts/looks.ts';
 import { alice } from '../../support/digests/harness.ts';

@@ -1,6 +1,6 @@
 import { redactUrl } from '../../../api/http/paths.ts';
 import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
-import { dayMs, hourMs, minuteMs, toEpochMs } from '../../../lib/time.ts';
+import { dayMs, minuteMs, toEpochMs } from '../../../lib/time.ts';
 import type { EventFigures, EventSubject } from '../../../views/exports/exports.ts';
 import { type EventColumns, findAddress, readHeader } from './columns.ts';
 
@@ -94,12 +94,12 @@ const bucketMinutes = [10, 20, 30, 60, 120, 180, 240, 360, 720];
 /** As many as a phone shows with their labels. */
 const mostBars = 8;
 
-/** Equal buckets of the chart, and the hour with most events. */
+/** Equal buckets of the chart. */
 function countBars(
   slots: ReadonlyMap<number, number>,
   first: number,
   last: number,
-): Pick<EventFigures, 'bars' | 'worstHour'> {
+): Pick<EventFigures, 'bars'> {
   if (slots.size === 0) return {};
   const countOf = (size: number): number => (floor(last, size) - floor(first, size)) / size + 1;
   const size =
@@ -107,18 +107,11 @@ function countBars(
     Math.ceil((last - first) / dayMs / (mostBars - 1)) * dayMs;
   const from = floor(first, size);
   const counts = Array.from({ length: countOf(size) }, () => 0);
-  const hours = new Map<number, number>();
   for (const [start, count] of slots) {
     const bar = (floor(start, size) - from) / size;
     counts[bar] = (counts[bar] ?? 0) + count;
-    const hour = floor(start, hourMs);
-    hours.set(hour, (hours.get(hour) ?? 0) + count);
   }
-  const [worst] = [...hours].toSorted((a, b) => b[1] - a[1]);
-  return {
-    bars: { from, minutes: size / minuteMs, counts },
-    ...(worst && hours.size > 1 ? { worstHour: { from: worst[0], count: worst[1] } } : {}),
-  };
+  return { bars: { from, minutes: size / minuteMs, counts } };
 }
 
 function floor(at: number, size: number): number {

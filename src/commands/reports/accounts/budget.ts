@@ -3,6 +3,8 @@ import { type Person, tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import { hourMs } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
+import { formatInteger, formatUtc } from '../../../views/blocks/format.ts';
+import type { Budget } from '../../../views/reports/words.ts';
 
 /**
  * Requests that jobs send for one account in an hour. The service publishes no limit: this is one every three seconds,
@@ -15,21 +17,14 @@ export class BudgetSpent extends UserError {
 
   constructor(resetsAt: Date) {
     super(
-      'Digests and alerts have used this account’s requests for the hour.',
-      'They continue in the next hour.',
+      `Alerts and digests have used all ${formatInteger(requestsPerHour)} background requests of this account this hour. Checks go on at ${formatUtc(resetsAt).slice(11)}.`,
     );
     this.resetsAt = resetsAt;
   }
 }
 
-export interface BudgetState {
-  readonly used: number;
-  readonly limit: number;
-  readonly resetsAt: Date;
-}
-
 /** How much jobs of all processes have read for a person in the hour of `now`. */
-export async function describeBudget(db: Db, person: Person, now: Date): Promise<BudgetState> {
+export async function describeBudget(db: Db, person: Person, now: Date): Promise<Budget> {
   const row = await db
     .selectFrom('read_budgets')
     .select('requests')

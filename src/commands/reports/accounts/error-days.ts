@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { createSeenIds, findPathPrefix } from '../../../api/origin-errors/counts.ts';
+import { createSeenIds } from '../../../api/origin-errors/counts.ts';
 import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
 import { parseJson } from '../../../lib/canonical-json.ts';
-import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
 import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
@@ -20,12 +19,10 @@ export const rememberedDays = 28;
 const mostCodes = 40;
 export const otherCodes = '(other codes)';
 const maxCodeLength = 100;
-const mostPrefixes = 20;
 
 const body = z.object({
   /** Entries by code (`''` where none is reported), in buckets of five minutes since 1970. */
   codes: z.record(z.string(), z.array(z.tuple([z.number(), z.number()]))),
-  prefixes: z.array(z.tuple([z.string(), z.number()])),
   undated: z.number(),
   hasMore: z.boolean(),
 });
@@ -128,7 +125,6 @@ export async function countDay(
   const readAt = at.getTime();
   const ids = createSeenIds();
   const codes = new Map<string, Map<number, number>>();
-  const prefixes = createHeavyHitters(100);
   const start = startOfDay(day);
   let undated = 0;
   const { moreExist } = await originErrors.forEach(zoneId, day, (entry) => {
@@ -139,9 +135,7 @@ export async function countDay(
       const code = findCode(codes, entry.errorCode ?? '');
       const bucket = Math.floor(moment / bucketMs);
       code.set(bucket, (code.get(bucket) ?? 0) + 1);
-    } else return;
-    const path = entry.path();
-    if (path !== undefined) prefixes.add(findPathPrefix(path));
+    }
   });
   const noticed: Record<string, number> = { ...before?.noticed };
   for (const code of codes.keys()) noticed[code] ??= isNew ? readAt : 0;
@@ -155,7 +149,6 @@ export async function countDay(
     readAt,
     noticed,
     codes: Object.fromEntries([...codes].map(([code, counts]) => [code, [...counts]])),
-    prefixes: prefixes.top().words.slice(0, mostPrefixes),
     undated,
     hasMore: moreExist,
   };
@@ -218,13 +211,6 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
       const undated = touched.reduce((sum, one) => sum + one.undated, 0);
       return { total, codes, undated, partial: from < since || touched.some(({ hasMore }) => hasMore) };
     },
-    /** Beginnings of addresses on the days from that moment on, the most frequent first. */
-    prefixes(from: number) {
-      const sums = createHeavyHitters();
-      for (const { prefixes } of touching(from))
-        for (const [prefix, count] of prefixes) sums.add(prefix, count);
-      return sums.top().words;
-    },
     /** Weight in a cache, in zones of a list. */
     size: 10 + Math.ceil(inRow.reduce((sum, { codes }) => sum + Object.values(codes).flat().length, 0) / 16),
   };
@@ -252,7 +238,7 @@ async function findDays(
   return rows.flatMap((row) => {
     const noticed = noticedCodes.safeParse(parseJson(row.noticed)).data;
     const counts = body.safeParse(parseJson(row.body)).data;
-    const none = { codes: {}, prefixes: [], undated: 0, hasMore: false };
+    const none = { codes: {}, undated: 0, hasMore: false };
     return noticed ? [{ ...(counts ?? none), day: row.day, readAt: row.read_at.getTime(), noticed }] : [];
   });
 }

@@ -9,7 +9,6 @@ import { createCache } from '../../../lib/cache.ts';
 import { toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
-import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { countRequest, describeBudget } from './budget.ts';
@@ -20,19 +19,7 @@ import { type ErrorCounts, findKnownZones, findRecentErrors, readErrorDays } fro
  * at about the same time is requested once. Results may be a minute old. Each throws what the client throws, and
  * BudgetSpent where jobs have sent what they may in this hour.
  */
-export interface AccountReads {
-  readonly pullZones: {
-    readonly all: () => Promise<ZoneList>;
-    /** The answer carries private keys, which are dropped unread: only for those who ask for it. */
-    readonly certificates: () => Promise<readonly Certificate[]>;
-  };
-  readonly apps: Pick<CdnClient['apps'], 'summary'>;
-  readonly uploadScanning: Pick<CdnClient['uploadScanning'], 'metrics'>;
-  /** Origin errors of a zone, counted up to now, from `since` (epoch ms, at most a week ago) on. */
-  readonly errors: (zoneId: string, since?: number) => Promise<ErrorCounts>;
-  readonly knownZones: () => Promise<KnownOfZones>;
-  readonly settings: SettingsReads;
-}
+export type AccountReads = Awaited<ReturnType<Accounts['open']>>;
 
 export type Accounts = ReturnType<typeof createAccountReads>;
 
@@ -73,12 +60,7 @@ export function createAccountReads(options: {
    * requests; `isFresh`: somebody waits for what is there now, so nothing of before is used. Throws a UserError where no key
    * is connected, and LinkedKeyError.
    */
-  async function open(
-    person: Person,
-    signal: AbortSignal,
-    budget?: ErrorBudget,
-    isFresh = false,
-  ): Promise<AccountReads> {
+  async function open(person: Person, signal: AbortSignal, budget?: ErrorBudget, isFresh = false) {
     const { key, version, fingerprint } = await requireKey(keyStore, person);
     const opened = now();
     const counted: ErrorBudget = {
@@ -114,7 +96,7 @@ export function createAccountReads(options: {
     };
     return {
       pullZones: {
-        async all() {
+        async all(): Promise<ZoneList> {
           const known = zoneLists.get(owner, version);
           const list =
             known && isUsable(known.takenAt)
@@ -134,7 +116,8 @@ export function createAccountReads(options: {
           registerShown(list.zones);
           return list;
         },
-        certificates: () =>
+        /** The answer carries private keys, which are dropped unread: only for those who ask for it. */
+        certificates: (): Promise<readonly Certificate[]> =>
           read(
             'List Pull Zones',
             'certificates',
@@ -142,12 +125,15 @@ export function createAccountReads(options: {
             (certificates) => certificates.length,
           ),
       },
-      apps: { summary: (id) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)) },
+      apps: {
+        summary: (id: string) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)),
+      },
       uploadScanning: {
-        metrics: (id) =>
+        metrics: (id: string) =>
           read('Get upload scanning metrics', id, ({ uploadScanning }) => uploadScanning.metrics(id)),
       },
-      async errors(zoneId, since) {
+      /** Origin errors of a zone, counted up to now, from `since` (epoch ms, at most a week ago) on. */
+      async errors(zoneId: string, since?: number): Promise<ErrorCounts> {
         const operation = 'Get origin error logs';
         const known = results.get(keyOf(operation, zoneId));
         const counts = known && isUsable(known.begun) ? (known.value as ErrorCounts) : undefined;
@@ -166,7 +152,7 @@ export function createAccountReads(options: {
       },
       knownZones: () => findKnownZones(db, { person, fingerprint }, now()),
       settings: {
-        look: (zones) =>
+        look: (zones?: Parameters<SettingsReads['look']>[0]) =>
           read(
             'Look at settings',
             zones
@@ -176,7 +162,7 @@ export function createAccountReads(options: {
             (client) => settingsHistory.look(person, client, zones),
           ),
         list: (query) => settingsHistory.list(person, query),
-      },
+      } satisfies SettingsReads as SettingsReads,
     };
   }
 
@@ -199,12 +185,12 @@ export function createAccountReads(options: {
     open,
     drop,
     /** For a preview: reads with the person's own client, on top of what jobs know of errors, and stores no counts. */
-    async preview(person: Person, client: CdnClient): Promise<AccountReads> {
+    async preview(person: Person, client: CdnClient) {
       const { fingerprint } = await requireKey(keyStore, person);
       const about = { db, now, person, fingerprint, originErrors: client.originErrors, isStored: false };
       return {
         ...client,
-        errors: (zoneId, since) => readErrorDays(about, zoneId, since),
+        errors: (zoneId: string, since?: number) => readErrorDays(about, zoneId, since),
         knownZones: () => findKnownZones(db, about, now()),
         settings: settingsHistory.of(person, client),
       };

@@ -11,15 +11,15 @@ import { escapeMrkdwn, formatCode } from '../../../views/blocks/text.ts';
 import * as views from '../../../views/reports/form.ts';
 import * as incidents from '../../../views/reports/incident.ts';
 import { describeAlert } from '../../../views/reports/list.ts';
-import { describeHours, describePause, isGroupId } from '../../../views/reports/words.ts';
+import type { Alert, AlertOrder, AlertSubject } from '../../../views/reports/report.ts';
+import { describeHours, isGroupId } from '../../../views/reports/words.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
 import type { Context, Fields, Picker } from '../../define.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { readHost } from '../checks/errors.ts';
-import { defineReportFeature, findManaged, findReport, ownMessage, requireOwnersKey } from '../feature.ts';
-import type { Alert, AlertOrder, AlertSubject } from '../model.ts';
-import { type ConditionName, conditionNames, conditions, findCondition } from './conditions/list.ts';
+import { conditions, findCondition } from '../checks/list.ts';
+import { defineReportFeature, findManaged, findReady, findReport, ownMessage } from '../feature.ts';
 import { parseHours } from './hours.ts';
 
 const numbers = z.string().optional();
@@ -27,7 +27,11 @@ const numbers = z.string().optional();
 /** Parses the form's fields. A message is the error of its field. */
 const alertFields = z
   .object({
-    condition: z.enum(conditionNames, { error: 'Choose what to alert on.' }),
+    condition: z.string({ error: 'Choose what to alert on.' }).transform((name, issues) => {
+      const found = conditions.find((one) => one.name === name);
+      if (!found) issues.addIssue('Choose what to alert on.');
+      return found ?? z.NEVER;
+    }),
     target: z
       .array(z.string())
       .max(views.mostTargets, { error: `At most ${views.mostTargets}.` })
@@ -45,12 +49,11 @@ const alertFields = z
     lifeSign: z.array(z.string()).default([]),
   })
   .transform((fields, issues): Omit<AlertOrder, 'channel'> & { readonly channel: string | undefined } => {
-    const { condition: name, target, channel, timezone: timeZone, people, groups, lifeSign } = fields;
+    const { condition, target, channel, timezone: timeZone, people, groups, lifeSign } = fields;
     const wrong = (field: keyof typeof fields, message: string): void =>
       issues.addIssue({ code: 'custom', path: [field], message });
-    const condition = findCondition(name);
     const { threshold: limits, window: counted, leastEvery = 5 } = condition;
-    const targets = condition.target === 'account' ? [] : [...new Set(target)];
+    const targets = [...new Set(target)];
     if (targets.some((one) => isNote(one))) wrong('target', 'Pick one of the other lines.');
     if (condition.missingTarget !== undefined && targets.length === 0)
       wrong('target', condition.missingTarget);
@@ -71,7 +74,7 @@ const alertFields = z
     return {
       channel,
       subject: {
-        condition: name,
+        condition,
         targets,
         threshold,
         window,
@@ -84,36 +87,28 @@ const alertFields = z
     };
   });
 
-/** The form's fields as they are filled in, right or wrong, with a condition and how often it is checked. */
-export function fillIn(fields: Fields): Fields & { readonly condition: ConditionName } {
-  const condition = conditionNames.find((name) => name === fields['condition']) ?? 'zone-state';
-  return { ...fields, condition, [`every:${condition}`]: String(readEvery(fields, condition)) };
-}
-
-/** How often a condition is checked where nobody chose otherwise. */
-function defaultEvery(condition: ConditionName): number {
-  return findCondition(condition).leastEvery ?? 5;
-}
-
-/** The choices made; the previous condition's default is not a choice, and does not carry over. */
-function readEvery(fields: Fields, condition: ConditionName): number {
-  const usual = defaultEvery(condition);
-  const found = Object.entries(fields).find(([name]) => name.startsWith('every:'));
-  const before = conditionNames.find((name) => found?.[0] === `every:${name}`);
-  const chosen = Number([found?.[1] ?? []].flat()[0] ?? Number.NaN);
-  if (before === undefined || Number.isNaN(chosen)) return usual;
-  return before !== condition && chosen === defaultEvery(before) ? usual : Math.max(usual, chosen);
+/** The condition that is chosen, and how often it is checked. The default of the condition before is no choice. */
+export function readChoice(fields: Fields) {
+  const condition =
+    conditions.find(({ name }) => name === fields['condition']) ?? findCondition('zone-state');
+  const { leastEvery: usual = 5 } = condition;
+  const [field = '', value] = Object.entries(fields).find(([name]) => name.startsWith('every:')) ?? [];
+  const before = conditions.find(({ name }) => field === `every:${name}`) ?? condition;
+  const chosen = Number([value ?? []].flat()[0] ?? usual);
+  const isDefault = before !== condition && chosen === (before.leastEvery ?? 5);
+  return { condition, every: isDefault ? usual : Math.max(usual, chosen) };
 }
 
 /** The form's fields for an existing alert. */
 export function writeFields({ subject, channel }: AlertOrder): Fields {
-  const { condition, targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
+  const { targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
+  const { name, target } = subject.condition;
   return {
-    condition,
-    [`target:${findCondition(condition).target}`]: targets,
-    ...(threshold === undefined ? {} : { [`threshold:${condition}`]: String(threshold) }),
-    ...(window === undefined ? {} : { [`window:${condition}`]: String(window) }),
-    [`every:${condition}`]: String(every),
+    condition: name,
+    [`target:${target}`]: targets,
+    ...(threshold === undefined ? {} : { [`threshold:${name}`]: String(threshold) }),
+    ...(window === undefined ? {} : { [`window:${name}`]: String(window) }),
+    [`every:${name}`]: String(every),
     ...(/^[CG]/u.test(channel) ? { channel } : {}),
     hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',
     timezone: timeZone,
@@ -178,20 +173,19 @@ export const alert = defineReportFeature('alert', {
       return { condition: (conditions.find(({ words }) => words.test(text)) ?? conditions[0])?.name };
     },
     writeFields,
-    render: (fields, notes) => views.renderAlertForm(fillIn(fields), notes),
+    render: (fields, notes) => views.renderAlertForm(fields, notes, { ...readChoice(fields), conditions }),
     redraws: { fields: ['condition'] },
     findProblem: findGroupProblem,
-    targetsOf({ condition, targets }) {
-      const { target } = findCondition(condition);
-      return { [target === 'origins' ? 'zones' : target]: targets };
-    },
+    targetsOf: ({ condition: { target }, targets }) => ({
+      [target === 'origins' ? 'zones' : target]: targets,
+    }),
     preview: {
       verb: 'try',
       title: 'Try it now',
       async load({ subject }, _edited, { accounts, person, signal, now }) {
         const account = await accounts.open(person, signal);
-        const about = { account, subject, now: now(), lookedAt: undefined, memory: undefined };
-        return views.renderTried(await findCondition(subject.condition).evaluate(about), subject);
+        const about = { ...subject, account, now: now(), lookedAt: undefined, memory: undefined };
+        return views.renderTried(await findCondition(subject.condition.name).evaluate(about), subject);
       },
     },
   },
@@ -221,13 +215,7 @@ async function findGroupProblem(
 }
 
 async function check(id: string, context: Context): Promise<Message> {
-  const alert = await findManaged('alert', id, context);
-  if (alert.paused)
-    throw new UserError(
-      `The alert ${formatCode(alert.id)} is paused: ${describePause(alert.paused.reason, alert.paused.by)}.`,
-      `Resume it first: \`/cdn alert resume ${alert.id}\``,
-    );
-  await requireOwnersKey(alert, context);
+  const alert = await findReady('alert', id, context);
   await context.reports.checkNow(alert);
   return incidents.renderChecking(alert);
 }

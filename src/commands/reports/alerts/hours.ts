@@ -1,7 +1,7 @@
+import { findNextRun } from '../../../lib/schedule.ts';
 import { minuteMs } from '../../../lib/time.ts';
 import { toLocalTime, toMinutes } from '../../../lib/time-zone.ts';
-import type { AlertSubject, WeekHours } from '../model.ts';
-import { findNextRun } from '../schedule.ts';
+import type { AlertSubject, WeekHours } from '../../../views/reports/report.ts';
 
 /**
  * The next check after a moment. Checks stand on a grid of `every` minutes from midnight (UTC), so that those of one account

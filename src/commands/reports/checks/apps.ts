@@ -5,99 +5,89 @@ import { formatInteger, formatNumber, pluralize } from '../../../views/blocks/fo
 import { formatCell, renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
 import {
+  type Comparison,
   describeChange,
   describeComparison,
   formatDifference,
   renderTrend,
 } from '../../../views/reports/digests/comparisons.ts';
 import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
+import type { Part } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts/reads.ts';
-import type { LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
 import {
+  type CheckInput,
+  type CollectInput,
+  compareEach,
+  type DigestKind,
   defineCondition,
   explainFailures,
+  type Judged,
   type JudgeInput,
   moreThan,
+  type Observation,
+  observe,
   type ReadParts,
   readEach,
   toNote,
 } from './check.ts';
-import { type CollectInput, collectEach, type DigestKind } from './digest-kind.ts';
 import {
-  type Comparison,
   compareWithPast,
   findEarlier,
   flattenName,
   hasMoved,
   noise,
-  type Point,
   sumReported,
   trendOf,
 } from './figures.ts';
 
-const mostInAlert = 25;
-const mostInDigest = 20;
-
-/** The apps that zones are linked to, since the CDN has no list of apps. */
-async function findLinkedApps(account: AccountReads, zoneIds: readonly string[] = []): Promise<string[]> {
-  const wanted = new Set(zoneIds);
-  const { zones } = await account.pullZones.all();
-  const chosen = zones.filter(({ id }) => wanted.size === 0 || wanted.has(id));
-  return [...new Set(chosen.flatMap(({ appId }) => appId ?? []))];
-}
+const mostApps = 25;
 
 interface AppFacts extends ReadParts<string, AppSummary> {
   readonly of: number;
 }
 
-/** Reads the chosen apps, or those that zones are linked to. */
-async function readApps({
-  account,
-  subject,
-}: Pick<LookInput<unknown>, 'account' | 'subject'>): Promise<AppFacts> {
-  const chosen = [...new Set(subject.targets)];
-  const ids = chosen.length > 0 ? chosen : await findLinkedApps(account);
-  if (ids.length === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
-  return { ...(await readEach(ids.slice(0, mostInAlert), account.apps.summary)), of: ids.length };
-}
-
-interface AppJudgement {
-  /** For the part and for *Why*: `failing`. */
-  readonly text: string;
-  readonly wrongIf: string;
-  /** Undefined: the CDN did not report it, so it is neither wrong nor fine. */
-  readonly isWrong: boolean | undefined;
-  readonly value?: number | undefined;
+/** Reads the chosen apps, or those that (chosen) zones are linked to: the CDN has no list of apps. */
+async function readApps(
+  account: AccountReads,
+  chosen: readonly string[],
+  zoneIds: readonly string[] = [],
+): Promise<AppFacts> {
+  let ids = [...new Set(chosen)];
+  if (ids.length === 0) {
+    const { zones } = await account.pullZones.all();
+    const linking = zones.filter(({ id }) => zoneIds.length === 0 || zoneIds.includes(id));
+    ids = [...new Set(linking.flatMap(({ appId }) => appId ?? []))];
+  }
+  return { ...(await readEach(ids.slice(0, mostApps), account.apps.summary)), of: ids.length };
 }
 
 /** @throws UserError where the CDN reports none of them; the failure where none could be read. */
-function judgeApps(facts: AppFacts, judge: (app: AppSummary) => AppJudgement): Observation {
-  const unread = explainFailures(facts);
-  const found = facts.read.map(({ item: id, value: app }) => {
-    const { isWrong, ...judged } = judge(app);
-    return { id, name: nameApp(id), isUnknown: isWrong === undefined, isWrong: isWrong ?? false, ...judged };
-  });
-  const unknown = found.filter(({ isUnknown }) => isUnknown);
-  const [first] = unknown;
-  if (first && unknown.length === found.length)
-    throw new UserError(`App ${first.name}: ${first.text}.`, 'Look at the app itself.');
-  const values = found.flatMap(({ value }) => value ?? []);
-  const left = facts.of - facts.read.length - unread.length;
-  const severity = (one: (typeof found)[number]): number => (one.isUnknown ? 1 : one.isWrong ? 2 : 0);
-  return {
-    parts: found
-      .filter(({ isWrong }) => isWrong)
-      .map(({ id, name, text, value }): Part => ({ id, name, text, value })),
+function judgeApps(
+  facts: AppFacts,
+  wrongIf: string,
+  judge: (app: AppSummary) => Pick<Judged, 'is' | 'isWrong' | 'value'>,
+): Observation {
+  if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
+  const unread = explainFailures(facts, nameApp);
+  const judged = facts.read.map(({ item, value }) => ({
+    id: item,
+    name: nameApp(item),
+    wrongIf,
+    ...judge(value),
+  }));
+  const [first] = judged;
+  if (first && judged.every(({ isWrong }) => isWrong === undefined))
+    throw new UserError(`App ${first.name}: ${first.is}.`, 'Look at the app itself.');
+  const values = judged.flatMap(({ value }) => value ?? []);
+  const left = facts.of - judged.length - unread.length;
+  return observe(judged, {
     value: values.length > 0 ? Math.max(...values) : undefined,
-    unread: [...unread.map(({ item }) => item), ...unknown.map(({ id }) => id)],
-    evidence: [
-      ...found
-        .toSorted((a, b) => severity(b) - severity(a))
-        .map(({ name, text: is, wrongIf, isWrong }) => ({ name, is, wrongIf, isWrong })),
-      ...(left > 0 ? [toNote(`${left} further apps`, `not checked: an alert reads ${mostInAlert}`)] : []),
-      ...unread.map(({ item, why }) => toNote(nameApp(item), why)),
-    ].slice(0, 30),
-  };
+    unread: facts.failures.map(({ item }) => item),
+    notes: [
+      ...(left > 0 ? [toNote(`${left} further apps`, `not checked: an alert reads ${mostApps}`)] : []),
+      ...unread,
+    ],
+  });
 }
 
 function nameApp(id: string): string {
@@ -106,7 +96,7 @@ function nameApp(id: string): string {
 
 const ofApps = {
   target: 'apps',
-  read: readApps,
+  read: ({ account, targets }: CheckInput<undefined>) => readApps(account, targets),
   next: (part: Part | undefined) => ({ label: 'Show app', command: part ? `app ${part.id}` : 'app' }),
 } as const;
 
@@ -132,12 +122,22 @@ export const appStatus = defineCondition({
   damping: { open: [2, 2], close: 2 },
   describe: () => 'an app is not active',
   judge: (facts: AppFacts) =>
-    judgeApps(facts, ({ status = 'unknown' }) => ({
-      text: describeStatus(status),
-      wrongIf: 'not active or progressing',
+    judgeApps(facts, 'not active or progressing', ({ status = 'unknown' }) => ({
+      is: describeStatus(status),
       isWrong: knownStatuses.get(status),
     })),
 });
+
+/** Judges a number that the CDN may not report. */
+function judgeNumber(
+  value: number | undefined,
+  threshold: number,
+  name: string,
+  text: (now: number) => string,
+) {
+  if (value === undefined) return { is: `the CDN does not report its ${name}`, isWrong: undefined };
+  return { is: text(value), isWrong: value > threshold, value };
+}
 
 export const appLatency = defineCondition({
   ...ofApps,
@@ -151,16 +151,12 @@ export const appLatency = defineCondition({
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold }) => `latency of an app above ${formatNumber(threshold)}`,
   judge: (facts: AppFacts, { threshold }: JudgeInput) =>
-    judgeApps(facts, ({ currentLatency: now, averageLatency: average }) => {
-      const usual = average === undefined ? '' : `, ${formatNumber(average)} on average`;
-      return {
-        text:
-          now === undefined ? 'the CDN does not report its latency' : `latency ${formatNumber(now)}${usual}`,
-        wrongIf: `above ${formatNumber(threshold)}`,
-        isWrong: now === undefined ? undefined : now > threshold,
-        value: now,
-      };
-    }),
+    judgeApps(facts, `above ${formatNumber(threshold)}`, ({ currentLatency, averageLatency: average }) =>
+      judgeNumber(currentLatency, threshold, 'latency', (now) => {
+        const usual = average === undefined ? '' : `, ${formatNumber(average)} on average`;
+        return `latency ${formatNumber(now)}${usual}`;
+      }),
+    ),
   formatValue: (latency) => `latency ${formatNumber(latency)}`,
   unit: 'Latency',
 });
@@ -175,34 +171,29 @@ export const appCost = defineCondition({
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `an app costs more than ${formatNumber(threshold)} a month`,
   judge: (facts: AppFacts, { threshold }: JudgeInput) =>
-    judgeApps(facts, ({ monthlyCost: cost }) => ({
-      text: cost === undefined ? 'the CDN does not report its cost' : `costs ${formatNumber(cost)} a month`,
-      wrongIf: `more than ${formatNumber(threshold)} a month`,
-      isWrong: cost === undefined ? undefined : cost > threshold,
-      value: cost,
-    })),
+    judgeApps(facts, `more than ${formatNumber(threshold)} a month`, ({ monthlyCost }) =>
+      judgeNumber(monthlyCost, threshold, 'cost', (cost) => `costs ${formatNumber(cost)} a month`),
+    ),
   formatValue: (cost) => formatNumber(cost),
   unit: 'Cost a month',
 });
 
-/** `more`: apps of the chosen zones beyond the first twenty. */
-interface AppsFigures {
-  readonly apps: readonly AppFigures[];
+/** What is stored of an app, as JSON. */
+type AppFigures = ReturnType<typeof compareApp>;
+
+type PastApp = Partial<Record<'latency' | 'average' | 'cost' | 'volumes', Comparison | undefined>> & {
+  readonly id: string;
+  readonly status?: string | undefined;
+};
+
+/** `more`: apps beyond those that are read. */
+interface AppsFigures<App> {
+  readonly apps: readonly App[];
   readonly more: number;
 }
 
-interface AppFigures
-  extends Partial<Record<'latency' | 'average' | 'cost' | 'volumes', Comparison | undefined>> {
-  readonly id: string;
-  readonly since?: string | undefined;
-  /** Lower case; an open set. */
-  readonly status?: string | undefined;
-  readonly wasStatus?: string | undefined;
-  readonly trend: readonly Point[];
-}
-
 /** Application usage. Without chosen apps: those that the zones are linked to. */
-export const appsDigest: DigestKind<'apps', AppsFigures> = {
+export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
   name: 'apps',
   label: 'App usage',
   words: /\bapp/iu,
@@ -211,13 +202,9 @@ export const appsDigest: DigestKind<'apps', AppsFigures> = {
 
   async collect(input) {
     const { account, targets } = input;
-    const ids = targets.apps.length > 0 ? targets.apps : await findLinkedApps(account, targets.zones);
-    const { figures: apps, failures = [] } = await collectEach(
-      ids.slice(0, mostInDigest),
-      (id) => account.apps.summary(id),
-      (id, app) => compareApp(id, app, input),
-    );
-    return { figures: apps && { apps, more: Math.max(0, ids.length - mostInDigest) }, failures };
+    const facts = await readApps(account, targets.apps, targets.zones);
+    const { figures: apps, failures = [] } = compareEach(facts, (id, app) => compareApp(id, app, input));
+    return { figures: apps && { apps, more: Math.max(0, facts.of - mostApps) }, failures };
   },
 
   describe({ apps, more }, timeZone) {
@@ -250,11 +237,11 @@ export const appsDigest: DigestKind<'apps', AppsFigures> = {
   },
 };
 
-function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures>): AppFigures {
+function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures<PastApp>>) {
   const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
   const compare = (
     now: number | undefined,
-    read: (found: AppFigures) => Comparison | undefined,
+    read: (found: PastApp) => Comparison | undefined,
     floor: number,
   ): Comparison | undefined => (now === undefined ? undefined : compareWithPast(now, past, read, floor));
   const average = compare(app.averageLatency, (found) => found.average, noise.latency);

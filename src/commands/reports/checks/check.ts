@@ -4,30 +4,73 @@ import { UserError } from '../../../errors.ts';
 import { mapConcurrently } from '../../../lib/concurrency.ts';
 import { formatCount } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
-import { BudgetSpent } from '../accounts/budget.ts';
+import type { Section } from '../../../views/reports/digests/post.ts';
 import type {
-  Condition,
+  AlertCondition,
   ConditionSettings,
   Evidence,
-  LookInput,
-  Observation,
   Part,
-} from '../alerts/conditions/condition.ts';
+  Targets,
+  Topic,
+} from '../../../views/reports/report.ts';
+import { BudgetSpent } from '../accounts/budget.ts';
+import type { AccountReads } from '../accounts/reads.ts';
+import type { Past } from './figures.ts';
+
+/** What a check reads: the account, for the targets that were chosen. */
+interface ReadInput {
+  readonly account: AccountReads;
+  readonly now: Date;
+}
+
+/**
+ * One thing that an alert can fire on. A new one is an object in its subject's check and a line in `list.ts`: its form
+ * fields, its evaluation and its words. `Memory` is what it keeps from check to check: plain data, stored as JSON.
+ */
+export interface Condition<Name extends string, Memory = undefined> extends AlertCondition {
+  readonly name: Name;
+  /** Words behind `/cdn alert new` that choose it. */
+  readonly words: RegExp;
+  /** @throws ApiError, BudgetSpent where it cannot check. */
+  readonly evaluate: (
+    input: Omit<CheckInput<Memory>, keyof ConditionSettings> & ConditionSettings,
+  ) => Promise<Observation<Memory>>;
+}
 
 /** Settings of a condition, with the initial values of those that nobody chose. */
-export interface JudgeSettings extends ConditionSettings {
-  readonly threshold: number;
-  readonly window: number;
+export type Settings = Required<{
+  readonly [Name in keyof ConditionSettings]: NonNullable<ConditionSettings[Name]>;
+}>;
+
+export interface CheckInput<Memory> extends ReadInput, Settings {
+  /** The last check that succeeded; undefined in the first. */
+  readonly lookedAt: Date | undefined;
+  readonly memory: Memory | undefined;
 }
 /** What a condition is judged by, apart from the facts that were read. */
-export type JudgeInput<Memory = undefined> = Omit<LookInput<Memory>, 'account' | 'subject'> & JudgeSettings;
+export type JudgeInput<Memory = undefined> = Omit<CheckInput<Memory>, 'account'>;
 
-type Definition<Name extends string, Facts, Memory> = Omit<
+/** What a check found. */
+export interface Observation<Memory = undefined> {
+  /** What fires now, the worst first. */
+  readonly parts: readonly Part[];
+  /** The number that the chart draws and “worst” compares; undefined for parts without a number. */
+  readonly value?: number | undefined;
+  /** What an incident adds up: happened since the last check. */
+  readonly count?: number | undefined;
+  /** The figures behind the decision, the nearest to the threshold first; at most thirty. */
+  readonly evidence: readonly Evidence[];
+  readonly memory?: Memory | undefined;
+  /** Ids of parts that could not be judged now: one of an open incident stays in it. */
+  readonly unread?: readonly string[] | undefined;
+}
+
+export type Definition<Name extends string, Facts, Memory> = Omit<
   Condition<Name, Memory>,
   'describe' | 'evaluate'
 > & {
-  readonly describe: (settings: JudgeSettings) => string;
-  readonly read: (input: LookInput<Memory>) => Promise<Facts>;
+  readonly describe: (settings: Settings) => string;
+  readonly read: (input: CheckInput<Memory>) => Promise<Facts>;
   /** Pure: the same facts and input give the same verdict. */
   readonly judge: (
     facts: Facts,
@@ -35,21 +78,71 @@ type Definition<Name extends string, Facts, Memory> = Omit<
   ) => Observation<Memory> | Promise<Observation<Memory>>;
 };
 
-/** One thing that an alert can fire on: it reads, then judges. */
+/** Completes a condition: it reads, then judges. */
 export function defineCondition<Name extends string, Facts, Memory = undefined>(
   definition: Definition<Name, Facts, Memory>,
 ) {
-  const complete = ({ targets, threshold, window }: ConditionSettings): JudgeSettings => ({
-    targets,
-    threshold: threshold ?? definition.threshold?.initial ?? 0,
-    window: window ?? definition.window?.initial ?? 0,
+  const complete = <Chosen extends ConditionSettings>(chosen: Chosen): Chosen & Settings => ({
+    ...chosen,
+    threshold: chosen.threshold ?? definition.threshold?.initial ?? 0,
+    window: chosen.window ?? definition.window?.initial ?? 0,
   });
   return {
     ...definition,
     describe: (settings: ConditionSettings) => definition.describe(complete(settings)),
-    evaluate: async (input: LookInput<Memory>) =>
-      definition.judge(await definition.read(input), { ...input, ...complete(input.subject) }),
+    async evaluate(chosen) {
+      const input = complete(chosen);
+      return definition.judge(await definition.read(input), input);
+    },
   } satisfies Condition<Name, Memory>;
+}
+
+/** A figure against its condition. */
+export interface Judged extends Omit<Evidence, 'isWrong'> {
+  readonly id: string;
+  /** Of the part, where that is more than `is`. */
+  readonly text?: string | undefined;
+  /** Undefined: the CDN did not report it, so that it neither fires nor is fine. */
+  readonly isWrong: boolean | undefined;
+  readonly value?: number | undefined;
+}
+
+export const mostEvidence = 30;
+const mostNotes = 10;
+
+/** What follows from figures, the worst first. `notes`: what else is to be known, such as what was not read. */
+export function observe<Memory = undefined>(
+  judged: readonly Judged[],
+  {
+    notes = [],
+    unread = [],
+    ...found
+  }: Partial<Omit<Observation<Memory>, 'parts' | 'evidence'>> & { readonly notes?: readonly Evidence[] },
+): Observation<Memory> {
+  const isOpen = ({ isWrong }: Judged): boolean => isWrong !== false;
+  const open = [
+    ...judged.filter(({ isWrong }) => isWrong),
+    ...judged.filter(({ isWrong }) => isWrong === undefined),
+  ];
+  const noted = notes.slice(0, mostNotes);
+  const toRow = ({ name, is, wrongIf, isWrong = false }: Judged): Evidence => ({
+    name,
+    is,
+    wrongIf,
+    isWrong,
+  });
+  return {
+    ...found,
+    parts: judged.flatMap(({ id, name, is, text = is, isWrong, value }) =>
+      isWrong ? [{ id, name, text, value }] : [],
+    ),
+    unread: [...new Set([...unread, ...open.flatMap(({ id, isWrong }) => (isWrong ? [] : id))])],
+    evidence: [
+      ...open.slice(0, mostEvidence - noted.length).map(toRow),
+      ...noted,
+      ...judged.filter((one) => !isOpen(one)).map(toRow),
+    ].slice(0, mostEvidence),
+  };
 }
 
 /** The threshold of a condition that fires above a number. */
@@ -59,6 +152,52 @@ export function moreThan(
   { least = 1, hint }: { readonly least?: number; readonly hint?: string } = {},
 ) {
   return { label: 'More than', unit, initial, least, most: 1_000_000, ...(hint && { hint }) };
+}
+
+/**
+ * One subject that a digest can report. `Figures` is what a run found: plain data, stored as JSON for later runs to
+ * compare with. `Baseline` is what the digest remembers of what it last posted, to name what is new.
+ */
+export interface DigestKind<Name extends string, Figures, Baseline = never> extends Topic {
+  readonly name: Name;
+  readonly words: RegExp;
+  readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
+  readonly describe: (figures: Figures, timeZone: string) => Section;
+  /** The baseline after a silent run: unposted changes are still to be reported. */
+  readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
+}
+
+export interface CollectInput<Figures, Baseline = never> extends ReadInput {
+  readonly targets: Targets;
+  /** Figures of this kind in earlier runs, newest first, at most 60. */
+  readonly past: readonly Past<Figures>[];
+  /** Those of the run a week before, within half a day; may be the newest of `past`. */
+  readonly weekBefore: Past<Figures> | undefined;
+  readonly baseline: Baseline | undefined;
+  readonly patienceMs: number;
+}
+
+export interface CollectResult<Figures, Baseline = never> {
+  readonly figures: Figures | undefined;
+  /** Absent: the baseline stays unchanged. */
+  readonly baseline?: Baseline | undefined;
+  readonly failures?: readonly ReadFailure[];
+}
+
+/** A part that could not be read. `what` as people call it: a zone's name, an app's id; absent for all of the kind. */
+export type ReadFailure = { readonly what?: string; readonly reason: unknown };
+
+/** What a digest says of each part that was read. */
+export function compareEach<Value, Figures>(
+  found: ReadParts<string, Value>,
+  compare: (id: string, value: Value) => Figures,
+): CollectResult<readonly Figures[]> {
+  const failures = found.failures.map(({ item: what, reason }) => ({ what, reason }));
+  const isNone = found.read.length === 0 && failures.length > 0;
+  return {
+    figures: isNone ? undefined : found.read.map(({ item, value }) => compare(item, value)),
+    failures,
+  };
 }
 
 /** Requests at the same time of one check: the log of a day is up to hundreds of megabytes. */
@@ -87,15 +226,18 @@ export async function readEach<Item, Value>(
 }
 
 /**
- * The parts that could not be read, with the reason in words.
+ * The parts that could not be read, as rows. `name`: what an item is called.
  *
  * @throws the failure where all failed, and a refused key or an error of the bot at once.
  */
-export function explainFailures<Item>({ read, failures }: ReadParts<Item, unknown>) {
-  return failures.map(({ item, reason }): { readonly item: Item; readonly why: string } => {
+export function explainFailures<Item>(
+  { read, failures }: Pick<ReadParts<Item, unknown>, 'failures'> & { readonly read: readonly unknown[] },
+  name: (item: Item) => string,
+): Evidence[] {
+  return failures.map(({ item, reason }) => {
     const why = describeUnread(reason);
     if (why === undefined || read.length === 0) throw reason;
-    return { item, why };
+    return toNote(name(item), why);
   });
 }
 
@@ -109,7 +251,7 @@ export function describeUnread(error: unknown): string | undefined {
 }
 
 /** Rows of chosen zones that the key does not see, and of zones that could not be read. */
-export function listMissing(missing: Iterable<string>, skipped: number): Evidence[] {
+export function listMissing(missing: Iterable<string>, skipped = 0): Evidence[] {
   return [
     ...[...missing].map((id) => toNote(`zone ${id}`, 'not in the account')),
     ...(skipped > 0 ? [toNote(formatCount(skipped, 'zone'), 'not readable in the CDN’s list')] : []),

@@ -17,35 +17,42 @@ import {
 import { renderTable } from '../../../views/blocks/table.ts';
 import { formatCode, truncate, truncateLines } from '../../../views/blocks/text.ts';
 import {
+  type Comparison,
   describeComparison,
   describeName,
   describeRate,
   isIncrease,
   listNames,
+  type Named,
 } from '../../../views/reports/digests/comparisons.ts';
 import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
-import { formatRunTime } from '../../../views/reports/digests/schedule.ts';
+import type { Evidence, Part } from '../../../views/reports/report.ts';
+import { formatRunTime } from '../../../views/reports/words.ts';
 import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
 import { type ErrorCounts, otherCodes, rememberedDays } from '../accounts/error-days.ts';
 import type { AccountReads } from '../accounts/reads.ts';
-import type { Evidence, LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
 import {
   assertListed,
+  type CheckInput,
+  type CollectInput,
   createNoneThereError,
+  type DigestKind,
   defineCondition,
   describeUnread,
   explainFailures,
+  type Judged,
   type JudgeInput,
   listMissing,
   moreThan,
+  mostEvidence,
   nameZone,
+  type Observation,
+  observe,
   type ReadParts,
   readEach,
   toNote,
 } from './check.ts';
-import type { DigestKind } from './digest-kind.ts';
 import {
-  type Comparison,
   compareWithPast,
   type Earlier,
   findEarlier,
@@ -53,8 +60,6 @@ import {
   hasMoved,
   maxNamed,
   measureBaseline,
-  type Named,
-  type NamedGroup,
   noise,
   toNamed,
 } from './figures.ts';
@@ -134,14 +139,9 @@ export function readHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): st
   return URL.parse(originUrl)?.hostname.toLowerCase() || undefined;
 }
 
-/** For alerts: what could not be read as rows. @throws the failure where nothing could be read. */
-function explainFacts({ read, failures, notes }: ErrorFacts) {
-  const unread = explainFailures({ read: read.map((item) => ({ item, value: item })), failures });
-  return {
-    read,
-    unread: unread.map(({ item }) => item),
-    notes: [...unread.map(({ item, why }) => toNote(item.name, why)), ...notes],
-  };
+/** What an alert says of logs that could not be read. @throws the failure where none could be. */
+function explainUnread(facts: ErrorFacts): Evidence[] {
+  return [...explainFailures(facts, ({ name }) => name), ...facts.notes];
 }
 
 function addCounts(sums: Map<string, number>, counts: Iterable<readonly [string, number]>): void {
@@ -205,12 +205,12 @@ const checksToClose = 3;
 function addUp(
   zones: readonly ReadZone[],
   { now, memory }: JudgeInput<RunMemory>,
-  { isWrong, from }: { readonly isWrong: boolean; readonly from: number },
+  { isFiring, from }: { readonly isFiring: boolean; readonly from: number },
 ): { readonly count: number; readonly memory: RunMemory } {
   const before = memory?.run;
-  if (!isWrong && !before) return { count: 0, memory: {} };
+  if (!isFiring && !before) return { count: 0, memory: {} };
   const since = before?.since ?? from;
-  const calm = isWrong ? 0 : (before?.calm ?? 0) + 1;
+  const calm = isFiring ? 0 : (before?.calm ?? 0) + 1;
   const counted: Record<string, number> = { ...before?.counted };
   let count = 0;
   for (const { id, counts } of zones) {
@@ -236,57 +236,53 @@ function judgeErrors(
   how: 'together' | 'by host',
 ): Observation<RunMemory> {
   const { threshold, now, memory } = input;
-  const { read, unread, notes } = explainFacts(facts);
+  const { read, failures } = facts;
+  const notes = explainUnread(facts);
   const isByHost = how === 'by host';
+  const idOf = ({ id, host = '' }: NamedZone): string => (isByHost ? host : id);
+  const unread = failures.map(({ item }) => idOf(item));
   const all = sumWindow(read, input, unread.length > 0);
-  const groups = Map.groupBy(read, ({ id, host = '' }) => (isByHost ? host : id));
-  const sums = [...groups]
+  const sums = [...Map.groupBy(read, idOf)]
     .map(([id, zones]) => {
-      const isPartial = isByHost && unread.some(({ host }) => host === id);
-      const { text, total } = sumWindow(zones, input, isPartial);
+      const { text, total } = sumWindow(zones, input, isByHost && unread.includes(id));
       const is = zones.length > 1 ? `${text} of ${formatCount(zones.length, 'zone')}` : text;
-      return { id, zones, is, total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
+      return { id, zones, is, value: total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
     })
-    .toSorted((a, b) => b.total - a.total);
-  const value = isByHost ? sums[0]?.total : all.total;
-  const isFiring = (value ?? 0) > threshold;
+    .toSorted((a, b) => b.value - a.value);
+  const value = isByHost ? (sums[0]?.value ?? 0) : all.total;
+  const isFiring = value > threshold;
   const least = isByHost ? threshold + 1 : Math.min(threshold + 1, all.total * leastShare);
-  const isWrong = (total: number): boolean => isFiring && total > 0 && total >= least;
-  const undated = assertDated(read, now, isFiring);
-  const wrongIf = `more than ${formatInteger(threshold)}${!isByHost && read.length > 1 ? ' together' : ''}`;
-  const wrong = sums.filter(({ total }) => isWrong(total));
+  const isTogether = !isByHost && read.length > 1;
+  const wrongIf = `more than ${formatInteger(threshold)}${isTogether ? ' together' : ''}`;
+  const judged = sums.map((one) => ({
+    ...one,
+    wrongIf,
+    isWrong: isFiring && one.value > 0 && one.value >= least,
+  }));
   // By host only zones of hosts that fired are added up.
   const ofRun = new Set([
     ...Object.keys(memory?.run?.counted ?? {}),
-    ...wrong.flatMap(({ zones }) => zones.map(({ id }) => id)),
+    ...judged.flatMap(({ zones, isWrong }) => (isWrong ? zones.map(({ id }) => id) : [])),
   ]);
   const counted = isByHost ? read.filter(({ id }) => ofRun.has(id)) : read;
-  const together = {
-    name: `${pluralize(read.length, 'zone')} together`,
-    is: all.count,
-    wrongIf,
-    isWrong: isFiring,
-  };
-  return {
-    parts: wrong.map(({ id, name, is, total }) => ({ id, name, text: is, value: total })),
+  const seen = observe<RunMemory>(judged, {
     value,
-    ...addUp(counted, input, { isWrong: isFiring, from: all.from }),
-    unread: unread.flatMap(({ id, host }) => (isByHost ? (host ?? []) : id)),
-    evidence: [
-      ...(isByHost || read.length < 2 ? [] : [together]),
-      ...undated,
-      ...notes.slice(0, 10),
-      ...sums.map(({ name, is, total }) => ({ name, is, wrongIf, isWrong: isWrong(total) })),
-    ].slice(0, 30),
-  };
+    unread,
+    ...addUp(counted, input, { isFiring, from: all.from }),
+    notes: [...assertDated(read, now, isFiring), ...notes],
+  });
+  if (!isTogether) return seen;
+  const name = `${pluralize(read.length, 'zone')} together`;
+  const together = { name, is: all.count, wrongIf, isWrong: isFiring };
+  return { ...seen, evidence: [together, ...seen.evidence].slice(0, mostEvidence) };
 }
 
 const withoutTarget = `Empty = up to ${formatCount(mostLogs, 'zone')}: those with errors lately, then the busiest.`;
 
 const ofLogs = {
   withoutTarget,
-  read: async ({ account, subject }: Pick<LookInput<unknown>, 'account' | 'subject'>) => {
-    const listed = await listZones(account, subject.targets);
+  read: async ({ account, targets }: Pick<CheckInput<unknown>, 'account' | 'targets'>) => {
+    const listed = await listZones(account, targets);
     assertListed({ ...listed, skipped: listed.notes.length });
     return readLogs(account, listed);
   },
@@ -332,8 +328,8 @@ export const hostErrors = defineCondition({
   }),
   describe: ({ threshold, window }) =>
     `more than ${formatCount(threshold, 'error')} of an origin host in ${formatDuration(window * minuteMs)}`,
-  async read({ account, subject }: LookInput<RunMemory>): Promise<ErrorFacts> {
-    const wanted = new Set(subject.targets.map((host) => host.trim().toLowerCase()));
+  async read({ account, targets }: CheckInput<RunMemory>): Promise<ErrorFacts> {
+    const wanted = new Set(targets.map((host) => host.trim().toLowerCase()));
     const { zones: all, skipped } = await account.pullZones.all();
     const zones = all.filter((zone) => {
       const host = readHost(zone);
@@ -386,28 +382,25 @@ export const newCodes = defineCondition({
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'an error code that a zone did not have for 28 days',
-  judge(facts: ErrorFacts, { memory: before }: JudgeInput<CodeMemory>): Observation<CodeMemory> {
-    const { read, notes } = explainFacts(facts);
-    const { found, memory } = findNewCodes(read, before);
-    const parts = found.flatMap(({ zone: { id, name, counts }, codes }) =>
-      codes.map((code): Part => {
-        const errors = counts.sum(counts.since).codes.get(code) ?? 0;
-        const text = `new code ${truncate(code, 60)}, ${pluralize(errors, 'error')} so far`;
-        return { id: `${id}/${code}`, name, text, value: errors };
+  judge(facts: ErrorFacts, { memory: before }: JudgeInput<CodeMemory>) {
+    const { found, memory } = findNewCodes(facts.read, before);
+    const judged = found.flatMap(({ zone: { id, name, counts }, codes }) =>
+      codes.map((code) => {
+        const value = counts.sum(counts.since).codes.get(code) ?? 0;
+        const is = `new code ${truncate(code, 60)}, ${pluralize(value, 'error')} so far`;
+        return { id: `${id}/${code}`, name, is, wrongIf: 'a new code', isWrong: true, value };
       }),
     );
-    return {
-      parts,
-      count: parts.length,
+    return observe<CodeMemory>(judged, {
+      count: judged.length,
       memory,
-      evidence: [
-        ...parts.map(({ name, text: is }) => ({ name, is, wrongIf: 'a new code', isWrong: true })),
-        ...notes.slice(0, 10),
+      notes: [
+        ...explainUnread(facts),
         ...found.map(({ zone, isLearning }) =>
           toNote(zone.name, `${isLearning ? 'learning: ' : ''}knows ${listCodes(zone)}`),
         ),
-      ].slice(0, 30),
-    };
+      ],
+    });
   },
 });
 
@@ -443,40 +436,26 @@ export const risingErrors = defineCondition({
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold, window }) =>
     `${formatInteger(threshold)} % of the usual origin errors in ${formatDuration(window * minuteMs)}`,
-  judge(facts: ErrorFacts, input: JudgeInput): Observation {
-    const { read, unread, notes } = explainFacts(facts);
+  judge(facts: ErrorFacts, input: JudgeInput) {
+    const { read, failures } = facts;
+    const notes = explainUnread(facts);
     const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
-    const known = judged.filter(({ part }) => part !== undefined);
-    const learning = judged.filter(({ part }) => part === undefined);
-    const undated = assertDated(
-      read,
-      input.now,
-      known.some(({ evidence }) => evidence.isWrong),
-    );
-    return {
-      parts: known.flatMap(({ part, evidence }) => (part && evidence.isWrong ? [part] : [])),
-      value: known[0]?.share,
-      unread: unread.map(({ id }) => id),
-      evidence: [
-        ...known.slice(0, 10).map(({ evidence }) => evidence),
-        ...undated,
-        ...notes.slice(0, 5),
-        ...[...learning, ...known.slice(10)].map(({ evidence }) => evidence),
-      ].slice(0, 30),
-    };
+    const isFiring = judged.some(({ isWrong }) => isWrong);
+    return observe(judged, {
+      value: judged.find(({ isWrong }) => isWrong !== undefined)?.share,
+      unread: failures.map(({ item }) => item.id),
+      notes: [...assertDated(read, input.now, isFiring), ...notes],
+    });
   },
   formatValue: (share) => `${formatInteger(share)} % of usual`,
   unit: '% of usual',
 });
 
-/** `share`: per cent of what is usual. `part`: undefined while it learns what is. */
-function judgeRise(
-  zone: ReadZone,
-  input: JudgeInput,
-): { readonly share: number; readonly evidence: Evidence; readonly part: Part | undefined } {
+/** `share`: per cent of what is usual. It is not judged while it learns what is. */
+function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share: number } {
   const { id, name, counts } = zone;
   const { now, window, threshold } = input;
-  const { total, count, text: errors } = sumWindow([zone], input);
+  const { total, count, text } = sumWindow([zone], input);
   // At the same time of earlier days, of those that are known whole.
   const past = Array.from({ length: usualDays }, (_, nth) => now.getTime() - (nth + 1) * dayMs)
     .map((end) => counts.sum(end - window * minuteMs, end))
@@ -484,58 +463,37 @@ function judgeRise(
   const { usual: middle, range } = measureBaseline(past, leastUsual);
   const usual = Math.max(leastUsual, middle);
   const share = Math.floor((total / usual) * 100);
-  if (past.length < leastDays) {
-    const evidence = toNote(name, `${count}; learning: ${countOf(past.length, leastDays, 'day')}`);
-    return { share, evidence, part: undefined };
-  }
+  const about = { id, name, share, value: total };
+  if (past.length < leastDays)
+    return {
+      ...about,
+      is: `${count}; learning: ${countOf(past.length, leastDays, 'day')}`,
+      isWrong: undefined,
+    };
   // Where the days differ much from each other, so much is needed to differ from all of them.
   const byShare = Math.ceil((usual * threshold) / 100);
   const least = Math.max(byShare, Math.floor(middle + range) + 1);
   const why = `${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
-  const wrongIf = `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`;
-  const is = `${errors}, usual: ${formatInteger(Math.round(middle))}`;
   return {
-    share,
-    evidence: { name, is, wrongIf, isWrong: total >= least },
-    part: { id, name, text: is, value: total },
+    ...about,
+    is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
+    wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`,
+    isWrong: total >= least,
   };
 }
 
 const mostDays = 7;
 const mostCodes = 12;
-const mostPrefixes = 5;
 const mostNewCodes = 10;
 
-type Counts = readonly (readonly [name: string, count: number])[];
+/** What is stored of a run, as JSON. */
+type ErrorFigures = NonNullable<Awaited<ReturnType<typeof collectErrors>>['figures']>;
 
-interface ErrorFigures {
-  /** The chosen zones; empty for all. Figures of another scope are not compared with. */
+/** What later runs compare with. Figures of other chosen zones (`scope`) are not. */
+interface PastErrors {
   readonly scope: string;
-  readonly since?: string | undefined;
-  /** Counting starts here, as ISO text: the previous run, at most seven days ago; a day in the first run. */
-  readonly from: string;
-  readonly total: number;
   readonly perDay: Comparison;
-  /** Zones whose logs were read, zones whose logs were to be read, and zones there are. */
-  readonly read: number;
-  readonly asked: number;
-  readonly of: number;
-  /** Every zone whose log was read, the most errors first, with its most frequent code. */
-  readonly zones: readonly (Named & {
-    readonly total: number;
-    readonly perDay: Comparison;
-    readonly mostly?: string | undefined;
-    readonly partial?: boolean;
-  })[];
-  readonly codes: Counts;
-  /** Codes that a zone did not have for 28 days. */
-  readonly fresh: readonly { readonly code: string; readonly count: number; readonly zones: NamedGroup }[];
-  readonly prefixes: Counts;
-  /** By hour, the last one the current hour; `firstHour` began then, epoch ms. */
-  readonly hours: readonly number[];
-  readonly firstHour: number;
-  /** Entries without a readable time, which are in no hour. */
-  readonly undated?: number | undefined;
+  readonly zones: readonly { readonly id: string; readonly perDay: Comparison }[];
 }
 
 /** Origin errors since the previous run, of the chosen zones or of those that matter most. */
@@ -546,28 +504,7 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
   target: 'zones',
   troubles: 'origin errors',
 
-  async collect(input) {
-    const { now, patienceMs, account, targets, baseline } = input;
-    const scope = targets.zones.toSorted().join(' ');
-    const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
-    const dayAgo = now.getTime() - dayMs;
-    const since = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
-    const begun = performance.now();
-    const assertTime = (): void => {
-      if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left to check it.');
-    };
-    const listed = await listZones(account, targets.zones);
-    const { read, failures, asked, of } = await readLogs(account, listed, { since, assertTime });
-    const unread = failures.map(({ item, reason }) => ({ what: item.name, reason }));
-    if (read.length === 0 && unread.length > 0) return { figures: undefined, failures: unread };
-    const { found, memory } = findNewCodes(read, baseline);
-    const about = { scope, since: past.since, asked, of, read: read.length, fresh: nameNewCodes(found) };
-    return {
-      figures: { ...about, ...summarize(read, since, past, now) },
-      baseline: memory,
-      failures: unread,
-    };
-  },
+  collect: collectErrors,
 
   describe(figures, timeZone) {
     const { total, perDay, read, asked, of, zones, from, since, undated = 0 } = figures;
@@ -600,7 +537,27 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
   }),
 };
 
-function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']): ErrorFigures['fresh'] {
+async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {
+  const { now, patienceMs, account, targets, baseline } = input;
+  const scope = targets.zones.toSorted().join(' ');
+  const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
+  const dayAgo = now.getTime() - dayMs;
+  // The previous run, at most seven days ago; a day in the first run.
+  const since = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
+  const begun = performance.now();
+  const assertTime = (): void => {
+    if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left to check it.');
+  };
+  const listed = await listZones(account, targets.zones);
+  const { read, asked, of, ...found } = await readLogs(account, listed, { since, assertTime });
+  const failures = found.failures.map(({ item, reason }) => ({ what: item.name, reason }));
+  if (read.length === 0 && failures.length > 0) return { figures: undefined, failures };
+  const { found: codes, memory } = findNewCodes(read, baseline);
+  const about = { scope, since: past.since, asked, of, read: read.length, fresh: nameNewCodes(codes) };
+  return { figures: { ...about, ...summarize(read, since, past, now) }, baseline: memory, failures };
+}
+
+function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
   const all = found.flatMap(({ zone, codes }) => {
     const sums = zone.counts.sum(zone.counts.since).codes;
     return codes.map((code) => ({
@@ -620,21 +577,19 @@ function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']): ErrorFig
 }
 
 /** By whole five minutes, so that what came after the last run is in this one. */
-function summarize(read: readonly ReadZone[], from: number, past: Earlier<ErrorFigures>, now: Date) {
+function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
   const until = now.getTime();
-  const compare = (count: number, find: (found: ErrorFigures) => Comparison | undefined): Comparison => {
+  const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
     const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
     return compareWithPast(perDay, past, find, noise.errors);
   };
   const codes = new Map<string, number>();
-  const prefixes = new Map<string, number>();
   const firstHour = Math.floor(from / hourMs) * hourMs;
   const hours = Array.from({ length: Math.ceil((until - firstHour) / hourMs) }, () => 0);
   let undated = 0;
   const zones = read.map(({ id, name, counts }) => {
     const sum = counts.sum(from, until);
     addCounts(codes, sum.codes);
-    if (sum.total > 0) addCounts(prefixes, counts.prefixes(from));
     counts.forEach(from, until, (at, count) => {
       const hour = Math.floor((at - firstHour) / hourMs);
       hours[hour] = (hours[hour] ?? 0) + count;
@@ -645,8 +600,8 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<ErrorF
       ...toNamed({ id, name: name === `zone ${id}` ? '' : name }),
       total: sum.total,
       perDay: compare(sum.total, (found) => found.zones.find((zone) => zone.id === id)?.perDay),
-      ...(most && { mostly: flattenName(most[0]) }),
-      ...(sum.partial && { partial: true }),
+      mostly: most && flattenName(most[0]),
+      partial: sum.partial,
     };
   });
   const total = zones.reduce((sum, zone) => sum + zone.total, 0);
@@ -655,17 +610,15 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<ErrorF
     total,
     perDay: compare(total, (found) => found.perDay),
     zones: zones.toSorted((a, b) => b.total - a.total),
-    codes: flattenCounts(codes, mostCodes),
-    prefixes: flattenCounts(prefixes, mostPrefixes),
+    codes: rank(codes)
+      .slice(0, mostCodes)
+      .map(([name, count]) => [flattenName(name), count] as const),
+    /** By hour, the last one the current hour; `firstHour` began then, epoch ms. */
     hours,
     firstHour,
-    ...(undated > 0 && { undated }),
+    /** Entries without a time that can be read, which are in no hour; absent where there are none. */
+    undated: undated || undefined,
   };
-}
-
-function flattenCounts(counts: ReadonlyMap<string, number>, most: number): Counts {
-  const first = rank(counts).slice(0, most);
-  return first.map(([name, count]) => [flattenName(name), count]);
 }
 
 function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] {
@@ -687,13 +640,12 @@ function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] 
 }
 
 function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
-  const { zones, asked, of, codes, prefixes, undated = 0 } = errors;
+  const { zones, asked, of, codes, undated = 0 } = errors;
   const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
   const logs = `Checked: ${countOf(asked, of, 'zone')}, those with errors lately first. `;
   return {
     lines: [
-      codes.length > 0 && `By error: ${listCounts(codes, 'no code')}`,
-      prefixes.length > 0 && `By path: ${listCounts(prefixes, 'none')}`,
+      codes.length > 0 && `By error: ${listCounts(codes)}`,
       undated > 0 && `${pluralize(undated, 'error')} without a readable time`,
       partial.length > 0 && `The CDN holds more than it gave: ${truncateLines(partial, 1000, ', ')}`,
     ],
@@ -714,9 +666,9 @@ function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
 }
 
 /** `dns_lookup 61, http_timeout 20` */
-function listCounts(counts: Counts, unnamed: string): string {
+function listCounts(counts: ErrorFigures['codes']): string {
   const words = counts.map(
-    ([name, count]) => `${name ? formatCode(name, 60) : unnamed} ${formatInteger(count)}`,
+    ([name, count]) => `${name ? formatCode(name, 60) : 'no code'} ${formatInteger(count)}`,
   );
   return truncateLines(words, 1000, ', ');
 }

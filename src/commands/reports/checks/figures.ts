@@ -1,19 +1,8 @@
 import { dayMs } from '../../../lib/time.ts';
+import type { Comparison, Named, Point } from '../../../views/reports/digests/comparisons.ts';
 
 /** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
 export const apartMs = dayMs / 4;
-
-/** A number, and what it is compared with: each is absent where it is not known. */
-export interface Comparison {
-  readonly now: number;
-  readonly before?: number | undefined;
-  /** That of the same weekday, a week before. */
-  readonly weekBefore?: number | undefined;
-  /** The median of earlier runs, where `now` is far from it: see `findOutlier`. */
-  readonly usual?: number | undefined;
-}
-
-export type Point = readonly [at: number, value: number];
 
 export type Past<T> = { readonly at: number; readonly figures: T };
 
@@ -134,20 +123,14 @@ function differs(one: number, other: number, floor: number): boolean {
   return by > floor && by > Math.abs(other) * 0.25;
 }
 
-/** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; a share; latency as reported. */
-export const noise = { bytes: 1e9, dollars: 1, errors: 10, blocked: 5, share: 0.01, latency: 0 } as const;
+/** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; latency as reported. */
+export const noise = { bytes: 1e9, dollars: 1, errors: 10, blocked: 5, latency: 0 } as const;
 
 /** Undefined where none is reported: that is no zero. The sum of no parts is. */
 export function sumReported(numbers: readonly (number | undefined)[]): number | undefined {
   const known = numbers.filter((one) => one !== undefined);
   return known.length === 0 && numbers.length > 0 ? undefined : known.reduce((sum, one) => sum + one, 0);
 }
-
-/** An id with its name (flattened, bounded; may be empty). */
-export type Named = { readonly id: string; readonly name: string };
-
-/** How many there are, and the first ten of them. */
-export type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
 
 export const maxNamed = 10;
 const longestName = 60;

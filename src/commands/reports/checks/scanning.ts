@@ -14,30 +14,30 @@ import {
 } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import { describeComparison, describeRate, inBrackets } from '../../../views/reports/digests/comparisons.ts';
-import type { Observation, Part } from '../alerts/conditions/condition.ts';
+import type { AccountReads } from '../accounts/reads.ts';
 import {
+  type CollectInput,
+  compareEach,
+  type DigestKind,
   defineCondition,
   explainFailures,
   type JudgeInput,
   moreThan,
+  observe,
   type ReadParts,
   readEach,
   toNote,
 } from './check.ts';
-import { type CollectInput, collectEach, type DigestKind } from './digest-kind.ts';
-import {
-  type Comparison,
-  findEarlier,
-  findOutlier,
-  hasMoved,
-  noise,
-  type Past,
-  sumReported,
-} from './figures.ts';
+import { findEarlier, findOutlier, hasMoved, noise, type Past, sumReported } from './figures.ts';
 
 type Scans = ReadParts<string, UploadScanningMetrics>;
 
-/** Uploads that scanning blocked in a day of the CDN's (UTC): today, and days not yet reported at the last check. */
+const readScans = (account: AccountReads, ids: readonly string[]): Promise<Scans> =>
+  readEach([...new Set(ids)], (id) => account.uploadScanning.metrics(id));
+
+const nameShield = (id: string): string => `shield zone ${id}`;
+
+/** Uploads that scanning blocked in a day of the CDN's (UTC): today, and what was not reported yet at the last check. */
 export const scanning = defineCondition({
   name: 'scanning',
   label: 'Uploads blocked by scanning',
@@ -48,11 +48,9 @@ export const scanning = defineCondition({
   leastEvery: 15,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatCount(threshold, 'blocked upload')} in a day`,
-  read: ({ account, subject }): Promise<Scans> =>
-    readEach([...new Set(subject.targets)], (id) => account.uploadScanning.metrics(id)),
-  judge(scans: Scans, { threshold, now, lookedAt }: JudgeInput): Observation {
-    const wrongIf = `more than ${formatInteger(threshold)} in a day (UTC)`;
-    const unread = explainFailures(scans);
+  read: ({ account, targets }) => readScans(account, targets),
+  judge(scans: Scans, { threshold, now, lookedAt }: JudgeInput) {
+    const unread = explainFailures(scans, nameShield);
     const found = scans.read.map(({ item: id, value }) => ({ id, days: findDays(value, now, lookedAt) }));
     const silent = found.filter(({ days }) => days.length === 0);
     if (silent.length === found.length)
@@ -60,28 +58,30 @@ export const scanning = defineCondition({
         'The CDN reports no upload scanning of today or yesterday.',
         'Look at the shield zone in its control panel.',
       );
-    const worst = found
-      .flatMap(({ id, days }) => days.map((one) => ({ id, name: `shield zone ${id}`, ...one })))
-      .map((one) => ({
-        ...one,
-        text: `${formatCount(one.blocked, 'upload')} blocked on ${one.day}`,
-        isWrong: one.blocked > threshold,
-      }))
-      .toSorted((a, b) => b.blocked - a.blocked);
-    // The worst day of each shield zone.
-    const wrong = new Map<string, Part>();
-    for (const { id, name, text, blocked, isWrong } of worst)
-      if (isWrong && !wrong.has(id)) wrong.set(id, { id, name, text, value: blocked });
-    return {
-      parts: [...wrong.values()],
-      value: worst[0]?.blocked,
-      unread: [...unread.map(({ item }) => item), ...silent.map(({ id }) => id)],
-      evidence: [
-        ...worst.map(({ name, text: is, isWrong }) => ({ name, is, wrongIf, isWrong })),
-        ...silent.map(({ id }) => toNote(`shield zone ${id}`, 'nothing reported of today or yesterday')),
-        ...unread.map(({ item, why }) => toNote(`shield zone ${item}`, why)),
-      ].slice(0, 30),
-    };
+    const judged = found
+      .flatMap(({ id, days }) =>
+        // Its worst day.
+        days
+          .toSorted((a, b) => b.blocked - a.blocked)
+          .slice(0, 1)
+          .map(({ day, blocked }) => ({
+            id,
+            name: nameShield(id),
+            is: `${formatCount(blocked, 'upload')} blocked on ${day}`,
+            wrongIf: `more than ${formatInteger(threshold)} in a day (UTC)`,
+            isWrong: blocked > threshold,
+            value: blocked,
+          })),
+      )
+      .toSorted((a, b) => b.value - a.value);
+    return observe(judged, {
+      value: judged[0]?.value,
+      unread: [...scans.failures.map(({ item }) => item), ...silent.map(({ id }) => id)],
+      notes: [
+        ...silent.map(({ id }) => toNote(nameShield(id), 'nothing reported of today or yesterday')),
+        ...unread,
+      ],
+    });
   },
   formatValue: (blocked) => `${formatInteger(blocked)} blocked`,
   unit: 'Blocked uploads a day',
@@ -99,22 +99,8 @@ function findDays({ days }: UploadScanningMetrics, now: Date, lookedAt: Date | u
   return reported.filter(({ day }) => day >= (since < first ? since : first));
 }
 
-/** Upload scanning of one shield zone: the CDN's own days, the last whole ones since the previous run. */
-interface ScanFigures {
-  readonly id: string;
-  readonly since?: string | undefined;
-  /** `2026-11-20`: the last whole day; absent where the CDN reports none. */
-  readonly last?: string | undefined;
-  readonly days: number;
-  readonly scanned?: number | undefined;
-  readonly blocked?: number | undefined;
-  /** Some of these days do not say how many were blocked. */
-  readonly isPartial?: boolean;
-  readonly perDay?: Comparison | undefined;
-  /** Of the files scanned, where that is meaningful, from 0 to 1. */
-  readonly share?: Comparison | undefined;
-  readonly trend: readonly (readonly [day: string, blocked: number | null])[];
-}
+/** What is stored of a shield zone, as JSON. */
+type ScanFigures = ReturnType<typeof compareDays>;
 
 const daysCharted = 14;
 
@@ -126,18 +112,13 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   missingTarget: 'Upload scanning needs the ID of a shield zone: type it, then pick “Shield zone …”.',
   troubles: 'blocked uploads',
 
-  collect: (input) =>
-    collectEach(
-      input.targets.shieldZones,
-      (id) => input.account.uploadScanning.metrics(id),
-      (id, metrics) => compareDays(id, metrics, input),
+  collect: async (input) =>
+    compareEach(await readScans(input.account, input.targets.shieldZones), (id, metrics) =>
+      compareDays(id, metrics, input),
     ),
 
   describe(scans) {
-    const moved = scans.filter(({ perDay, share, blocked = 0 }) => {
-      // A share of few files jumps: it counts only together with a number.
-      return hasMoved(perDay, noise.blocked) || (hasMoved(share, noise.share) && blocked > noise.blocked);
-    });
+    const moved = scans.filter(({ perDay }) => hasMoved(perDay, noise.blocked));
     const blocked = sumReported(scans.map((one) => one.blocked));
     const scanned = sumReported(scans.map((one) => one.scanned));
     const isPartial = scans.some((one) => one.isPartial);
@@ -147,14 +128,15 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
       .toSorted()
       .at(-1);
     const when = last === undefined ? '' : ` ${agree(days, 'on', 'in')} ${describeDays(last, days)}`;
-    const share = shareOf(blocked, scanned) === undefined ? '' : formatPercent(blocked ?? 0, scanned ?? 0);
+    const hasShare = blocked !== undefined && scanned !== undefined && scanned > 0 && blocked <= scanned;
+    const share = hasShare ? ` (${formatPercent(blocked, scanned)})` : '';
     const numbers = [
       blocked === undefined
         ? '*Blocked uploads:* not reported'
         : `*${isPartial ? 'At least ' : ''}${pluralize(blocked, 'upload')} blocked*`,
       scanned === undefined
         ? 'files scanned: not reported'
-        : `${pluralize(scanned, 'file')} scanned${when}${share && ` (${share})`}`,
+        : `${pluralize(scanned, 'file')} scanned${when}${share}`,
     ];
     const [only] = scans.length === 1 ? scans : [];
     const isReported = blocked !== undefined || scanned !== undefined;
@@ -192,8 +174,8 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
 function compareDays(
   id: string,
   metrics: UploadScanningMetrics,
-  input: CollectInput<readonly ScanFigures[]>,
-): ScanFigures {
+  input: CollectInput<readonly { readonly id: string }[]>,
+) {
   const { since, base } = findEarlier(input, (scans) => scans.find((found) => found.id === id));
   const days = countDaysSince(base, input.now);
   const byDay = new Map(metrics.days.flatMap((day) => (day.day === undefined ? [] : [[day.day, day]])));
@@ -202,35 +184,34 @@ function compareDays(
   const trend = whole
     .slice(-daysCharted)
     .map((day) => [day, byDay.get(day)?.blockedRequests ?? null] as const);
-  if (last === undefined) return { id, since, days, trend };
-  /** Of as many days, the last of them so many before the last one. */
-  const sum = (member: 'filesScanned' | 'blockedRequests', daysBack = 0): number | undefined =>
-    sumReported(
-      Array.from({ length: days }, (_, index) => byDay.get(shiftDay(last, -daysBack - index))?.[member]),
+  type Member = 'filesScanned' | 'blockedRequests';
+  /** As reported on as many days, the last of them so many before the last one. */
+  const list = (member: Member, daysBack = 0): (number | undefined)[] =>
+    Array.from({ length: days }, (_, nth) =>
+      last === undefined ? undefined : byDay.get(shiftDay(last, -daysBack - nth))?.[member],
     );
-  const reported = Array.from({ length: days }, (_, nth) => byDay.get(shiftDay(last, -nth))?.blockedRequests);
-  const compare = (read: (daysBack: number) => number | undefined): Comparison | undefined => {
-    const value = read(0);
-    return value === undefined ? undefined : { now: value, before: read(days), weekBefore: read(7) };
-  };
-  const perDay = compare((daysBack) => {
-    const found = sum('blockedRequests', daysBack);
+  const average = (daysBack = 0): number | undefined => {
+    const found = sumReported(list('blockedRequests', daysBack));
     return found === undefined ? undefined : Math.round((found / days) * 10) / 10;
-  });
+  };
+  const now = average();
+  const [before, weekBefore] = [average(days), average(7)];
   const earlier = whole.slice(0, -days).toReversed();
   const series = earlier.flatMap((day) => byDay.get(day)?.blockedRequests ?? []);
-  const outlier = { series, weekBefore: perDay?.weekBefore, floor: noise.blocked };
+  const blocked = list('blockedRequests');
   return {
     id,
     since,
     days,
     trend,
     last,
-    scanned: sum('filesScanned'),
-    blocked: sum('blockedRequests'),
-    ...(reported.includes(undefined) && { isPartial: true }),
-    perDay: perDay && { ...perDay, usual: findOutlier(perDay.now, outlier) },
-    share: compare((daysBack) => shareOf(sum('blockedRequests', daysBack), sum('filesScanned', daysBack))),
+    scanned: sumReported(list('filesScanned')),
+    blocked: sumReported(blocked),
+    isPartial: blocked.includes(undefined),
+    perDay:
+      now === undefined
+        ? undefined
+        : { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor: noise.blocked }) },
   };
 }
 
@@ -238,11 +219,6 @@ function compareDays(
 export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
   if (!base) return 1;
   return Math.min(7, Math.max(1, Math.round((now.getTime() - base.at) / dayMs)));
-}
-
-function shareOf(blocked: number | undefined, scanned: number | undefined): number | undefined {
-  if (blocked === undefined || scanned === undefined || scanned <= 0 || blocked > scanned) return undefined;
-  return Math.round((blocked / scanned) * 10_000) / 10_000;
 }
 
 function daysBefore(days: number): string {

@@ -2,19 +2,23 @@ import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
+import type { Part } from '../../../views/reports/report.ts';
 import { describeChange, nameChange } from '../../../views/zones/setting-changes.ts';
 import type { Look, StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts/reads.ts';
-import type { LookInput, Observation, Part } from '../alerts/conditions/condition.ts';
 import {
+  type CheckInput,
+  type CollectInput,
   createNoneThereError,
+  type DigestKind,
   defineCondition,
   type JudgeInput,
+  listMissing,
   nameZone,
+  observe,
   showZone,
   toNote,
 } from './check.ts';
-import type { DigestKind } from './digest-kind.ts';
 
 interface SettingsFacts {
   readonly look: Look;
@@ -25,19 +29,20 @@ interface SettingsFacts {
   readonly cursor: number;
 }
 
+/** Changes that are listed; more are counted. */
+const mostListed = 49;
+
 /** Compares settings with the last reading, which records what differs once, and lists what lies behind the cursor. */
 async function readSettings(
   account: AccountReads,
   zones: readonly { readonly id: string; readonly name?: string | undefined }[],
-  { after, most }: { readonly after: number | undefined; readonly most?: number },
+  after: number | undefined,
 ): Promise<SettingsFacts> {
   const chosen = zones.length === 0 ? undefined : zones;
   const look = await account.settings.look(chosen);
-  const listed = chosen?.map(({ id }) => id);
-  const { changes, total } =
-    after === undefined
-      ? { changes: [], total: 0 }
-      : await account.settings.list({ after, zones: listed, ...(most === undefined ? {} : { most }) });
+  const query = { zones: chosen?.map(({ id }) => id), most: mostListed };
+  const none = { changes: [], total: 0 };
+  const { changes, total } = after === undefined ? none : await account.settings.list({ ...query, after });
   return { look, changes, total, cursor: Math.max(after ?? 0, look.cursor, changes[0]?.id ?? 0) };
 }
 
@@ -45,8 +50,6 @@ async function readSettings(
 interface Cursor {
   readonly cursor: number;
 }
-
-const mostInAlert = 49;
 
 /** A setting of a zone that changed since the last check. */
 export const settings = defineCondition({
@@ -58,40 +61,40 @@ export const settings = defineCondition({
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'a setting of a zone changed',
-  async read({ account, subject: { targets }, memory }: LookInput<Cursor>): Promise<SettingsFacts> {
+  async read({ account, targets, memory }: CheckInput<Cursor>): Promise<SettingsFacts> {
     const { zones } = await account.pullZones.all();
     // The name narrows what the CDN answers, where there is one zone.
     const chosen = targets.map((id) => ({ id, name: zones.find((zone) => zone.id === id)?.name }));
-    return readSettings(account, chosen, { after: memory?.cursor });
+    return readSettings(account, chosen, memory?.cursor);
   },
-  judge(
-    { look, changes, total, cursor }: SettingsFacts,
-    { targets, memory }: JudgeInput<Cursor>,
-  ): Observation<Cursor> {
+  judge({ look, changes, total, cursor }: SettingsFacts, { targets, memory }: JudgeInput<Cursor>) {
     if (look.zones === 0 && total === 0) {
       if (targets.length > 0) throw createNoneThereError();
       throw new UserError('No settings of zones could be read.', 'Look at the zones themselves.');
     }
-    const parts = listParts(changes, total);
     const is = memory ? 'compared with the last check' : 'read: changes are reported from now on';
     const first = memory ? look.first : 0;
-    return {
-      parts,
+    const judged = listParts(changes, total).map(({ text, ...part }) => ({
+      ...part,
+      is: text,
+      wrongIf: 'a change',
+      isWrong: true,
+    }));
+    return observe<Cursor>(judged, {
       count: total,
       memory: { cursor },
-      evidence: [
-        ...parts.slice(0, 20).map(({ name, text: is }) => ({ name, is, wrongIf: 'a change', isWrong: true })),
+      notes: [
         toNote(pluralize(look.zones, 'zone'), is),
         ...(first > 0 ? [toNote(pluralize(first, 'zone'), 'read for the first time')] : []),
-        ...look.missing.slice(0, 5).map((id) => toNote(`zone ${id}`, 'not in the account')),
+        ...listMissing(look.missing),
       ],
-    };
+    });
   },
   next: (part) => showZone(part, 'zones'),
 });
 
 function listParts(changes: readonly StoredChange[], total: number): Part[] {
-  const parts = changes.slice(0, mostInAlert).map(
+  const parts = changes.map(
     (change): Part => ({
       id: `${change.zoneId}/${change.id}`,
       name: nameZone({ id: change.zoneId, name: change.zoneName }),
@@ -101,63 +104,26 @@ function listParts(changes: readonly StoredChange[], total: number): Part[] {
   const [last] = changes;
   const more = total - parts.length;
   if (more <= 0 || !last) return parts;
-  return [
-    ...parts,
-    { id: `${last.zoneId}/more/${last.id}`, name: 'Further', text: formatCount(more, 'more change') },
-  ];
+  const text = formatCount(more, 'more change');
+  return [...parts, { id: `${last.zoneId}/more/${last.id}`, name: 'Further', text }];
 }
 
-/** One setting that changed, in words: its values are not stored with the digest. */
-interface ChangeFigures {
-  readonly zoneId: string;
-  readonly zone: string;
-  readonly setting: string;
-  readonly change: string;
-  /** When a reading found it, as ISO text. */
-  readonly at: string;
-}
+/** `at`: when the digest last reported, as ISO text. */
+type DigestCursor = Cursor & { readonly at: string };
 
-interface SettingsFigures {
-  /** When the digest last reported them, as ISO text; absent in the first run. */
-  readonly since?: string | undefined;
-  readonly zones: number;
-  readonly first: number;
-  readonly total: number;
-  readonly changes: readonly ChangeFigures[];
-  readonly missing: readonly string[];
-}
-
-const mostInDigest = 40;
+/** What is stored of a run, as JSON. */
+type SettingsFigures = Awaited<ReturnType<typeof collectSettings>>['figures'];
+type ChangeFigures = SettingsFigures['changes'][number];
 
 /** What changed in the settings of some zones, or of all, since the digest last told. */
-export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { readonly at: string }> = {
+export const settingsDigest: DigestKind<'settings', SettingsFigures, DigestCursor> = {
   name: 'settings',
   label: 'Changed settings',
   words: /setting|change/iu,
   target: 'zones',
   troubles: 'changed settings',
 
-  async collect({ account, now, targets, baseline }) {
-    const chosen = targets.zones.map((id) => ({ id }));
-    const most = { after: baseline?.cursor, most: mostInDigest };
-    const { look, changes, total, cursor } = await readSettings(account, chosen, most);
-    const figures: SettingsFigures = {
-      // The first reading of this person although not of the digest: another owner, or another account.
-      since: look.first === look.zones && total === 0 ? undefined : baseline?.at,
-      zones: look.zones,
-      first: look.first,
-      total,
-      changes: changes.map((change) => ({
-        zoneId: change.zoneId,
-        zone: truncate(change.zoneName || change.zoneId, 80),
-        setting: truncate(nameChange(change), 100),
-        change: truncate(describeChange(change), 250),
-        at: change.at.toISOString(),
-      })),
-      missing: look.missing.slice(0, mostInDigest),
-    };
-    return { figures, baseline: { cursor, at: now.toISOString() } };
-  },
+  collect: collectSettings,
 
   describe(figures) {
     const { since, first, total, changes, missing } = figures;
@@ -201,6 +167,28 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, Cursor & { 
   // Until they are posted, changes stay behind the cursor.
   keepUnreported: (before) => before,
 };
+
+async function collectSettings({ account, now, targets, baseline }: CollectInput<unknown, DigestCursor>) {
+  const chosen = targets.zones.map((id) => ({ id }));
+  const { look, changes, total, cursor } = await readSettings(account, chosen, baseline?.cursor);
+  const figures = {
+    // The first reading of this person although not of the digest: another owner, or another account.
+    since: look.first === look.zones && total === 0 ? undefined : baseline?.at,
+    zones: look.zones,
+    first: look.first,
+    total,
+    // In words: values are not stored with the digest.
+    changes: changes.map((change) => ({
+      zoneId: change.zoneId,
+      zone: truncate(change.zoneName || change.zoneId, 80),
+      setting: truncate(nameChange(change), 100),
+      change: truncate(describeChange(change), 250),
+      at: change.at.toISOString(),
+    })),
+    missing: look.missing.slice(0, mostListed),
+  };
+  return { figures, baseline: { cursor, at: now.toISOString() } };
+}
 
 function describeTotal({ since, zones, total, changes }: SettingsFigures): string {
   const looked = formatCount(zones, 'zone');

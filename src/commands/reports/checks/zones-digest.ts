@@ -24,6 +24,7 @@ import {
 import { formatCell, renderTable } from '../../../views/blocks/table.ts';
 import { capitalize, escapeMrkdwn, join } from '../../../views/blocks/text.ts';
 import {
+  type Comparison,
   describeComparison,
   describeName,
   describeRate,
@@ -31,76 +32,44 @@ import {
   inBrackets,
   isIncrease,
   listNames,
+  type Named,
+  type NamedGroup,
+  type Point,
   renderTrend,
 } from '../../../views/reports/digests/comparisons.ts';
 import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
-import type { CollectInput, CollectResult, DigestKind } from './digest-kind.ts';
+import type { CollectInput, DigestKind } from './check.ts';
 import {
   apartMs,
-  type Comparison,
   compareWithPast,
   type Earlier,
   findEarlier,
   flattenName,
   hasMoved,
   maxNamed,
-  type Named,
-  type NamedGroup,
   noise,
-  type Point,
   sumReported,
   toNamed,
   trendOf,
 } from './figures.ts';
 
-/** `scope`: the chosen zones; empty for all. Figures of another scope are not compared with. Moments are ISO text. */
-interface ZoneFigures {
+/** What is stored of a run, as JSON. Moments are ISO text. */
+type ZoneFigures = NonNullable<Awaited<ReturnType<typeof collectZones>>['figures']>;
+
+/** What later runs compare with. Figures of other chosen zones (`scope`) are not. */
+interface PastZones {
   readonly scope: string;
-  /** When the digest last reported them; absent in the first run. */
-  readonly since?: string | undefined;
-  readonly zones: number;
-  readonly skipped: number;
-  /** Bytes and dollars of this month; absent where no zone reports any. */
+  /** Bytes and dollars of the month; undefined where no zone reports any. */
   readonly used?: number | undefined;
   readonly charges?: number | undefined;
-  /** They are sums of some zones only: others do not report theirs. */
-  readonly partial?: readonly ('used' | 'charges')[] | undefined;
-  /** Those of the previous run, where they are of this month. */
-  readonly chargesBefore?: number | undefined;
-  readonly attention: number;
-  /** Bytes and dollars a day since the last run that is at least six hours old. */
   readonly perDay?: Comparison | undefined;
   readonly chargesPerDay?: Comparison | undefined;
-  readonly busiest: readonly (ZoneUse & {
+  readonly busiest: readonly {
+    readonly id: string;
     readonly used: number;
     readonly perDay?: Comparison | undefined;
-  })[];
-  /** Zones that reached their monthly limit (without `reaches`), or will, the soonest first. */
-  readonly limits: readonly LimitFigures[];
-  /** Zones with a reason to look at them, the most urgent first. */
-  readonly troubled: readonly (ZoneUse & { readonly flags: number })[];
-  readonly missing: readonly string[];
-  /** Against what the digest last reported; absent in the first run. */
-  readonly news?:
-    | Readonly<Record<'joined' | 'left', NamedGroup> & Record<'became' | 'recovered', ByState>>
-    | undefined;
-  readonly trend: readonly Point[];
+  }[];
 }
-
-type ByState = Readonly<Record<Attention, NamedGroup>>;
-type ZoneUse = Named & {
-  readonly used?: number | undefined;
-  readonly limit?: number | undefined;
-  /** What the CDN does not report: whether it delivers, or its limit. */
-  readonly unreported?: readonly ('state' | 'limit')[] | undefined;
-};
-/** `isNew`: the digest has not reported it yet. */
-type LimitFigures = Named & {
-  readonly used: number;
-  readonly limit: number;
-  readonly reaches?: string | undefined;
-  readonly isNew: boolean;
-};
 
 /** The last report of every zone, by column: three texts for any number of zones. */
 interface ZoneBaseline {
@@ -123,6 +92,14 @@ const flagNames = [
   'limit-reached',
 ] as const;
 type Flag = (typeof flagNames)[number];
+
+/** Reached (without `reaches`), or will be. `isNew`: the digest has not reported it yet. */
+type Limit = {
+  readonly used: number;
+  readonly limit: number;
+  readonly reaches?: string | undefined;
+  readonly isNew: boolean;
+};
 
 const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
@@ -165,7 +142,7 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
 
   describe(figures, timeZone) {
     const { since, zones, used, charges, chargesBefore, attention, perDay, chargesPerDay, skipped } = figures;
-    const onlyChargesMoved = hasMoved(chargesPerDay, noise.dollars) && !hasMoved(perDay, noise.bytes);
+    const isAboutCharges = hasMoved(chargesPerDay, noise.dollars) && !hasMoved(perDay, noise.bytes);
     const least = (sum: 'used' | 'charges'): string => (figures.partial?.includes(sum) ? 'at least ' : '');
     const numbers = [
       `*${pluralize(zones, 'zone')}*`,
@@ -176,16 +153,17 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
       attention > 0 && `:warning: ${formatInteger(attention)} ${agree(attention, 'needs', 'need')} attention`,
       skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
     ];
-    const compared = onlyChargesMoved
-      ? describeRate(chargesPerDay, formatMoney, 'a day')
-      : describeRate(perDay, formatBytes, 'a day');
     const isEmpty = zones === 0 && skipped === 0;
     return {
       troubles: attention,
       since: [since],
       findings: listFindings(figures),
       number: isEmpty ? '*No zones*' : join(numbers, ' · '),
-      compared: isEmpty ? '' : compared,
+      compared: isAboutCharges
+        ? describeRate(chargesPerDay, formatMoney, 'a day')
+        : isEmpty
+          ? ''
+          : describeRate(perDay, formatBytes, 'a day'),
       detail: () => renderDetail(figures, timeZone),
     };
   },
@@ -197,10 +175,8 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
 const emptyList =
   'The CDN lists no zones at all, but it did before. The next run says whether they are gone.';
 
-async function collectZones(
-  input: CollectInput<ZoneFigures, ZoneBaseline>,
-): Promise<CollectResult<ZoneFigures, ZoneBaseline>> {
-  const { account, now, targets, baseline } = input;
+async function collectZones({ account, targets, baseline, ...input }: CollectInput<PastZones, ZoneBaseline>) {
+  const { now } = input;
   const { zones: all, skipped } = await account.pullZones.all();
   const wanted = new Set(targets.zones);
   const scope = [...wanted].toSorted().join(' ');
@@ -211,28 +187,26 @@ async function collectZones(
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
   const before = isOtherAccount ? undefined : known;
   // An empty list is told once a second run has found the same.
-  if (baseline && all.length === 0 && skipped === 0 && baseline.ids !== '' && !baseline.isEmpty)
-    return {
-      figures: undefined,
-      baseline: { ...baseline, isEmpty: true },
-      failures: [{ reason: new UserError(emptyList) }],
-    };
+  if (baseline && all.length === 0 && skipped === 0 && baseline.ids !== '' && !baseline.isEmpty) {
+    const failures = [{ reason: new UserError(emptyList) }];
+    return { figures: undefined, baseline: { ...baseline, isEmpty: true } as ZoneBaseline, failures };
+  }
   const at = now.toISOString();
   const since = before && baseline ? baseline.since : at;
   const past = findEarlier(input, (found, at) =>
     before && found.scope === scope && at >= Date.parse(since) ? found : undefined,
   );
   const { flags, news, ...found } = await walkZones(zones, before, now);
-  const [used, charges] = [
-    sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)),
-    sumReported(zones.map((zone) => zone.charges)),
-  ].map((sum) => (sum === undefined ? undefined : roundToCents(sum)));
-  const perDay = compareRate(past, now, { used, find: (found) => found, floor: noise.bytes });
-  const chargesPerDay = compareRate(past, now, {
-    used: charges,
-    find: (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
-    floor: noise.dollars,
-  });
+  const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
+  const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
+  const perDay = compareRate(past, now, used, (found) => found);
+  const chargesPerDay = compareRate(
+    past,
+    now,
+    charges,
+    (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
+    noise.dollars,
+  );
   await yieldToEventLoop();
   const busiest = findBusiest(
     zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
@@ -240,36 +214,60 @@ async function collectZones(
   );
   const present = new Set(zones.map(({ id }) => id));
   const isSameMonth = past.previous !== undefined && past.previous.at >= monthOf(now).start;
-  const figures: ZoneFigures = {
+  const figures = {
     scope,
+    /** When the digest last reported them; undefined in the first run. */
     since: before && baseline ? baseline.at : undefined,
     zones: zones.length,
     skipped,
     used,
     charges,
-    partial: listPartial(zones),
+    /** They are sums of some zones only: others do not report theirs. */
+    partial: listTrue({
+      used: zones.some(({ bandwidthUsed }) => bandwidthUsed === undefined),
+      charges: zones.some((zone) => zone.charges === undefined),
+    }),
     chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     perDay,
     chargesPerDay,
     busiest: busiest.map((zone) => ({
-      ...toNamed(zone),
+      ...toUse(zone),
       used: bandwidthOf(zone),
-      limit: zone.bandwidthLimit,
-      unreported: listUnreported(zone),
-      perDay: compareRate(past, now, {
-        used: zone.bandwidthUsed,
-        find: ({ busiest }) => busiest.find(({ id }) => id === zone.id),
-        floor: noise.bytes,
-      }),
+      perDay: compareRate(past, now, zone.bandwidthUsed, ({ busiest }) =>
+        busiest.find(({ id }) => id === zone.id),
+      ),
     })),
     ...found,
     missing: [...wanted].filter((id) => !present.has(id)),
+    /** Against what the digest last reported. */
     news: before && news,
     trend: trendOf(past, now, perDay, (found) => found.perDay),
   };
   const ids = zones.map(({ id }) => id).join('\n');
   const names = zones.map(({ name }) => flattenName(name)).join('\n');
-  return { figures, baseline: { scope, at, since, ids, flags, names } };
+  return { figures, baseline: { scope, at, since, ids, flags, names } as ZoneBaseline };
+}
+
+/** A zone in tables. `unreported`: what the CDN does not report: whether it delivers, or its limit. */
+function toUse(zone: ZoneSummary) {
+  const {
+    bandwidthUsed: used,
+    bandwidthLimit: limit,
+    enabled,
+    suspended = false,
+    isUnlimited = false,
+  } = zone;
+  const unreported = listTrue({
+    state: enabled === undefined && !suspended,
+    limit: limit === undefined && !isUnlimited,
+  });
+  return { ...toNamed(zone), used, limit, unreported };
+}
+
+/** The names of what is true; undefined where nothing is. */
+function listTrue<Name extends string>(all: Readonly<Record<Name, boolean>>): Name[] | undefined {
+  const names = (Object.keys(all) as Name[]).filter((name) => all[name]);
+  return names.length > 0 ? names : undefined;
 }
 
 type KnownZones = ReadonlyMap<string, { readonly name: string; readonly flags: number }>;
@@ -296,8 +294,8 @@ function add(group: Group, { id, name }: Named): void {
 /** What is notable of each zone now, and how it differs from the last report. In pieces: other work gets its turn. */
 async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | undefined, now: Date) {
   const flags: string[] = [];
-  const byUrgency = urgency.map((): (ZoneUse & { flags: number })[] => []);
-  const limits: LimitFigures[] = [];
+  const byUrgency = urgency.map((): (ReturnType<typeof toUse> & { flags: number })[] => []);
+  const limits: (Named & Limit)[] = [];
   const news = {
     joined: createGroup(),
     left: createGroup(),
@@ -308,7 +306,6 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
   let attention = 0;
   for (const [index, zone] of zones.entries()) {
     if (index % 2_500 === 0) await yieldToEventLoop();
-    const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
     const were = before?.get(zone.id)?.flags ?? 0;
     const names: Flag[] = attentionReasons(zone);
     if (names.length > 0) attention += 1;
@@ -323,8 +320,7 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
     const are = names.reduce((bits, name) => bits | (1 << flagNames.indexOf(name)), 0);
     flags.push(characters.charAt(are));
     const troubled = byUrgency[urgency.findIndex((flag) => hasFlag(are, flag))];
-    if (troubled && troubled.length < mostTroubled)
-      troubled.push({ ...toNamed(zone), flags: are, used, limit, unreported: listUnreported(zone) });
+    if (troubled && troubled.length < mostTroubled) troubled.push({ ...toUse(zone), flags: are });
     if (before?.has(zone.id)) missing.delete(zone.id);
     else add(news.joined, zone);
     if (were === are) continue;
@@ -351,43 +347,23 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
   };
 }
 
-function listUnreported({ enabled, suspended = false, bandwidthLimit, isUnlimited }: ZoneSummary) {
-  const unreported: ('state' | 'limit')[] = [];
-  if (enabled === undefined && !suspended) unreported.push('state');
-  if (bandwidthLimit === undefined && !isUnlimited) unreported.push('limit');
-  return unreported.length > 0 ? unreported : undefined;
-}
-
-function listPartial(zones: readonly ZoneSummary[]) {
-  const partial: ('used' | 'charges')[] = [];
-  if (zones.some(({ bandwidthUsed }) => bandwidthUsed === undefined)) partial.push('used');
-  if (zones.some((zone) => zone.charges === undefined)) partial.push('charges');
-  return partial.length > 0 ? partial : undefined;
-}
-
 /** A missing certificate is fixed by hostname. */
 function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
   if (state !== 'no-certificate' || without.length === 0) return name;
   return `${name} (${listSome(without, 1)})`;
 }
 
-interface Counter {
-  readonly used: number | undefined;
-  readonly find: (
-    found: ZoneFigures,
-  ) => { readonly used?: number | undefined; readonly perDay?: Comparison | undefined } | undefined;
-  readonly floor: number;
-}
-
 /**
- * How fast a monthly counter grows a day, compared with earlier runs: since the last one; after the start of a new month, in
- * this month, from six hours on. Undefined where it cannot be known: the counter fell within a month, or did not fall with
- * a new one, since it may have grown past its earlier value or not have started again yet.
+ * How fast a monthly counter grows a day, compared with earlier runs: since the last one that is at least six hours
+ * old; after the start of a new month, in this month. Undefined where it cannot be known: the counter fell within a month,
+ * or did not fall with a new one, since it may have grown past its earlier value or not have started again yet.
  */
 function compareRate(
-  past: Earlier<ZoneFigures>,
+  past: Earlier<PastZones>,
   now: Date,
-  { used, find, floor }: Counter,
+  used: number | undefined,
+  find: (found: PastZones) => Pick<PastZones, 'used' | 'perDay'> | undefined,
+  floor: number = noise.bytes,
 ): Comparison | undefined {
   const { base } = past;
   const before = base && find(base.figures)?.used;
@@ -402,8 +378,8 @@ function compareRate(
 }
 
 /** Two decimals: floating-point noise behind them would differ from run to run. */
-function roundToCents(number: number): number {
-  return Math.round(number * 100) / 100;
+function roundToCents<Sum extends number | undefined>(sum: Sum): Sum {
+  return (sum === undefined ? undefined : Math.round(sum * 100) / 100) as Sum;
 }
 
 function listFindings(figures: ZoneFigures): Finding[] {
@@ -439,8 +415,7 @@ function listFindings(figures: ZoneFigures): Finding[] {
         ]
       : []),
     ...moved,
-    ...(hasMoved(total, noise.bytes) ? [{ weight: 7 }] : []),
-    ...(hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
+    ...(hasMoved(total, noise.bytes) || hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
   ];
 }
 
@@ -452,7 +427,7 @@ function listGroup(weight: number, zones: NamedGroup, sign: string, what: string
 }
 
 /** `At this rate shop reaches its limit of 500 GB on 27 Nov`. */
-function describeLimit(limit: LimitFigures): string {
+function describeLimit(limit: Named & Limit): string {
   const name = `*${describeName(limit)}*`;
   return limit.reaches === undefined
     ? `:rotating_light: ${name} reached its limit: ${formatBytes(limit.used)} of ${formatBytes(limit.limit)}`

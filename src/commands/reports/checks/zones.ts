@@ -1,66 +1,61 @@
-import type { ZoneSummary } from '../../../api/zones/summary.ts';
-import { findLimit, monthOf } from '../../../api/zones/summary.ts';
+import type { Certificate } from '../../../api/zones/pull-zones.ts';
+import { findLimit, monthOf, type ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
-import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
-import { formatBytes, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';
+import { dayMs, toUtcDay, yieldToEventLoop } from '../../../lib/time.ts';
+import { formatBytes, formatCount, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
+import type { Evidence } from '../../../views/reports/report.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
-import type { Condition, Evidence, LookInput, Observation } from '../alerts/conditions/condition.ts';
 import {
   assertListed,
+  type CheckInput,
   createNoneThereError,
+  type Definition,
   defineCondition,
+  type Judged,
   type JudgeInput,
-  type JudgeSettings,
   listMissing,
   moreThan,
   nameZone,
+  type Observation,
+  observe,
+  type Settings,
   showZone,
   toNote,
 } from './check.ts';
 
-const mostParts = 50;
-const mostEvidence = 30;
+/** Figures that are kept while many zones are judged. */
+const mostKept = 50;
 
-/** A figure of one zone against the condition. `severity` orders: the highest is the worst. */
-interface ZoneFigure extends Evidence {
-  readonly id?: string;
-  readonly text?: string;
-  readonly severity: number;
-  readonly value?: number;
-  /** The CDN did not report it: neither wrong nor fine. */
-  readonly isUnknown?: boolean;
-}
+/** A figure of one zone. `severity` orders: the highest is the worst. Without `name` and `id` it has the zone's. */
+type ZoneFigure = Partial<Judged> & Pick<Judged, 'is' | 'isWrong'> & { readonly severity: number };
 
-interface ZoneCondition<Name extends string>
-  extends Omit<Condition<Name>, 'target' | 'describe' | 'evaluate' | 'next' | 'isEvent'> {
-  readonly describe: (settings: JudgeSettings) => string;
+type ZoneCondition<Name extends string> = Omit<
+  Definition<Name, ZoneList, undefined>,
+  'target' | 'read' | 'judge' | 'next'
+> & {
   readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
+  readonly wrongIf: (settings: Settings) => string;
+  /** What a chosen zone without a figure has. */
   readonly absent: string;
   /** What the chart draws: how many figures are wrong, or the highest value. */
   readonly charts: 'wrong' | 'highest';
   /** Zones to show as the next step where there are none. */
   readonly only: string;
-}
+};
 
-function readZones({ account }: Pick<LookInput<unknown>, 'account'>): Promise<ZoneList> {
+function readZones({ account }: Pick<CheckInput<unknown>, 'account'>): Promise<ZoneList> {
   return account.pullZones.all().then(assertListed);
 }
 
 function defineZoneCondition<Name extends string>(condition: ZoneCondition<Name>) {
-  const { judgeZone, absent, charts, only, ...about } = condition;
   return defineCondition({
-    ...about,
+    ...condition,
     target: 'zones',
     read: readZones,
-    judge: (list: ZoneList, input: JudgeInput) => judgeZones(list, input, { judgeZone, absent, charts }),
-    next: (part) => showZone(part, `zones only:${only}`),
+    judge: (list: ZoneList, input: JudgeInput) => judgeZones(list, input, condition),
+    next: (part) => showZone(part, `zones only:${condition.only}`),
   });
-}
-
-interface Found {
-  readonly zone: ZoneSummary;
-  readonly figure: ZoneFigure;
 }
 
 /**
@@ -71,12 +66,12 @@ interface Found {
 async function judgeZones(
   { zones, skipped }: ZoneList,
   input: JudgeInput,
-  { judgeZone, absent, charts }: Pick<ZoneCondition<string>, 'judgeZone' | 'absent' | 'charts'>,
+  { judgeZone, wrongIf, absent, charts }: ZoneCondition<string>,
 ): Promise<Observation> {
   const chosen = new Set(input.targets);
   const missing = new Set(chosen);
-  const found: Found[] = [];
-  const rest: Evidence[] = [];
+  const found: (Judged & ZoneFigure)[] = [];
+  const without: Evidence[] = [];
   const unread: string[] = [];
   let [wrong, judged] = [0, 0];
   let highest: number | undefined;
@@ -84,80 +79,68 @@ async function judgeZones(
     if (index % 2_500 === 0) await yieldToEventLoop();
     if (chosen.size > 0 && !missing.delete(zone.id)) continue;
     const figures = judgeZone(zone, input);
-    if (chosen.size > 0 && figures.length === 0) rest.push(toNote(nameZone(zone), absent));
+    if (chosen.size > 0 && figures.length === 0) without.push(toNote(nameZone(zone), absent));
     for (const figure of figures) {
-      if (figure.isUnknown) unread.push(figure.id ?? zone.id);
+      const { id = zone.id, name = nameZone(zone), isWrong, value } = figure;
+      if (isWrong === undefined) unread.push(id);
       else judged += 1;
-      if (figure.isWrong) wrong += 1;
-      if (figure.value !== undefined) highest = Math.max(highest ?? figure.value, figure.value);
-      found.push({ zone, figure });
+      if (isWrong) wrong += 1;
+      if (value !== undefined) highest = Math.max(highest ?? value, value);
+      found.push({ ...figure, id, name: truncate(name, 60), wrongIf: wrongIf(input) });
     }
-    // Sorted now and then, so that fifty thousand zones are not kept.
-    if (found.length > 4 * mostParts) keepWorst(found);
+    // Now and then, so that fifty thousand zones are not kept.
+    if (found.length > 4 * mostKept) keepWorst(found);
   }
   keepWorst(found);
   if (chosen.size > 0 && missing.size === chosen.size) throw createNoneThereError();
   if (unread.length > 0 && judged === 0)
     throw new UserError('The CDN did not report what this alert checks.', 'Look at the zone itself.');
-  const [open, fine] = [true, false].map((isOpen) =>
-    found.flatMap(({ figure: { name, is, wrongIf, isWrong, isUnknown = false } }): Evidence[] =>
-      (isWrong || isUnknown) === isOpen ? [{ name: truncate(name, 60), is, wrongIf, isWrong }] : [],
-    ),
-  );
-  return {
+  return observe(found, {
     value: charts === 'wrong' ? wrong : highest,
     // A zone of the list that could not be read may be a chosen one.
     unread: skipped > 0 ? [...unread, ...missing] : unread,
-    parts: found.flatMap(({ zone, figure: { id = zone.id, name, is, text = is, isWrong, value } }) =>
-      isWrong ? [{ id, name: truncate(name, 60), text, value }] : [],
-    ),
-    evidence: [...(open ?? []), ...listMissing(missing, skipped), ...(fine ?? []), ...rest].slice(
-      0,
-      mostEvidence,
-    ),
-  };
+    notes: [...listMissing(missing, skipped), ...without],
+  });
 }
 
-function keepWorst(found: Found[]): void {
-  found.sort((a, b) => b.figure.severity - a.figure.severity || (a.figure.name < b.figure.name ? -1 : 1));
-  found.splice(mostParts);
+function keepWorst(found: (Judged & ZoneFigure)[]): void {
+  found.sort((a, b) => b.severity - a.severity || (a.name < b.name ? -1 : 1));
+  found.splice(mostKept);
 }
+
+const countsZones = {
+  charts: 'wrong',
+  formatValue: (zones: number) => pluralize(zones, 'zone'),
+  unit: 'Zones',
+} as const;
 
 export const zoneState = defineZoneCondition({
+  ...countsZones,
   name: 'zone-state',
   label: 'Zone disabled or suspended',
   words: /disabled|suspended|\bstate/iu,
   damping: { open: [1, 1], close: 2 },
   describe: () => 'a zone is disabled or suspended',
-  judgeZone(zone) {
-    const { suspended = false, enabled } = zone;
-    const about = { name: nameZone(zone), wrongIf: 'disabled or suspended' };
-    if (suspended) return [{ ...about, is: 'suspended', isWrong: true, severity: 3 }];
-    if (enabled === undefined)
-      return [{ ...about, is: 'not reported', isWrong: false, isUnknown: true, severity: 1 }];
-    return [
-      { ...about, is: enabled ? 'delivers' : 'disabled', isWrong: !enabled, severity: enabled ? 0 : 2 },
-    ];
+  wrongIf: () => 'disabled or suspended',
+  judgeZone({ suspended = false, enabled }): readonly ZoneFigure[] {
+    if (suspended) return [{ is: 'suspended', isWrong: true, severity: 3 }];
+    if (enabled === undefined) return [{ is: 'not reported', isWrong: undefined, severity: 1 }];
+    return [{ is: enabled ? 'delivers' : 'disabled', isWrong: !enabled, severity: enabled ? 0 : 2 }];
   },
   absent: 'not reported',
-  charts: 'wrong',
-  formatValue: (zones) => pluralize(zones, 'zone'),
-  unit: 'Zones',
   only: 'attention',
 });
 
 /** Judges the use of a zone that has a monthly limit. */
 function judgeUse(
-  zone: ZoneSummary,
-  wrongIf: string,
-  judge: (used: number, limit: number) => Omit<ZoneFigure, 'name' | 'wrongIf'>,
+  { bandwidthUsed: used, bandwidthLimit: limit, isUnlimited }: ZoneSummary,
+  judge: (used: number, limit: number, amount: string) => ZoneFigure,
 ): readonly ZoneFigure[] {
-  const { bandwidthUsed: used, bandwidthLimit: limit, isUnlimited = false } = zone;
   if (isUnlimited) return [];
-  const about = { name: nameZone(zone), wrongIf };
-  if (used !== undefined && limit !== undefined) return [{ ...about, ...judge(used, limit) }];
+  if (used !== undefined && limit !== undefined)
+    return [judge(used, limit, `${formatBytes(used)} of ${formatBytes(limit)}`)];
   const is = limit === undefined ? 'limit not reported' : `use not reported, of ${formatBytes(limit)}`;
-  return [{ ...about, is, isWrong: false, isUnknown: true, severity: -1 }];
+  return [{ is, isWrong: undefined, severity: -1 }];
 }
 
 const ofLimits = { absent: 'has no monthly limit', only: 'above-80' } as const;
@@ -178,11 +161,11 @@ export const zoneLimit = defineZoneCondition({
   },
   damping: { open: [1, 1], close: 2 },
   describe: ({ threshold }) => `a zone has used ${threshold} % of its monthly limit`,
+  wrongIf: ({ threshold }) => `${threshold} % or more`,
   judgeZone: (zone, { threshold }) =>
-    judgeUse(zone, `${threshold} % or more`, (used, limit) => {
+    judgeUse(zone, (used, limit, amount) => {
       // Rounded down, as everywhere: 100 % is reached.
       const share = Math.floor((used / limit) * 100);
-      const amount = `${formatBytes(used)} of ${formatBytes(limit)}`;
       return {
         is: `${share} %: ${amount}`,
         text: `${share} % of its limit: ${amount}`,
@@ -199,6 +182,7 @@ export const zoneLimit = defineZoneCondition({
 /** A zone that reaches its monthly limit before the month ends, if the rest goes like the month so far. */
 export const zoneForecast = defineZoneCondition({
   ...ofLimits,
+  ...countsZones,
   name: 'zone-forecast',
   label: 'Will reach its monthly limit',
   words: /forecast|will reach/iu,
@@ -206,9 +190,9 @@ export const zoneForecast = defineZoneCondition({
   // Near the end of the month a forecast wavers around it.
   damping: { open: [2, 3], close: 3 },
   describe: () => 'a zone will reach its limit before the month ends',
+  wrongIf: () => 'reached before the month ends (UTC)',
   judgeZone: (zone, { now }) =>
-    judgeUse(zone, 'reached before the month ends (UTC)', (used, limit) => {
-      const amount = `${formatBytes(used)} of ${formatBytes(limit)}`;
+    judgeUse(zone, (used, limit, amount) => {
       const found = findLimit(zone, now);
       if (!found) return { is: amount, isWrong: false, severity: used / limit };
       const { reaches = now } = found;
@@ -216,9 +200,6 @@ export const zoneForecast = defineZoneCondition({
       const daysLeft = (monthOf(now).end - reaches.getTime()) / dayMs;
       return { is: `${when}: ${amount}`, isWrong: true, severity: 2 + daysLeft };
     }),
-  charts: 'wrong',
-  formatValue: (zones) => pluralize(zones, 'zone'),
-  unit: 'Zones',
 });
 
 /** A hostname of the customer's own without a certificate: browsers refuse it. */
@@ -229,20 +210,13 @@ export const missingCertificates = defineZoneCondition({
   // A new hostname gets its certificate some minutes later.
   damping: { open: [3, 3], close: 2 },
   describe: () => 'a hostname has no certificate',
+  wrongIf: () => 'a hostname without',
   judgeZone(zone) {
     const { hostnames, hostnamesWithoutCertificate: without } = zone;
-    const wrongIf = 'a hostname without';
     if (without.length === 0 && hostnames.length > 0)
-      return [{ name: nameZone(zone), is: 'each hostname has one', wrongIf, isWrong: false, severity: 0 }];
+      return [{ is: 'each hostname has one', isWrong: false, severity: 0 }];
     const is = `no certificate (zone ${nameZone(zone)})`;
-    return without.map((name) => ({
-      id: `${zone.id}/${name}`,
-      name,
-      is,
-      wrongIf,
-      isWrong: true,
-      severity: 1,
-    }));
+    return without.map((name) => ({ id: `${zone.id}/${name}`, name, is, isWrong: true, severity: 1 }));
   },
   absent: 'has no hostname',
   charts: 'wrong',
@@ -250,8 +224,6 @@ export const missingCertificates = defineZoneCondition({
   unit: 'Hostnames',
   only: 'no-certificate',
 });
-
-const mostCharged = 20;
 
 export const charges = defineCondition({
   name: 'charges',
@@ -263,7 +235,7 @@ export const charges = defineCondition({
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatMoney(threshold)} of charges this month`,
   read: readZones,
-  judge({ zones: all, skipped }: ZoneList, { targets, threshold }: JudgeInput): Observation {
+  judge({ zones: all, skipped }: ZoneList, { targets, threshold }: JudgeInput) {
     const missing = new Set(targets);
     const zones = targets.length === 0 ? all : all.filter(({ id }) => missing.delete(id));
     if (targets.length > 0 && zones.length === 0) throw createNoneThereError();
@@ -273,24 +245,102 @@ export const charges = defineCondition({
     const unreported = zones.length - reported.length;
     if (reported.length === 0 && unreported > 0)
       throw new UserError('The CDN reports no charges of these zones.', 'Check its control panel.');
-    const sum = reported.reduce((total, zone) => total + zone.charges, 0);
+    const value = reported.reduce((total, zone) => total + zone.charges, 0);
     const [only] = targets.length === 1 ? zones : [];
-    const name = only ? nameZone(only) : targets.length === 0 ? 'All zones' : pluralize(zones.length, 'zone');
-    const amount = `${unreported > 0 ? 'at least ' : ''}${formatMoney(sum)} this month`;
-    const isWrong = sum > threshold;
-    const most = only ? [] : reported.toSorted((a, b) => b.charges - a.charges).slice(0, mostCharged);
-    return {
-      parts: isWrong ? [{ id: only?.id ?? 'all', name, text: amount, value: sum }] : [],
-      value: sum,
-      evidence: [
-        { name, is: amount, wrongIf: `more than ${formatMoney(threshold)}`, isWrong },
-        ...listMissing(missing, skipped).slice(0, 5),
+    const sum = {
+      id: only?.id ?? 'all',
+      name: only ? nameZone(only) : targets.length === 0 ? 'All zones' : pluralize(zones.length, 'zone'),
+      is: `${unreported > 0 ? 'at least ' : ''}${formatMoney(value)} this month`,
+      wrongIf: `more than ${formatMoney(threshold)}`,
+      isWrong: value > threshold,
+      value,
+    };
+    const most = only ? [] : reported.toSorted((a, b) => b.charges - a.charges);
+    return observe([sum], {
+      value,
+      notes: [
+        ...listMissing(missing, skipped).slice(0, 3),
         ...(unreported > 0 ? [toNote(pluralize(unreported, 'zone'), 'charges not reported')] : []),
         ...most.map((zone) => toNote(zone.name, formatMoney(zone.charges))),
       ],
-    };
+    });
   },
   formatValue: (dollars) => formatMoney(dollars),
   unit: 'Dollars',
   next: (part) => showZone(part?.id === 'all' ? undefined : part, 'zones'),
 });
+
+interface CertificateFacts {
+  readonly names: ReadonlyMap<string, string>;
+  readonly certificates: readonly Certificate[];
+}
+
+/** A certificate of the customer's own hostnames that ends soon, or has ended. */
+export const endingCertificates = defineCondition({
+  name: 'certificate-ending',
+  label: 'Certificate ends soon',
+  words: /certificate.*(?:\bend|expir)|(?:\bend|expir).*certificate/iu,
+  target: 'zones',
+  threshold: {
+    label: 'Ends within',
+    unit: 'days',
+    initial: 14,
+    least: 1,
+    most: 90,
+    hint: 'Once a day. The CDN’s answer carries private keys too: the bot drops them unread.',
+  },
+  leastEvery: 24 * 60,
+  damping: { open: [1, 1], close: 1 },
+  describe: ({ threshold }) => `a certificate ends within ${formatCount(threshold, 'day')}`,
+  async read({ account, targets }): Promise<CertificateFacts> {
+    const { zones } = await account.pullZones.all();
+    const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
+    if (targets.length > 0 && !targets.some((id) => names.has(id))) throw createNoneThereError();
+    return { names, certificates: await account.pullZones.certificates() };
+  },
+  judge({ names, certificates: all }: CertificateFacts, { targets, threshold, now }: JudgeInput) {
+    const certificates = all.filter(({ zoneId }) => targets.length === 0 || targets.includes(zoneId));
+    const found = certificates
+      .flatMap(({ endsAt, ...one }) => (endsAt ? [{ ...one, endsAt }] : []))
+      .toSorted((a, b) => a.endsAt.getTime() - b.endsAt.getTime())
+      .map(({ zoneId, hostname, endsAt }) => {
+        const days = (endsAt.getTime() - now.getTime()) / dayMs;
+        const is = describeEnd(endsAt, days);
+        return {
+          id: `${zoneId}/${hostname}`,
+          name: truncate(hostname, 60),
+          is,
+          text: `${is} (zone ${names.get(zoneId) ?? zoneId})`,
+          wrongIf: `in ${formatCount(threshold, 'day')} or less`,
+          isWrong: days <= threshold,
+        };
+      });
+    if (found.length === 0)
+      throw new UserError(
+        'The CDN reports no readable end date of any certificate of these zones.',
+        'Choose other zones: edit the alert.',
+      );
+    const unreadable = certificates.filter(({ endsAt }) => !endsAt);
+    const without = targets.filter(
+      (id) => names.has(id) && !certificates.some(({ zoneId }) => zoneId === id),
+    );
+    return observe(found, {
+      unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
+      notes: [
+        ...listMissing(targets.filter((id) => !names.has(id))),
+        ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its end date is unreadable')),
+        ...without.map((id) => toNote(names.get(id) ?? id, 'no certificate of its own is reported')),
+      ],
+    });
+  },
+  next: (part) => showZone(part, 'zones only:no-certificate'),
+});
+
+/** `ends in 10 days, on 2026-12-03`, whole days, rounded down. */
+function describeEnd(endsAt: Date, days: number): string {
+  const day = toUtcDay(endsAt);
+  if (days < 0) return `ended on ${day}`;
+  return days < 1
+    ? `ends in less than a day, on ${day}`
+    : `ends in ${formatCount(Math.floor(days), 'day')}, on ${day}`;
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
+import type { Schedule } from '../../../lib/schedule.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { andMore, formatInteger } from '../../../views/blocks/format.ts';
@@ -8,20 +9,24 @@ import { option } from '../../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../../views/blocks/menu.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
 import { matchesKnown } from '../../../views/names.ts';
-import { renderOwnDigest } from '../../../views/reports/digests/notices.ts';
-import { describeNextRuns } from '../../../views/reports/digests/schedule.ts';
+import { renderOwnDigest } from '../../../views/reports/digests/post.ts';
 import * as views from '../../../views/reports/form.ts';
 import { describeDigest } from '../../../views/reports/list.ts';
-import { describePause } from '../../../views/reports/words.ts';
+import {
+  type DigestOrder,
+  type DigestSubject,
+  type Targets,
+  type TargetType,
+  targetTypes,
+} from '../../../views/reports/report.ts';
+import { describeNextRuns } from '../../../views/reports/words.ts';
 import type { Action, Context, Fields, Picker } from '../../define.ts';
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
-import { type Targets, type TargetType, targetTypes } from '../checks/digest-kind.ts';
-import { defineReportFeature, findManaged, findReport, requireOwnersKey } from '../feature.ts';
-import type { DigestOrder, DigestPast, DigestSubject } from '../model.ts';
-import type { Schedule } from '../schedule.ts';
-import { collectDigest, renderDigest } from './digest.ts';
-import { digestKindNames, digestKinds, findDigestKind } from './kinds.ts';
+import { digestKinds } from '../checks/list.ts';
+import { defineReportFeature, findManaged, findReady, findReport } from '../feature.ts';
+import type { DigestPast } from '../model.ts';
+import { collectDigest, renderDigest } from './run-digest.ts';
 
 /** The fields of a schedule. A message is the error of its field. */
 const scheduleFields = {
@@ -62,8 +67,10 @@ export const digestFields = z
   .object({
     ...scheduleFields,
     kind: z
-      .array(z.enum(digestKindNames), { error: 'Choose at least one.' })
-      .min(1, { error: 'Choose at least one.' }),
+      .array(z.string(), { error: 'Choose at least one.' })
+      .refine((names) => digestKinds.some(({ name }) => names.includes(name)), {
+        error: 'Choose at least one.',
+      }),
     target: z
       .array(z.string())
       .max(views.mostTargets, { error: `At most ${views.mostTargets}.` })
@@ -86,10 +93,11 @@ export const digestFields = z
     above: z.string().optional(),
   })
   .transform((fields, issues): DigestOrder => {
-    const { kind: kinds, target: targets, channel, days, time, repeat, timezone, only, above } = fields;
+    const kinds = digestKinds.filter(({ name }) => fields.kind.includes(name));
+    const { target: targets, channel, days, time, repeat, timezone, only, above } = fields;
     const wrong = (field: keyof typeof fields, message: string): void =>
       issues.addIssue({ code: 'custom', path: [field], message });
-    for (const { target, missingTarget } of kinds.map(findDigestKind))
+    for (const { target, missingTarget } of kinds)
       if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
     // The field for the number appears a moment after the choice.
     if (only === 'above' && above === undefined)
@@ -108,7 +116,7 @@ export function writeFields({ subject: { kinds, targets, only }, schedule, chann
   const { weekdays, monthDays, time, everyHours, zone } = schedule;
   const chosen = findChoice(weekdays) ?? weekdays.flatMap((day) => findChoice([day]) ?? []);
   return {
-    kind: kinds,
+    kind: kinds.map(({ name }) => name),
     target: targetEntries.flatMap(([type, { prefix }]) => targets[type].map((id) => `${prefix}:${id}`)),
     channel,
     time,
@@ -227,7 +235,7 @@ export const digest = defineReportFeature('digest', {
     render(fields, notes, now) {
       const schedule = readSchedule(fields);
       const next = schedule ? describeNextRuns(schedule, now) : 'Next: choose the days.';
-      return views.renderDigestForm(fields, notes, next);
+      return views.renderDigestForm(fields, notes, { kinds: digestKinds, next });
     },
     redraws: {
       fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
@@ -252,13 +260,7 @@ export const digest = defineReportFeature('digest', {
 });
 
 async function run(id: string, context: Context): Promise<Message> {
-  const digest = await findManaged('digest', id, context);
-  if (digest.paused && digest.paused.reason !== 'by-hand')
-    throw new UserError(
-      `The digest ${formatCode(digest.id)} is paused: ${describePause(digest.paused.reason)}.`,
-      `Once that is fixed: \`/cdn digest resume ${digest.id}\``,
-    );
-  await requireOwnersKey(digest, context);
+  const digest = await findReady('digest', id, context);
   const isNew = await context.reports.runNow(digest, context.person);
   return say(
     `The digest ${formatCode(digest.id)} is ${isNew ? '' : 'already '}on its way to <#${digest.channel}>.`,

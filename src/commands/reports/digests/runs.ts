@@ -1,9 +1,9 @@
 import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Person } from '../../../auth/identity.ts';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
+import type { Digest } from '../../../views/reports/report.ts';
 import {
   type Collected,
-  type Digest,
   type DigestBaseline,
   type DigestPast,
   type ReportOptions,

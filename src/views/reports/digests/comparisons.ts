@@ -1,9 +1,26 @@
-import type { Comparison, NamedGroup, Point } from '../../../commands/reports/checks/figures.ts';
 import type { MessageBlock } from '../../blocks/blocks.ts';
 import { type Chart, renderChart } from '../../blocks/chart.ts';
 import { andMore, formatInteger, pluralize } from '../../blocks/format.ts';
 import { escapeMrkdwn, join } from '../../blocks/text.ts';
-import { formatRunTime } from './schedule.ts';
+import { formatRunTime } from '../words.ts';
+
+/** A number, and what it is compared with: each is absent where it is not known. */
+export interface Comparison {
+  readonly now: number;
+  readonly before?: number | undefined;
+  /** That of the same weekday, a week before. */
+  readonly weekBefore?: number | undefined;
+  /** The median of earlier runs, where `now` is far from it. */
+  readonly usual?: number | undefined;
+}
+
+export type Point = readonly [at: number, value: number];
+
+/** An id with its name (flattened, bounded; may be empty). */
+export type Named = { readonly id: string; readonly name: string };
+
+/** How many there are, and the first ten of them. */
+export type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
 
 type Format = (value: number) => string;
 
@@ -92,7 +109,7 @@ export function renderTrend(
 
 export const mostListed = 10;
 
-export function describeName({ id, name }: NamedGroup['first'][number], longest = 60): string {
+export function describeName({ id, name }: Named, longest = 60): string {
   return escapeMrkdwn(name, longest) || `zone ${escapeMrkdwn(id, 20)}`;
 }
 

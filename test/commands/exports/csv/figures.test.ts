@@ -182,9 +182,3 @@ test('every event is in one of at most eight bars without gaps', () => {
     }),
   );
 });
-
-test('the worst hour is told where there are several', () => {
-  const hours = ['09:10', '10:00', '10:59', '11:20'].map((time) => `2026-11-20T${time}:00Z`);
-  expect(countColumn('time', hours).worstHour).toEqual({ from: Date.UTC(2026, 10, 20, 10), count: 2 });
-  expect(countColumn('time', hours.slice(1, 3)).worstHour).toBeUndefined();
-});

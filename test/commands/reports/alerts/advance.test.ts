@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Observation } from '../../../../src/commands/reports/alerts/conditions/condition.ts';
-import { advance } from '../../../../src/commands/reports/alerts/incidents.ts';
-import type { IncidentFigures } from '../../../../src/commands/reports/model.ts';
+import { advance } from '../../../../src/commands/reports/alerts/write.ts';
+import type { Observation } from '../../../../src/commands/reports/checks/check.ts';
+import type { IncidentFigures } from '../../../../src/views/reports/report.ts';
 
 const start = Date.parse('2026-11-20T10:00:00Z');
 const part = (id: string) => ({ id, name: id, text: 'wrong' });

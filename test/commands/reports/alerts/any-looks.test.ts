@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Observation } from '../../../../src/commands/reports/alerts/conditions/condition.ts';
-import { advance } from '../../../../src/commands/reports/alerts/incidents.ts';
-import type { IncidentFigures } from '../../../../src/commands/reports/model.ts';
+import { advance } from '../../../../src/commands/reports/alerts/write.ts';
+import type { Observation } from '../../../../src/commands/reports/checks/check.ts';
+import type { IncidentFigures } from '../../../../src/views/reports/report.ts';
 
 interface Look {
   readonly wrong: readonly string[];

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { appIds } from '../../../../simulator/cdn/apps.ts';
 import { createRandom } from '../../../../simulator/cdn/dice.ts';
-import type { Alert, AlertSubject, Incident } from '../../../../src/commands/reports/model.ts';
+import type { Alert, Incident } from '../../../../src/views/reports/report.ts';
+import type { TestSubject } from '../../../support/alerts/harness.ts';
 import { createAlertHarness } from '../../../support/alerts/harness.ts';
 import { createErrorSeries, isIn, type Span, span } from '../../../support/alerts/series.ts';
 import { alice } from '../../../support/digests/harness.ts';
@@ -77,7 +78,7 @@ test('a fortnight: each incident is opened once and closed once, none is invente
   };
 
   changeWorld(harness.now().getTime());
-  const alert = (subject: Partial<AlertSubject>) => harness.createAlert({ every, ...subject });
+  const alert = (subject: TestSubject) => harness.createAlert({ every, ...subject });
   const alerts = {
     errors: await alert({ condition: 'errors', targets: of(shop), threshold: 40, window }),
     rise: await alert({ condition: 'errors-rise', targets: of(shop), threshold: 700, window }),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Alert, AlertSubject } from '../../../../src/commands/reports/model.ts';
+import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
 import { reportsDue } from '../../../../src/commands/reports/queue.ts';
+import type { Alert, AlertSubject } from '../../../../src/views/reports/report.ts';
 import { type AlertHarness, createAlertHarness } from '../../../support/alerts/harness.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -213,10 +214,10 @@ test('an alert that looks for something else begins anew: nothing of before coun
   await using harness = await open();
   const alert = await harness.createAlert({ condition: 'errors-new-code', every: 15 });
   await harness.look(3);
-  await edit(harness, alert, { condition: 'zone-state', every: 5 });
+  await edit(harness, alert, { condition: findCondition('zone-state'), every: 5 });
   harness.setEnabled(0, false);
   await harness.look();
-  await edit(harness, alert, { condition: 'settings', every: 15 });
+  await edit(harness, alert, { condition: findCondition('settings'), every: 15 });
   await harness.look(6);
   expect(readAll(harness)).toMatchSnapshot();
   expect((await harness.incidents()).filter(({ closedAt }) => closedAt === undefined)).toEqual([]);

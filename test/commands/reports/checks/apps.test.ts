@@ -29,9 +29,9 @@ test('status: anything but active and progressing is wrong; unknown and gone are
   expect(listEvidence(found)).toEqual([
     '! app app2: failing | not active or progressing',
     'app app3: the CDN does not know its status | not active or progressing',
+    'app gone: not there, or the key does not see it',
     'app app0: active | not active or progressing',
     'app app1: progressing | not active or progressing',
-    'app gone: not there, or the key does not see it',
   ]);
   // Without a choice: those that zones are linked to.
   expect((await world.createLook('app-status')()).unread).toEqual(['app3']);

@@ -9,7 +9,7 @@ async function read(results: readonly unknown[]) {
     if (result instanceof Error) throw result;
     return result;
   });
-  return { values: parts.read.map(({ value }) => value), unread: explainFailures(parts) };
+  return { values: parts.read.map(({ value }) => value), unread: explainFailures(parts, String) };
 }
 
 test('what could be read is not hidden by what could not', async () => {
@@ -17,7 +17,7 @@ test('what could be read is not hidden by what could not', async () => {
   const results = [1, failed('cancelled'), spent, failed('refused'), failed('timeout'), 2];
   const { values, unread } = await read(results);
   expect(values).toEqual([1, 2]);
-  expect(unread.map(({ why }) => why)).toEqual([
+  expect(unread.map(({ is }) => is)).toEqual([
     'not checked: the check took too long',
     'not checked: no requests are left in this hour',
     'not checked: the CDN refused',

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Condition, LookInput } from '../../../../src/commands/reports/alerts/conditions/condition.ts';
-import { conditions } from '../../../../src/commands/reports/alerts/conditions/list.ts';
-import { collectDigest, renderDigest } from '../../../../src/commands/reports/digests/digest.ts';
-import { digestKinds } from '../../../../src/commands/reports/digests/kinds.ts';
+import type { CheckInput, Condition } from '../../../../src/commands/reports/checks/check.ts';
+import { conditions, digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { collectDigest, renderDigest } from '../../../../src/commands/reports/digests/run-digest.ts';
 import { minuteMs } from '../../../../src/lib/time.ts';
 import { startLooks } from '../../../support/alerts/looks.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -12,7 +11,7 @@ const { embedded } = await prepareEngines();
 
 /** A condition with the two halves of its evaluation. */
 type Halves = Condition<string, unknown> & {
-  readonly read: (input: LookInput<unknown>) => Promise<unknown>;
+  readonly read: (input: CheckInput<unknown>) => Promise<unknown>;
   readonly judge: (facts: unknown, input: unknown) => unknown;
 };
 
@@ -31,15 +30,15 @@ test.each(conditions.map((condition) => [condition.name, condition as unknown as
     const world = await startWorld();
     const targets = target === 'shieldZones' ? ['501'] : [];
     const subject = { targets, threshold: threshold?.initial, window: window?.initial };
-    const before = { account: await world.accounts.open(alice, never), subject, lookedAt: undefined };
+    const before = { ...subject, account: await world.accounts.open(alice, never), lookedAt: undefined };
     const first = await evaluate({ ...before, now: world.now(), memory: undefined });
     world.later(5 * minuteMs);
     world.fail(1002, 90, { code: 'dns_lookup' });
     const now = world.now();
     const account = await world.accounts.open(alice, never);
     const input = { ...before, account, now, lookedAt: now, memory: first.memory };
-    const facts = await read(input);
-    const about = { ...input, ...subject };
+    const about = { ...input, threshold: threshold?.initial ?? 0, window: window?.initial ?? 0 };
+    const facts = await read(about);
     const once = structuredClone(await judge(facts, about));
     expect(await judge(facts, about)).toEqual(once);
     // What an earlier version, or nobody, remembered is begun anew.
@@ -52,7 +51,7 @@ const explain = () => ({ message: 'It failed.' });
 test.each(digestKinds.map(({ name }) => [name]))('%s: the same figures are told alike', async (kind) => {
   const world = await startWorld();
   const targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };
-  const subject = { kinds: [kind], targets, only: 'always', timeZone: 'UTC' } as const;
+  const subject = { kinds: [kind].map(findDigestKind), targets, only: 'always', timeZone: 'UTC' } as const;
   const account = await world.accounts.open(alice, never);
   const about = { account, now: world.now(), explain, history: [], baseline: undefined };
   const { collected } = await collectDigest(subject, about);

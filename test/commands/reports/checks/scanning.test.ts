@@ -27,9 +27,9 @@ test('blocked today above the threshold, not at it; earlier days are past', asyn
   expect(listParts(found)).toEqual(['shield zone 501: 11 uploads blocked on 2026-11-20']);
   expect(listEvidence(found)).toEqual([
     '! shield zone 501: 11 uploads blocked on 2026-11-20 | more than 10 in a day (UTC)',
-    'shield zone 502: 10 uploads blocked on 2026-11-20 | more than 10 in a day (UTC)',
     'shield zone 503: nothing reported of today or yesterday',
     'shield zone 504: not checked: the CDN refused',
+    'shield zone 502: 10 uploads blocked on 2026-11-20 | more than 10 in a day (UTC)',
   ]);
   expect(found).toMatchObject({ value: 11, unread: ['504', '503'] });
   await expect(world.createLook('scanning', { targets: ['503'] })()).rejects.toThrow('no upload scanning');

@@ -60,7 +60,7 @@ test.each([
   expect(listParts(found)).toEqual(parts);
   expect(found.value).toBe(Math.floor(used));
   const chosen = await world.createLook('zone-limit', { targets: ['1001', '1002'] })();
-  expect(listEvidence(chosen)[1]).toBe('free: has no monthly limit');
+  expect(listEvidence(chosen)).toContain('free: has no monthly limit');
 });
 
 test('forecast: reached within the month is wrong, just after it is not', async () => {
@@ -91,8 +91,8 @@ test('certificates: each hostname of the customer without one, and none of the p
   expect(listEvidence(found)).toEqual([
     '! a.example: no certificate (zone shop) | a hostname without',
     '! b.example: no certificate (zone shop) | a hostname without',
-    'docs: each hostname has one | a hostname without',
     'bare: has no hostname',
+    'docs: each hostname has one | a hostname without',
   ]);
 });
 
@@ -107,10 +107,10 @@ test('certificates: one that ends within the days, has ended, or cannot be read'
   expect(listParts(found)).toEqual(['in14.example: ends in 14 days, on 2026-12-04 (zone shop)']);
   expect(listEvidence(found)).toEqual([
     '! in14.example: ends in 14 days, on 2026-12-04 | in 14 days or less',
-    'in15.example: ends in 15 days, on 2026-12-05 | in 14 days or less',
     'zone 1009: not in the account',
     'odd.example: its end date is unreadable',
     'bare: no certificate of its own is reported',
+    'in15.example: ends in 15 days, on 2026-12-05 | in 14 days or less',
   ]);
   expect(found.unread).toEqual(['1002/odd.example']);
   const blind = world.createLook('certificate-ending', { targets: ['1002'] });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { requestsPerHour } from '../../../../src/commands/reports/accounts/budget.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -26,21 +27,6 @@ test('a digest posts when it is due, within a minute, once a day', async () => {
   expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
   expect(harness.readChannel()).toHaveLength(2);
   expect(harness.slack.problems).toEqual([]);
-});
-
-test('the second run compares with the first', async () => {
-  await using harness = await open();
-  await harness.createDaily();
-  harness.advance(hour + minute);
-  await harness.runJobs();
-  harness.advance(day);
-  await harness.runJobs();
-  const rows = await harness.db.selectFrom('report_runs').select('figures').orderBy('due').execute();
-  const [first, second] = rows.map(
-    ({ figures }) => JSON.parse(figures ?? '{}') as { zones: { chargesBefore?: number } },
-  );
-  expect(first?.zones.chargesBefore).toBeUndefined();
-  expect(second?.zones.chargesBefore).toBeDefined();
 });
 
 test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {
@@ -138,18 +124,6 @@ test('a digest that is deleted while its post waits posts nothing', async () => 
   expect(Object.values(await harness.runStates())).toEqual(['cancelled']);
 });
 
-test('a digest that stays silent keeps its figures', async () => {
-  await using harness = await open();
-  const digest = await harness.createDaily();
-  await harness.reports.change(digest, { ...digest, subject: { ...digest.subject, only: 'changed' } }, alice);
-  harness.advance(hour + minute);
-  await harness.runJobs();
-  harness.advance(day);
-  await harness.runJobs();
-  expect(Object.values(await harness.runStates())).toEqual(['sent', 'quiet']);
-  expect(harness.readChannel()).toHaveLength(1);
-});
-
 test('a digest that is not due yet has one waiting job, at its own moment within 50 s', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
@@ -178,4 +152,33 @@ test('a job that was lost is enqueued again by the hourly reconciliation', async
   await reconcileReportsJob.run({}, harness.context);
   await harness.runJobsFor(60);
   expect(Object.values(await harness.runStates())).toEqual(['sent', 'sent']);
+});
+
+const countLists = ({ cdn }: DigestHarness): number =>
+  cdn.requests.filter(({ path }) => path === '/pullzone').length;
+
+test('digests of one person that are due at the same time read the zones once', async () => {
+  await using harness = await open();
+  for (const owner of [alice, alice, alice, bob]) await harness.createDaily(owner);
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  await harness.runJobsFor(10);
+  expect(harness.readChannel()).toHaveLength(4);
+  expect(countLists(harness)).toBe(2);
+});
+
+test('where the hour’s budget is spent a digest waits for the next hour', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  const next = new Date(harness.now().getTime() + hour);
+  const spent = { tenant: alice.teamId, user_id: alice.userId, hour: next, requests: requestsPerHour };
+  await harness.db.insertInto('read_budgets').values(spent).execute();
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  harness.advance(58 * minute);
+  await harness.runJobs();
+  expect([harness.readChannel().length, countLists(harness)]).toEqual([0, 0]);
+  harness.advance(minute);
+  await harness.runJobs();
+  expect([harness.readChannel().length, countLists(harness)]).toEqual([1, 1]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { digestFields, readSchedule, writeFields } from '../../../../src/commands/reports/digests/feature.ts';
-import { describeThreshold } from '../../../../src/views/reports/digests/words.ts';
+import { describeThreshold } from '../../../../src/views/reports/words.ts';
 
 const filled = {
   kind: ['zones', 'errors'],
@@ -51,8 +52,8 @@ test('a form says when it would run as far as it is filled in', () => {
 
 test('a threshold in words says what is counted', () => {
   expect([
-    describeThreshold({ above: 2500 }, ['errors']),
-    describeThreshold({ above: 1 }, ['apps', 'errors']),
-    describeThreshold({ above: 0 }, ['zones', 'scanning', 'apps']),
+    describeThreshold({ above: 2500 }, ['errors'].map(findDigestKind)),
+    describeThreshold({ above: 1 }, ['errors', 'apps'].map(findDigestKind)),
+    describeThreshold({ above: 0 }, ['zones', 'scanning', 'apps'].map(findDigestKind)),
   ]).toMatchSnapshot();
 });

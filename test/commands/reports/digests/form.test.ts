@@ -10,34 +10,30 @@ function readHint({ blocks }: VisibleView, block: string): unknown {
 }
 
 test('a form that is filled in says when it would run, and asks for the number above which it posts', async () => {
-  const bot = await startBot({ zones: 3 });
-  try {
-    await connect(bot, 'U0ALICE00', 'C0OPS0000');
-    const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
-    await alice.slash('digest new');
-    const opened = await alice.waitForModal(/Next: /);
-    expect(readHint(opened, 'above')).toBeUndefined();
-    // Each is chosen in a form that was drawn anew: nothing that was chosen before is lost.
-    await alice.choose('days', ['sat']);
-    await alice.waitForModal(/Next: Sat \d+ \w+ 09:00, Sat \d+ \w+ 09:00 and Sat \d+ \w+ 09:00/);
-    await alice.suggest('timezone', 'kolkata');
-    await alice.choose('timezone', 'Asia/Kolkata');
-    await alice.choose('time', '07:30');
-    await alice.waitForModal(/Next: Sat \d+ \w+ 07:30/);
-    await alice.choose('only', 'above');
-    const one = await alice.waitForModal((view) => readHint(view, 'above') !== undefined);
-    await alice.choose('kind', ['zones', 'apps']);
-    const two = await alice.waitForModal((view) => readHint(view, 'above') !== readHint(one, 'above'));
-    expect([one, two].map((view) => readHint(view, 'above'))).toMatchSnapshot('what is counted');
-    const { errors } = await alice.submit({ above: '1000000000' });
-    expect(JSON.stringify(errors)).toMatch(/above/);
-    await alice.submit({ above: '2500' });
-    const saved = await alice.waitForModal('digests:done');
-    expect(saved.reads).toMatch(/ 07:30, Asia\/\w+,.* 2,500 /);
-    const [id = '', zone = ''] = [/(?<=Digest )\w{5}/u, /Asia\/\w+/].map((one) => one.exec(saved.reads)?.[0]);
-    expect(readStable(saved, { id, zone })).toMatchSnapshot('saved');
-    expect(bot.slack.problems).toEqual([]);
-  } finally {
-    await bot.stop();
-  }
+  await using bot = await startBot({ zones: 3 });
+  await connect(bot, 'U0ALICE00', 'C0OPS0000');
+  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
+  await alice.slash('digest new');
+  const opened = await alice.waitForModal(/Next: /);
+  expect(readHint(opened, 'above')).toBeUndefined();
+  // Each is chosen in a form that was drawn anew: nothing that was chosen before is lost.
+  await alice.choose('days', ['sat']);
+  await alice.waitForModal(/Next: Sat \d+ \w+ 09:00, Sat \d+ \w+ 09:00 and Sat \d+ \w+ 09:00/);
+  await alice.suggest('timezone', 'kolkata');
+  await alice.choose('timezone', 'Asia/Kolkata');
+  await alice.choose('time', '07:30');
+  await alice.waitForModal(/Next: Sat \d+ \w+ 07:30/);
+  await alice.choose('only', 'above');
+  const one = await alice.waitForModal((view) => readHint(view, 'above') !== undefined);
+  await alice.choose('kind', ['zones', 'apps']);
+  const two = await alice.waitForModal((view) => readHint(view, 'above') !== readHint(one, 'above'));
+  expect([one, two].map((view) => readHint(view, 'above'))).toMatchSnapshot('what is counted');
+  const { errors } = await alice.submit({ above: '1000000000' });
+  expect(JSON.stringify(errors)).toMatch(/above/);
+  await alice.submit({ above: '2500' });
+  const saved = await alice.waitForModal('digests:done');
+  expect(saved.reads).toMatch(/ 07:30, Asia\/\w+,.* 2,500 /);
+  const [id = '', zone = ''] = [/(?<=Digest )\w{5}/u, /Asia\/\w+/].map((one) => one.exec(saved.reads)?.[0]);
+  expect(readStable(saved, { id, zone })).toMatchSnapshot('saved');
+  expect(bot.slack.problems).toEqual([]);
 });

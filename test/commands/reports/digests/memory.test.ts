@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import {
   acceptBaseline,
   findBaseline,
   storePendingBaseline,
 } from '../../../../src/commands/reports/digests/runs.ts';
-import type { Digest } from '../../../../src/commands/reports/model.ts';
+import type { Digest } from '../../../../src/views/reports/report.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { readStable } from '../../../support/words.ts';
@@ -84,7 +85,7 @@ test('a digest of what is new says nothing else, and nothing where there is none
   const targets = { zones: [], shieldZones: [], apps: [] };
   const daily = { time: '09:00', everyHours: 6, zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
   await harness.createDaily(alice, {
-    subject: { kinds: ['zones'], targets, only: 'new', timeZone: 'UTC' },
+    subject: { kinds: ['zones'].map(findDigestKind), targets, only: 'new', timeZone: 'UTC' },
     schedule: daily,
   });
   const until = async (hours: number): Promise<void> => {

@@ -118,15 +118,16 @@ test('where nobody can be told it is not tried again and again, and its row and 
   expect(harness.log.entries.map(({ message }) => message)).toContain(logged.nobodyTold);
 });
 
-test('an owner who cannot be told of the reinstallation: each digest is announced in its channel', async () => {
+test('the app is back: each pause is announced in its channel, once', async () => {
   await using harness = await open();
   for (const channel of ['C0OPS0000', 'C0DEPLOY0']) await harness.createDaily(alice, { channel });
   await harness.pauseFor({ person: undefined, tenant: 'T0ACME000' });
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
-  harness.slack.script.fail('chat.postMessage', 'user_disabled');
-  await reconcileReportsJob.run({ tenant: 'T0ACME000' }, harness.context);
-  await harness.runJobsFor(5);
+  for (let times = 0; times < 2; times += 1) {
+    await reconcileReportsJob.run({ tenant: 'T0ACME000' }, harness.context);
+    await harness.runJobsFor(5);
+  }
   for (const channel of ['C0OPS0000', 'C0DEPLOY0'])
     expect(harness.readChannel(channel)).toEqual([expect.stringMatching(says.paused('uninstalled'))]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { initialPolicy } from '../../../../src/auth/policy/policy.ts';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { readDigest, says } from './words.ts';
@@ -205,7 +206,7 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
   // Three kinds, eight things to ask for.
   const digest = await harness.createDaily(alice, {
     subject: {
-      kinds: ['zones', 'errors', 'scanning', 'apps'],
+      kinds: ['zones', 'errors', 'scanning', 'apps'].map(findDigestKind),
       targets: {
         zones: [],
         shieldZones: ['501', '502', '503', '504'],
@@ -241,7 +242,7 @@ test('a CDN that goes down in the middle of a run: few more requests, and one me
   await using harness = await open();
   await harness.createDaily(alice, {
     subject: {
-      kinds: ['zones', 'errors', 'scanning'],
+      kinds: ['zones', 'errors', 'scanning'].map(findDigestKind),
       targets: { zones: [], shieldZones: ['501', '502', '503', '504', '505', '506'], apps: [] },
       only: 'always',
       timeZone: 'UTC',

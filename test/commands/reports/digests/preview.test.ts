@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest';
+import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
+import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
+import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import {
+  type Digest,
   type Targets,
   type TargetType,
   targetTypes,
-} from '../../../../src/commands/reports/checks/digest-kind.ts';
-import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
-import {
-  type DigestKindName,
-  digestKindNames,
-  findDigestKind,
-} from '../../../../src/commands/reports/digests/kinds.ts';
-import type { Digest } from '../../../../src/commands/reports/model.ts';
-import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
-import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+} from '../../../../src/views/reports/report.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 
@@ -22,20 +18,14 @@ const day = 86_400_000;
 /** By the type of ids that a kind takes. */
 const targets: Targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };
 
-function targetTypeOf(kind: DigestKindName): TargetType {
-  return findDigestKind(kind).target;
-}
-
 /** What the form of this digest previews at this moment, as blocks. */
 async function previewOf(digest: Digest, harness: DigestHarness) {
   const { reports, now } = harness;
   const { ports, signal } = harness.context;
   const { kinds } = digest.subject;
   const fields = {
-    kind: kinds,
-    target: kinds.flatMap((kind) =>
-      targets[targetTypeOf(kind)].map((id) => `${targetTypes[targetTypeOf(kind)].prefix}:${id}`),
-    ),
+    kind: kinds.map(({ name }) => name),
+    target: kinds.flatMap(({ target }) => targets[target].map((id) => `${targetTypes[target].prefix}:${id}`)),
     channel: digest.channel,
     time: '09:00',
     days: ['daily'],
@@ -56,11 +46,13 @@ async function previewOf(digest: Digest, harness: DigestHarness) {
   return shown?.blocks ?? [];
 }
 
-test.each([...digestKindNames.map((kind) => [kind]), [...digestKindNames]])(
+const names = digestKinds.map(({ name }) => name);
+test.each([...names.map((kind) => [kind]), names])(
   'a preview is what is posted: %s',
-  async (...kinds) => {
+  async (...chosenNames) => {
+    const kinds = chosenNames.map(findDigestKind);
     await using harness = await createDigestHarness(await embedded.emptyDatabase());
-    const chosen = kinds.map(targetTypeOf);
+    const chosen = kinds.map(({ target }) => target);
     const pick = (type: TargetType): readonly string[] => (chosen.includes(type) ? targets[type] : []);
     const digest = await harness.createDaily(alice, {
       subject: {

@@ -194,31 +194,3 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   );
   expect(bot.slack.problems).toEqual([]);
 });
-
-test('when its owner leaves it pauses in the channel, and somebody else takes it over', async () => {
-  const id = await order();
-  const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
-  const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
-  const isPost = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
-    !ephemeral && reads.includes(id) && /asked for by/.test(reads);
-  // Asked for twice, it is posted once.
-  await Promise.all([alice.slash(`digest run ${id}`), alice.slash(`digest run ${id}`)]);
-  await alice.waitForMessage(({ reads }) => reads.includes(id) && answers.onItsWay.test(reads), 10_000);
-  await alice.waitForMessage(isPost, 10_000);
-  expect(alice.messages().filter(isPost)).toHaveLength(1);
-  await bot.slack.event({
-    type: 'user_change',
-    user: { id: 'U0ALICE00', team_id: 'T0ACME000', deleted: true },
-  });
-  const isNotice = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
-    !ephemeral && reads.includes(id) && says.paused('owner-gone').test(reads);
-  const notice = await bob.waitForMessage(isNotice, 40_000);
-  await bob.press(`digests:take-over:${id}`, { ts: notice.ts });
-  await bob.waitForMessage(({ ts, reads }) => ts === notice.ts && answers.takenOver('Bob Brown').test(reads));
-  await bob.slash(`digest run ${id}`);
-  await bob.waitForMessage(
-    ({ reads, ephemeral }) => !ephemeral && reads.includes(id) && says.askedForBy('Bob').test(reads),
-    10_000,
-  );
-  expect(bot.slack.problems).toEqual([]);
-});

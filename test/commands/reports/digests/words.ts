@@ -1,7 +1,7 @@
 import { findElements } from '../../../../simulator/slack/block-ids.ts';
 import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../../../simulator/slack/views.ts';
-import type { PauseReason } from '../../../../src/commands/reports/model.ts';
+import type { PauseReason } from '../../../../src/views/reports/report.ts';
 import { describePause } from '../../../../src/views/reports/words.ts';
 import { readStable } from '../../../support/words.ts';
 
@@ -20,7 +20,6 @@ export const says = {
   /** A notice names its reason in the words of every answer. */
   paused: (reason: PauseReason) => new RegExp(`is paused: ${describePause(reason)}`),
   inDoubt: /can't tell whether/,
-  reinstalled: /The bot is back/,
 } as const;
 
 /** Notices in a channel and answers to one person, about a digest with this id. */

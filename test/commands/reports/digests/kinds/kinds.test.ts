@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../../../../simulator/cdn/zone-fields.ts';
+import { findDigestKind } from '../../../../../src/commands/reports/checks/list.ts';
 import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../../support/digests/scenario.ts';
 
 test('upload scanning by the CDN’s own days', async () => {
@@ -14,7 +15,10 @@ test('upload scanning by the CDN’s own days', async () => {
     }),
   );
   const scans = await createDigestScenario(
-    { kinds: ['scanning'], targets: { zones: [], shieldZones: ['501', '502'], apps: [] } },
+    {
+      kinds: ['scanning'].map(findDigestKind),
+      targets: { zones: [], shieldZones: ['501', '502'], apps: [] },
+    },
     {
       shieldZones: [
         { id: 501, plan: 'advanced', overview },
@@ -49,7 +53,7 @@ test('upload scanning by the CDN’s own days', async () => {
 test('a day that does not say how many uploads were blocked is not counted as none', async () => {
   const day = { filesScanned: 100, loggedRequests: 0 };
   const scans = await createDigestScenario(
-    { kinds: ['scanning'], targets: { zones: [], shieldZones: ['501'], apps: [] } },
+    { kinds: ['scanning'].map(findDigestKind), targets: { zones: [], shieldZones: ['501'], apps: [] } },
     {
       shieldZones: [
         { id: 501, plan: 'advanced', overview: { '09-11-2026': { ...day, blockedRequests: 4 } } },
@@ -60,7 +64,7 @@ test('a day that does not say how many uploads were blocked is not counted as no
   const [zone] = scans.data.shieldZones;
   if (zone) zone.overview = { ...zone.overview, '11-11-2026': { ...day, blockedRequests: 7 } };
   expect((await scans.run('2026-11-12T09:00:00Z')).top[0]).toBe(
-    '*At least 7 uploads blocked* · 100 files scanned in 2 days to 11 Nov (7 %)',
+    ':zzz: No notable change since Tue 10 Nov 09:00: *At least 7 uploads blocked* · 100 files scanned in 2 days to 11 Nov (7 %)',
   );
 });
 
@@ -77,7 +81,7 @@ test('apps: status, latency and cost against the previous run', async () => {
   };
   const idle = { ...app, id: 'app0idle0000003', status: 'active' };
   const apps = await createDigestScenario(
-    { kinds: ['apps'], targets: { zones: [], shieldZones: [], apps: [app.id, idle.id] } },
+    { kinds: ['apps'].map(findDigestKind), targets: { zones: [], shieldZones: [], apps: [app.id, idle.id] } },
     { apps: [app, idle] },
   );
   const first = await apps.run('2026-11-03T09:00:00Z');
@@ -118,7 +122,7 @@ test('apps: status, latency and cost against the previous run', async () => {
 test('several kinds in one digest: a number each, then what changed, in six lines', async () => {
   const all = await createDigestScenario(
     {
-      kinds: ['zones', 'errors', 'scanning', 'apps'],
+      kinds: ['zones', 'errors', 'scanning', 'apps'].map(findDigestKind),
       targets: { zones: ['1001', '1002'], shieldZones: ['503'], apps: [] },
     },
     {
@@ -162,7 +166,7 @@ test('several kinds in one digest: a number each, then what changed, in six line
 test('the first change of each kind stands in the channel, however many another one has', async () => {
   const all = await createDigestScenario(
     {
-      kinds: ['zones', 'errors', 'apps'],
+      kinds: ['zones', 'errors', 'apps'].map(findDigestKind),
       targets: { zones: [], shieldZones: [], apps: ['app0worker00002'] },
     },
     {
@@ -259,7 +263,7 @@ function nineErrors() {
 
 test('above a number: of zones that need attention, errors, blocked uploads and failing apps together', async () => {
   const errors = {
-    kinds: ['zones', 'errors'],
+    kinds: ['zones', 'errors'].map(findDigestKind),
     targets: { zones: ['1001'], shieldZones: [], apps: [] },
   } as const;
   const ten = await createDigestScenario({ ...errors, only: { above: 10 } }, nineErrors());

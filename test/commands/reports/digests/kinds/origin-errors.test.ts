@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { findDigestKind } from '../../../../../src/commands/reports/checks/list.ts';
 import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../../support/digests/scenario.ts';
 
 const twoZones = {
@@ -9,7 +10,7 @@ const twoZones = {
 test('origin errors since the previous run: each entry in one digest, a new code first', async () => {
   const errors = await createDigestScenario(
     {
-      kinds: ['errors'],
+      kinds: ['errors'].map(findDigestKind),
       targets: { zones: ['1001', '1002'], shieldZones: [], apps: [] },
       timeZone: 'Europe/Vienna',
     },
@@ -40,7 +41,6 @@ test('origin errors since the previous run: each entry in one digest, a new code
       "*Origin errors*
     :new: \`dns_lookup\` 3 times in shop, docs
     By error: \`http_timeout\` 13, \`dns_lookup\` 3
-    By path: \`/cart/…\` 28
     *shop* · 15 · http_timeout
     *docs* · 1 · dns_lookup
     _\`/cdn errors &lt;zone&gt;\` shows samples._",
@@ -74,7 +74,7 @@ test('of all zones the busiest are asked, and the digest says so', async () => {
     makeZone(2000 + index, `zone-${index}`, { MonthlyBandwidthUsed: index * GB }),
   );
   const errors = await createDigestScenario(
-    { kinds: ['errors'] },
+    { kinds: ['errors'].map(findDigestKind) },
     { zones, originErrors: { entries: new Map(), count: 3 } },
   );
   const told = await errors.run('2026-11-03T09:00:00Z');
@@ -90,7 +90,10 @@ test('of all zones the busiest are asked, and the digest says so', async () => {
 
 test('a log that cannot be read is said with its reference, and costs the rest nothing', async () => {
   const errors = await createDigestScenario(
-    { kinds: ['zones', 'errors'], targets: { zones: ['1001', '1002'], shieldZones: [], apps: [] } },
+    {
+      kinds: ['zones', 'errors'].map(findDigestKind),
+      targets: { zones: ['1001', '1002'], shieldZones: [], apps: [] },
+    },
     twoZones,
   );
   errors.cdn.faults.add({ match: { path: /^\/1002\// }, status: 500, times: Infinity });
@@ -111,16 +114,18 @@ test('a log that cannot be read is said with its reference, and costs the rest n
 });
 
 test('a refused key is thrown, and so is a CDN of which nothing at all can be read', async () => {
-  const digest = await createDigestScenario({ kinds: ['zones', 'errors'] }, twoZones);
+  const digest = await createDigestScenario({ kinds: ['zones', 'errors'].map(findDigestKind) }, twoZones);
   digest.cdn.faults.add({ match: { path: /^\/1002\// }, status: 401, times: Infinity });
   await expect(digest.run('2026-11-03T09:00:00Z')).rejects.toMatchObject({ code: 'key_refused' });
-  const down = await createDigestScenario({ kinds: ['zones', 'apps'] });
+  const down = await createDigestScenario({ kinds: ['zones', 'apps'].map(findDigestKind) });
   down.cdn.faults.add({ status: 503, times: Infinity });
   await expect(down.run('2026-11-03T09:00:00Z')).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('logs for which no time is left are said to be missing', async () => {
-  const digest = await createDigestScenario({ kinds: ['zones', 'errors'] }, twoZones, { patienceMs: 0 });
+  const digest = await createDigestScenario({ kinds: ['zones', 'errors'].map(findDigestKind) }, twoZones, {
+    patienceMs: 0,
+  });
   const told = await digest.run('2026-11-03T09:00:00Z');
   expect(told.top).toMatchInlineSnapshot(`
     [
@@ -142,7 +147,7 @@ test('once it is stopped it asks for no further log, and says nothing half', asy
     },
   };
   const digest = await createDigestScenario(
-    { kinds: ['zones', 'errors'] },
+    { kinds: ['zones', 'errors'].map(findDigestKind) },
     { zones, originErrors },
     { signal: stop.signal },
   );
@@ -154,7 +159,7 @@ test('once it is stopped it asks for no further log, and says nothing half', asy
 
 test('errors at a time that cannot be read are never none', async () => {
   const errors = await createDigestScenario(
-    { kinds: ['errors'] },
+    { kinds: ['errors'].map(findDigestKind) },
     { zones: [makeZone(1001, 'shop')], originErrors: { entries: new Map(), count: 0 } },
   );
   logOriginErrors(errors.data, '1001/2026-11-03', ['dns_lookup', 8, 4]);

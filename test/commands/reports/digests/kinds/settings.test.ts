@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DigestOrder } from '../../../../../src/commands/reports/model.ts';
+import { findDigestKind } from '../../../../../src/commands/reports/checks/list.ts';
 import { dayMs, hourMs, minuteMs } from '../../../../../src/lib/time.ts';
+import type { DigestOrder } from '../../../../../src/views/reports/report.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../../support/engines.ts';
 import { readStable } from '../../../../support/words.ts';
@@ -9,7 +10,9 @@ const engines = await prepareEngines();
 
 function changedSettings(only: DigestOrder['subject']['only'] = 'always', zones: string[] = []) {
   const targets = { zones, shieldZones: [], apps: [] };
-  return { subject: { kinds: ['settings'], targets, only, timeZone: 'UTC' } } satisfies Partial<DigestOrder>;
+  return {
+    subject: { kinds: ['settings'].map(findDigestKind), targets, only, timeZone: 'UTC' },
+  } satisfies Partial<DigestOrder>;
 }
 
 /** Runs the digests of this day and tells what the channel got. */

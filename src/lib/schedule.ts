@@ -1,5 +1,5 @@
-import { dayMs, startOfDay, toUtcDay } from '../../lib/time.ts';
-import { findMoment, toLocalTime, toMinutes } from '../../lib/time-zone.ts';
+import { dayMs, startOfDay, toUtcDay } from './time.ts';
+import { findMoment, toLocalTime, toMinutes } from './time-zone.ts';
 
 /** A time of day by the wall clock of a zone, on any of `weekdays` and on any of `monthDays`. */
 export interface Schedule {

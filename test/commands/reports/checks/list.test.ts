@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { findCommand } from '../../../../../src/commands/registry.ts';
-import { conditionNames, conditions } from '../../../../../src/commands/reports/alerts/conditions/list.ts';
-import { parseWords } from '../../../../../src/commands/words.ts';
+import { findCommand } from '../../../../src/commands/registry.ts';
+import { conditions } from '../../../../src/commands/reports/checks/list.ts';
+import { parseWords } from '../../../../src/commands/words.ts';
 
 const chosenBy = (typed: string) =>
   conditions.filter(({ words }) => words.test(typed)).map(({ name }) => name);
 
 test('typed words choose one condition, and no condition hides another', () => {
   expect(Object.fromEntries(conditions.map(({ name, label }) => [name, chosenBy(label)]))).toEqual(
-    Object.fromEntries(conditionNames.map((name) => [name, [name]])),
+    Object.fromEntries(conditions.map(({ name }) => [name, [name]])),
   );
   expect(['errors', 'errors of host', 'new code', 'certificates', 'bill'].map(chosenBy)).toEqual([
     ['errors'],
@@ -20,7 +20,7 @@ test('typed words choose one condition, and no condition hides another', () => {
 });
 
 test('each condition can be reached, and its numbers fit each other', () => {
-  expect(new Set(conditionNames).size).toBe(conditions.length);
+  expect(new Set(conditions.map(({ name }) => name)).size).toBe(15);
   for (const { threshold, damping, leastEvery = 5, describe } of conditions) {
     const { initial = 0, least = 0, most = 0 } = threshold ?? {};
     expect(initial).toBeGreaterThanOrEqual(least);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findNextRuns, type Schedule } from '../../../src/commands/reports/schedule.ts';
-import { createWallClock, timeZones } from '../../support/digests/time-zones.ts';
+import { findNextRuns, type Schedule } from '../../src/lib/schedule.ts';
+import { createWallClock, timeZones } from '../support/digests/time-zones.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

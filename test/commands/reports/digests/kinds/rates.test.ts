@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest';
+import type { CdnData } from '../../../../../simulator/cdn/model.ts';
+import {
+  bandwidthPerRun,
+  createDigestScenario,
+  GB,
+  limitedBandwidthPerRun,
+  makeZone,
+} from '../../../../support/digests/scenario.ts';
+
+/** Runs daily at 09:00 from a day on, with so many GB used at each; tells the last. */
+const daily = async (from: string, ...amounts: readonly number[]) =>
+  (await createDigestScenario()).runDaily(from, bandwidthPerRun(...amounts));
+
+/** The same at these moments. */
+async function at(...runs: readonly (readonly [at: string, gigabytes: number])[]) {
+  const digest = await createDigestScenario();
+  let told: Awaited<ReturnType<typeof digest.run>> | undefined;
+  for (const [moment, amount] of runs) {
+    bandwidthPerRun(amount)[0]?.(digest.data);
+    told = await digest.run(moment);
+  }
+  return told;
+}
+
+// From Monday 2 November on: 40 GB on a workday, 10 GB on the others.
+const weekends = Array.from({ length: 14 }, (_, run) => {
+  const days = Array.from({ length: run + 1 }, (_, day) =>
+    day % 7 === 6 || (day > 0 && day % 7 === 0) ? 10 : 40,
+  );
+  return days.reduce((sum, day) => sum + day, 0);
+});
+const midnight = [
+  ['2026-11-29T00:01:00Z', 1120],
+  ['2026-11-30T00:01:00Z', 1160],
+] as const;
+const first = ['2026-12-01T00:01:00Z', 0.5] as const;
+
+test.each([
+  [
+    'a flat series',
+    () => daily('2026-11-03', 120, 160, 200, 240),
+    'Thu 5 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)',
+  ],
+  [
+    'a trend of a few per cent a day',
+    () => daily('2026-11-03', 100, 140, 182, 226, 272, 320, 370),
+    'Sun 8 Nov 09:00: *2 zones* · 370 GB this month · $3.70 so far (+$0.50)',
+  ],
+  [
+    'a Friday like the other workdays',
+    () => daily('2026-11-02', ...weekends.slice(0, 6)),
+    'Fri 6 Nov 09:00: *2 zones* · 240 GB this month · $2.40 so far (+$0.40)',
+  ],
+  [
+    'a weekend that is quiet every week',
+    () => daily('2026-11-02', ...weekends),
+    'Sat 14 Nov 09:00: *2 zones* · 470 GB this month · $4.70 so far (+$0.10)',
+  ],
+  [
+    'a month that begins: nothing fell',
+    () => daily('2026-11-29', 1160, 1200, 15),
+    'Mon 30 Nov 09:00: *2 zones* · 15 GB this month · $0.15 so far',
+  ],
+  [
+    'the first minute of a month: no rate of a minute, no forecast',
+    () => at(...midnight, first),
+    'Mon 30 Nov 00:01: *2 zones* · 500 MB this month · $0.01 so far',
+  ],
+  [
+    'a CDN that needs a moment to begin the month',
+    () => at(...midnight, ['2026-12-01T00:01:00Z', 1201]),
+    'Mon 30 Nov 00:01: *2 zones* · 1.2 TB this month · $12.01 so far',
+  ],
+  [
+    'the day after, which counts from midnight',
+    () => at(...midnight, first, ['2026-12-02T00:01:00Z', 150]),
+    'Tue 1 Dec 00:01: *2 zones* · 150 GB this month · $1.50 so far (+$1.49)',
+  ],
+  [
+    'a run a month: what was used on the first is no growth since the first before',
+    () => at(['2026-10-01T09:00:00Z', 14], ['2026-11-01T09:00:00Z', 15], ['2026-12-01T09:00:00Z', 16]),
+    'Sun 1 Nov 09:00: *2 zones* · 16 GB this month · $0.16 so far',
+  ],
+  [
+    'days without a run: what was used in them is told by the day',
+    () =>
+      at(
+        ['2026-11-02T09:00:00Z', 100],
+        ['2026-11-03T09:00:00Z', 140],
+        ['2026-11-04T09:00:00Z', 180],
+        ['2026-11-09T09:00:00Z', 380],
+      ),
+    'Wed 4 Nov 09:00: *2 zones* · 380 GB this month · $3.80 so far (+$2.00)',
+  ],
+  [
+    'a leap day, which is a day',
+    async () => (await createDigestScenario()).runDaily('2028-02-27', limitedBandwidthPerRun(432, 448, 464)),
+    'Mon 28 Feb 09:00: *1 zone* · 464 GB this month · $0.00 so far · :warning: 1 needs attention',
+  ],
+  [
+    'no zones, and nothing to divide by',
+    async () => (await createDigestScenario()).runDaily('2026-11-03', [() => undefined, () => undefined]),
+    'Tue 3 Nov 09:00: *No zones*',
+  ],
+])('%s is no change: one line', async (_, run, line) => {
+  const told = await run();
+  expect(told?.top).toEqual([`:zzz: No notable change since ${line}`]);
+  expect(told?.thread).toEqual([]);
+});
+
+test('a first run says what there is, and that there is nothing to compare with', async () => {
+  const told = await daily('2026-11-03', 120);
+  expect(told.top).toEqual(['*2 zones* · 120 GB this month · $1.20 so far']);
+  expect(told.thread).toMatchInlineSnapshot(`
+    [
+      "*Zones*
+    *shop* · fine · 120 GB · no limit
+    _Months are UTC, as the CDN counts them._",
+    ]
+  `);
+});
+
+test('a spike in a flat series is unusual', async () => {
+  const told = await daily('2026-11-03', 120, 160, 200, 240, 281, 320, 360, 480);
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 480 GB this month · $4.80 so far (+$1.20)",
+      ":chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB",
+    ]
+  `);
+  expect(told.thread).toMatchInlineSnapshot(`
+    [
+      "*Zones*
+    :chart_with_upwards_trend: *shop*: 120 GB a day, 3 × as much as the previous run, *unusual:* mostly 40 GB
+    All together *$1.20* a day (3 × as much as the previous run)
+    *shop* · fine · 480 GB · no limit · 120 GB
+    _Months are UTC, as the CDN counts them._",
+    ]
+  `);
+  expect(told.charts).toMatchInlineSnapshot(`
+    [
+      "Bandwidth: 120 GB a day (line, GB a day): Bandwidth 4 Nov 40, 5 Nov 40, 6 Nov 40, 7 Nov 41, 8 Nov 39, 9 Nov 40, 10 Nov 120",
+    ]
+  `);
+});
+
+test('only if something changed: the first run speaks, then silence until something does', async () => {
+  const digest = await createDigestScenario({ only: 'changed' });
+  expect((await digest.runDaily('2026-11-03', bandwidthPerRun(100))).quiet).toBe(false);
+  expect((await digest.runDaily('2026-11-04', bandwidthPerRun(140))).quiet).toBe(true);
+  digest.data.zones.push(makeZone(1003, 'new'));
+  expect((await digest.run('2026-11-04T12:00:00Z')).quiet).toBe(false);
+  expect((await digest.runDaily('2026-11-05', bandwidthPerRun(180))).top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 180 GB this month · $1.80 so far (+$0.40)",
+      ":heavy_minus_sign: Gone: new",
+      ":chart_with_upwards_trend: *shop*: 45.7 GB a day, +29 % on the previous run",
+    ]
+  `);
+});
+
+test('run again a minute later, nothing changed, and the next run still counts a whole day', async () => {
+  const digest = await createDigestScenario();
+  await digest.runDaily('2026-11-03', bandwidthPerRun(100, 140));
+  expect((await digest.run('2026-11-04T09:01:00Z')).top).toEqual([
+    ':zzz: No notable change since Wed 4 Nov 09:00: *2 zones* · 140 GB this month · $1.40 so far',
+  ]);
+  expect((await digest.runDaily('2026-11-05', bandwidthPerRun(280))).top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 280 GB this month · $2.80 so far (+$1.40)",
+      ":chart_with_upwards_trend: *shop*: 140 GB a day, 3.5 × as much as the previous run",
+    ]
+  `);
+});
+
+test('a leap day counts for the day on which a limit is reached', async () => {
+  const digest = await createDigestScenario();
+  const limit = (amount: number) => limitedBandwidthPerRun(amount)[0]?.(digest.data);
+  limit(50);
+  await digest.run('2028-02-04T09:00:00Z');
+  limit(173);
+  // 17.3 GB a day reach 500 GB within the 29th; in other years that day is one of the month that begins anew.
+  expect((await digest.run('2028-02-11T00:00:00Z')).top).toMatchInlineSnapshot(`
+    [
+      "*1 zone* · 173 GB this month · $0.00 so far",
+      ":hourglass: At this rate *shop* reaches its limit of 500 GB on 29 Feb",
+    ]
+  `);
+});
+
+test('both the previous run and the same weekday are told, of a weekly digest the same run once', async () => {
+  const week = await daily('2026-11-02', 40, 80, 120, 160, 200, 240, 280, 320, 420);
+  expect(week.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 420 GB this month · $4.20 so far (+$1.00)",
+      ":chart_with_upwards_trend: *shop*: 100 GB a day, +150 % on the same weekday and the previous run, *unusual:* mostly 40 GB",
+    ]
+  `);
+  const weekly = await at(
+    ['2026-11-02T09:00:00Z', 100],
+    ['2026-11-09T09:00:00Z', 200],
+    ['2026-11-16T09:00:00Z', 400],
+  );
+  expect(weekly?.top).toMatchInlineSnapshot(`
+    [
+      "*2 zones* · 400 GB this month · $4.00 so far (+$2.00)",
+      ":chart_with_upwards_trend: *shop*: 28.6 GB a day, +100 % on the previous run",
+    ]
+  `);
+});
+
+const charge = (amount: number) => (data: CdnData) => {
+  data.zones = [makeZone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
+};
+
+test('charges that jump are told beside the number of everything', async () => {
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [2, 4, 6, 26].map(charge));
+  expect(told.top).toMatchInlineSnapshot(`
+    [
+      "*1 zone* · 10 GB this month · $26.00 so far (+$20.00)",
+      "$20.00 a day: 10 × as much as the previous run",
+    ]
+  `);
+  expect(told.thread).toMatchInlineSnapshot(`
+    [
+      "*Zones*
+    All together *$20.00* a day (10 × as much as the previous run)
+    *shop* · fine · 10 GB · no limit · 0 B
+    _Months are UTC, as the CDN counts them._",
+    ]
+  `);
+});
