@@ -47,7 +47,7 @@ test('of chosen zones only theirs; one that is deleted is told, then it is gone'
   expect(listEvidence(found)).toMatchSnapshot('a zone is deleted');
   world.remove(1001);
   world.later(15 * minuteMs);
-  await expect(look()).rejects.toThrow('None of the zones');
+  await expect(look()).rejects.toThrow('None of this alert’s zones');
 });
 
 test('of more changes than a message takes the number is told', async () => {

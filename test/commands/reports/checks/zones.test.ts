@@ -36,7 +36,9 @@ test('state: suspended before disabled; one that is gone, unreadable or not repo
 
 test('state: nothing that is looked at is there, or reported: it cannot look', async () => {
   const world = await startLooks(await embedded.emptyDatabase(), [{ Name: 'shop' }]);
-  await expect(world.createLook('zone-state', { targets: ['1009'] })()).rejects.toThrow('None of the zones');
+  await expect(world.createLook('zone-state', { targets: ['1009'] })()).rejects.toThrow(
+    'None of this alert’s zones',
+  );
   world.later(dayMs);
   world.change(1001, { Enabled: undefined as unknown as boolean });
   await expect(world.createLook('zone-state')()).rejects.toThrow('did not report');
@@ -114,7 +116,7 @@ test('certificates: one that ends within the days, has ended, or cannot be read'
   ]);
   expect(found.unread).toEqual(['1002/odd.example']);
   const blind = world.createLook('certificate-ending', { targets: ['1002'] });
-  await expect(blind()).rejects.toThrow('no certificate of these zones');
+  await expect(blind()).rejects.toThrow('no readable end date');
 });
 
 test('charges: of all or of chosen zones together; one that is not reported is said to be missing', async () => {
