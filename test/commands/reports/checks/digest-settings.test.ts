@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { findDigestKind } from '../../../../../src/commands/reports/checks/list.ts';
-import { dayMs, hourMs, minuteMs } from '../../../../../src/lib/time.ts';
-import type { DigestOrder } from '../../../../../src/views/reports/report.ts';
-import { alice, createDigestHarness, type DigestHarness } from '../../../../support/digests/harness.ts';
-import { prepareEngines } from '../../../../support/engines.ts';
-import { readStable } from '../../../../support/words.ts';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { dayMs, hourMs, minuteMs } from '../../../../src/lib/time.ts';
+import type { DigestOrder } from '../../../../src/views/reports/report.ts';
+import { alice, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { readStable } from '../../../support/words.ts';
 
 const engines = await prepareEngines();
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { CdnData } from '../../../../../simulator/cdn/model.ts';
+import type { CdnData } from '../../../../simulator/cdn/model.ts';
 import {
   createDigestScenario,
   GB,
   limitedBandwidthPerRun,
   makeZone,
-} from '../../../../support/digests/scenario.ts';
+} from '../../../support/digests/scenario.ts';
 
 test('a monthly limit: foretold once there is enough of the month, told once, then reached', async () => {
   const early = await (await createDigestScenario()).runDaily('2026-11-02', limitedBandwidthPerRun(20, 44));

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { CdnData } from '../../../../../simulator/cdn/model.ts';
+import type { CdnData } from '../../../../simulator/cdn/model.ts';
 import {
   bandwidthPerRun,
   createDigestScenario,
   GB,
   limitedBandwidthPerRun,
   makeZone,
-} from '../../../../support/digests/scenario.ts';
+} from '../../../support/digests/scenario.ts';
 
 /** Runs daily at 09:00 from a day on, with so many GB used at each; tells the last. */
 const daily = async (from: string, ...amounts: readonly number[]) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findDigestKind } from '../../../../../src/commands/reports/checks/list.ts';
-import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../../support/digests/scenario.ts';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../support/digests/scenario.ts';
 
 const twoZones = {
   zones: [makeZone(1001, 'shop'), makeZone(1002, 'docs')],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { PullZone } from '../../../../../simulator/cdn/zone-fields.ts';
-import { findDigestKind } from '../../../../../src/commands/reports/checks/list.ts';
-import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../../support/digests/scenario.ts';
+import type { PullZone } from '../../../../simulator/cdn/zone-fields.ts';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../support/digests/scenario.ts';
 
 test('upload scanning by the CDN’s own days', async () => {
   const overview = Object.fromEntries(
