@@ -57,7 +57,7 @@ async function startWorld(): Promise<World> {
 }
 
 const isAnswer = (text: string): boolean => text.includes('5 zones');
-const isTold = (text: string): boolean => text.includes('takes no changes');
+const isTold = (text: string): boolean => text.includes('read-only right now');
 
 /** People who type without a pause, and what they read. */
 function startTyping({ slack }: Bot) {

@@ -7,7 +7,7 @@ import { buttons, createCommandHarness, readText } from '../support/command-harn
 import { findMessageProblems } from '../support/slack-limits.ts';
 
 // Every way an answer can fail, what the person is told of it, and the next step they are given.
-const unknownId = 'The CDN does not know this id.';
+const unknownId = 'The CDN does not know this ID.';
 const failures: readonly [Fault, says: string, next: string][] = [
   [{ status: 400, body: { Message: 'That <b>cannot</b> be.' } }, 'The CDN rejected it', 'Try again'],
   [{ status: 401 }, 'The CDN refused your key.', 'Connect your key'],
@@ -19,7 +19,7 @@ const failures: readonly [Fault, says: string, next: string][] = [
   [{ body: 'html' }, 'something unreadable', 'Try again'],
   [{ body: 'not json at all' }, 'something unreadable', 'Try again'],
   [{ drop: 'before-headers' }, 'cannot be reached', 'Try again'],
-  [{ drop: 'mid-body' }, 'broke off in the middle', 'Try again'],
+  [{ drop: 'mid-body' }, 'was cut off', 'Try again'],
   [{ delayMs: Number.POSITIVE_INFINITY }, 'took too long', 'Try again'],
 ];
 
