@@ -235,7 +235,6 @@ describe('nothing is answered to', () => {
       'a message that the bot joined',
       { type: 'message', subtype: 'channel_join', channel: direct, channel_type: 'im' },
     ],
-    ['a line of a channel', { type: 'message', channel: ops, channel_type: 'channel', text: 'whoami' }],
     ['a message without text', { text: undefined }],
     ['a message without a writer', { user: undefined }],
   ])('%s', async (_, more) => {
