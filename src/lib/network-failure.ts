@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { findProxy } from './proxy.ts';
 
 export interface NetworkFailure {
-  readonly kind: 'proxy' | 'answer' | 'certificate' | 'name' | 'timeout' | 'refused' | 'closed';
+  readonly kind: 'proxy' | 'answer' | 'certificate' | 'tls' | 'name' | 'timeout' | 'refused' | 'closed';
   /** The code of Node or OpenSSL, or an HTTP status, for the log. */
   readonly code: string;
   readonly message: string;
@@ -11,7 +11,8 @@ export interface NetworkFailure {
 
 const kinds: readonly (readonly [kind: Exclude<NetworkFailure['kind'], 'proxy'>, codes: RegExp])[] = [
   ['answer', /^HTTP \d/u],
-  ['certificate', /CERT|^ERR_(?:TLS|SSL)_|^UNABLE_TO_|^EPROTO$/u],
+  ['certificate', /CERT|^UNABLE_TO_/u],
+  ['tls', /^ERR_(?:TLS|SSL)_|^EPROTO$/u],
   ['name', /^(?:ENOTFOUND|EAI_\w+)$/u],
   ['timeout', /^(?:ETIMEDOUT|UND_ERR_\w+_TIMEOUT|TimeoutError)$/u],
   ['refused', /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EACCES|EPERM)$/u],
@@ -31,7 +32,9 @@ const failedWebSockets = new Map<string, Error>();
 function noteFailure({ request, error, response }: Report): void {
   const isWebSocket = request.upgrade === 'websocket';
   // The reason of a signal may be that of several requests.
-  if (error ? !(error instanceof Error) || error instanceof DOMException : !isWebSocket) return;
+  // 101: it opened.
+  const isRefusal = isWebSocket && response?.statusCode !== 101;
+  if (error ? !(error instanceof Error) || error instanceof DOMException : !isRefusal) return;
   const status = `HTTP ${response?.statusCode}`;
   const failure = error ?? Object.assign(new Error(status), { code: status });
   noteAddress(failure, String(request.origin));
@@ -104,6 +107,7 @@ function describe(
   const { host, hostname } = new URL(address);
   const proxy = isProxy ? undefined : findProxy(address);
   const who = isProxy ? `The proxy ${host}` : host;
+  const whose = who.replace('The', 'the');
   const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
   const ask = `whoever runs the proxy to allow ${hostname}`;
   const check = isProxy
@@ -113,7 +117,9 @@ function describe(
       : 'Check HTTPS_PROXY, or name the host in NO_PROXY.';
   const opened = `the connection${way} (${code}).`;
   const firewall = `Check the address and the firewall. ${check}`;
-  const texts: Readonly<Record<NetworkFailure['kind'], readonly [message: string, hint: string]>> = {
+  const texts: Readonly<
+    Record<NetworkFailure['kind'] | 'expired' | 'misnamed', readonly [message: string, hint: string]>
+  > = {
     proxy: [
       `The proxy ${proxy} ${code.startsWith('5') ? 'does not reach' : 'does not let the bot through to'} ${host} (${code}).`,
       `Ask ${ask}, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY.`,
@@ -123,8 +129,20 @@ function describe(
       `A proxy or firewall may answer in its place, or let no WebSocket pass: ask ${ask}. Otherwise try again in a minute.`,
     ],
     certificate: [
-      `The certificate of ${who.replace('The', 'the')} is not trusted here (${code}).`,
+      `The certificate of ${whose} is not trusted here (${code}).`,
       'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
+    ],
+    expired: [
+      `The certificate of ${whose} is not valid today (${code}).`,
+      `Check the clock of this machine. Whoever runs ${hostname} has to renew the certificate.`,
+    ],
+    misnamed: [
+      `The certificate of ${whose} is for another name (${code}).`,
+      `Check the address, and where DNS of this network leads. ${check}`,
+    ],
+    tls: [
+      `${who} does not speak TLS as the bot does${way} (${code}).`,
+      `Check the port, and whether it takes http or https. ${check}`,
     ],
     name: [
       `The name ${hostname} was not found (${code}).`,
@@ -137,6 +155,8 @@ function describe(
     refused: [`${who} refused ${opened}`, firewall],
     closed: [`${who} closed ${opened}`, firewall],
   };
-  const [message, hint] = texts[kind];
+  // No authority mends a certificate that is out of date, or another host's.
+  const flaw = /EXPIRED|NOT_YET/u.test(code) ? 'expired' : code.includes('ALTNAME') ? 'misnamed' : kind;
+  const [message, hint] = texts[kind === 'certificate' ? flaw : kind];
   return { kind, code, message, hint };
 }

@@ -153,6 +153,10 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
     'The database at {address} offers no encrypted connections.',
     'Take sslmode out of DATABASE_URL and PGSSLMODE out of the environment, or turn on ssl there.',
   ],
+  CERT_HAS_EXPIRED: [
+    'The certificate of the database at {address} has expired.',
+    "Renew it there, and check this machine's clock.",
+  ],
   certificate: [
     'The certificate of the database at {address} cannot be verified ({code}).',
     'Name the file of its CA in NODE_EXTRA_CA_CERTS, and connect by a name that is in the certificate. To encrypt without checking it: sslmode=no-verify.',
@@ -165,7 +169,7 @@ function findRefusal({ code, message = '', syscall }: Failure): string {
     return 'no encryption';
   if (/statement pooling/u.test(message)) return 'shared sessions';
   if (/does not support SSL/u.test(message)) return 'no TLS';
-  if (/CERT|ALTNAME|UNABLE_TO_(?:GET|VERIFY)/u.test(code ?? '')) return 'certificate';
+  if (/CERT(?!_HAS)|UNABLE_TO_(?:GET|VERIFY)/u.test(code ?? '')) return 'certificate';
   if (/timeout/u.test(message)) return 'ETIMEDOUT';
   return code ?? 'no answer';
 }

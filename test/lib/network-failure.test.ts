@@ -77,6 +77,15 @@ test('an answer in place of the service: of the Web API, and of a WebSocket, whi
   });
 });
 
+test('a port that speaks no TLS is not told as a certificate', async () => {
+  const port = await listen(createHttp());
+  expect(await explain(`https://127.0.0.1:${port}`)).toMatchObject({
+    kind: 'tls',
+    message: `127.0.0.1:${port} does not speak TLS as the bot does (ERR_SSL_WRONG_VERSION_NUMBER).`,
+    hint: expect.not.stringContaining('NODE_EXTRA_CA_CERTS'),
+  });
+});
+
 const withCode = (code: string): Error => Object.assign(new Error('inside'), { code });
 
 test.each([
@@ -85,12 +94,24 @@ test.each([
   [{ cause: withCode('CERT_HAS_EXPIRED') }, 'certificate'],
   [{ cause: withCode('ERR_TLS_CERT_ALTNAME_INVALID') }, 'certificate'],
   [{ cause: withCode('UNABLE_TO_GET_ISSUER_CERT_LOCALLY') }, 'certificate'],
+  [{ cause: withCode('EPROTO') }, 'tls'],
   [{ cause: withCode('EAI_AGAIN') }, 'name'],
   [{ cause: withCode('UND_ERR_SOCKET') }, 'closed'],
 ])('an error of fetch by its cause: %j', (cause, kind) => {
   const failure = explainNetworkFailure(new TypeError('fetch failed', cause), 'https://slack.com');
   expect(failure?.kind).toBe(kind);
   expect(JSON.stringify(failure)).not.toMatch(/\bkey\b|token/u);
+});
+
+test.each([
+  ['CERT_HAS_EXPIRED', 'slack.com is not valid today', 'clock'],
+  ['CERT_NOT_YET_VALID', 'slack.com is not valid today', 'clock'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'slack.com is for another name', 'address'],
+])('a certificate that no authority mends: %s', (code, message, hint) => {
+  const told = explainNetworkFailure(withCode(code), 'https://slack.com');
+  expect(told?.message).toContain(message);
+  expect(told?.hint).toContain(hint);
+  expect(told?.hint).not.toContain('NODE_EXTRA_CA_CERTS');
 });
 
 test('an error of another sort is not explained', () => {

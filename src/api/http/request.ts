@@ -265,7 +265,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
 
 /** False where no connection to the service came about. TLS may also break off later, which is EPROTO. */
 function mayHaveBeenSent({ kind, code }: NetworkFailure): boolean {
-  const isBefore = ['proxy', 'certificate', 'name', 'refused'].includes(kind) && code !== 'EPROTO';
+  const isBefore = ['proxy', 'certificate', 'tls', 'name', 'refused'].includes(kind) && code !== 'EPROTO';
   return !isBefore && code !== 'UND_ERR_CONNECT_TIMEOUT';
 }
 

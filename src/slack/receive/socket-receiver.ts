@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
-import type { UserError } from '../../errors.ts';
+import { UserError } from '../../errors.ts';
 import { takeWebSocketFailure } from '../../lib/network-failure.ts';
 import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
@@ -52,11 +52,13 @@ export function createSocketReceiver(options: {
   let problem: string | undefined;
 
   const explain = (error: unknown): UserError =>
-    explainRefusedToken(
-      'SLACK_APP_TOKEN',
-      'Make one with the scope connections:write: api.slack.com/apps → your app → Basic Information → App-Level Tokens.',
-      { error, apiUrl },
-    );
+    error instanceof UserError
+      ? error
+      : explainRefusedToken(
+          'SLACK_APP_TOKEN',
+          'Make one with the scope connections:write: api.slack.com/apps → your app → Basic Information → App-Level Tokens.',
+          { error, apiUrl },
+        );
 
   const deliver = async ({ body, ack: send }: SlackEvent, bytes: number): Promise<void> => {
     let isAcknowledged = false;
@@ -93,14 +95,15 @@ export function createSocketReceiver(options: {
     });
     client.on('slack_event', (event: SlackEvent) => void deliver(event, frames.lastBytes));
     const frames = { lastBytes: 0 };
-    const leaving = new Promise<string>((resolve) => {
+    const announced = new Promise<string>((resolve) => intercept(client, resolve, log, frames));
+    const closed = new Promise<string>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);
         resolve('the connection was closed');
       });
-      intercept(client, resolve, log, frames);
     });
-    await waitForHello(client);
+    const leaving = Promise.race([announced, closed]);
+    await waitForHello(client, announced);
     live.set(client, Date.now());
     return { client, leaving };
   };
@@ -230,7 +233,7 @@ function parseSpecialFrame(text: string): Frame | undefined {
  * Starts the connection and waits for Slack's `hello`, which the library would wait for without end. @throws with the
  * cause, which the library hides where a WebSocket fails.
  */
-async function waitForHello(client: SocketModeClient): Promise<void> {
+async function waitForHello(client: SocketModeClient, announced: Promise<string>): Promise<void> {
   let address: string | undefined;
   client.once('authenticated', ({ url }: { readonly url?: string }) => {
     address = url;
@@ -240,12 +243,21 @@ async function waitForHello(client: SocketModeClient): Promise<void> {
   });
   // `start` rejects without a reason where the WebSocket fails.
   const failed = new Promise<never>((_, reject) => void client.once('error', reject));
+  const refused = announced.then((reason) => {
+    throw new UserError(
+      `Slack closes connections at once (${reason}).`,
+      reason === 'link_disabled'
+        ? 'Switch Socket Mode on: api.slack.com/apps → your app → Socket Mode.'
+        : 'Slack allows ten connections of an app: stop other bots with this app token, or try again in a minute.',
+    );
+  });
   try {
-    await Promise.race([client.start(), late, failed]);
+    await Promise.race([client.start(), late, failed, refused]);
   } catch (error) {
     void client.disconnect().catch(() => undefined);
-    if (address === undefined) throw error;
-    throw takeWebSocketFailure(address, error instanceof Error ? error : withCode('ECONNRESET'));
+    if (address === undefined || error instanceof UserError) throw error;
+    const isLate = (error as { readonly code?: unknown } | undefined)?.code === 'ETIMEDOUT';
+    throw takeWebSocketFailure(address, withCode(isLate ? 'ETIMEDOUT' : 'ECONNRESET'));
   }
 }
 

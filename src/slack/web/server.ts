@@ -64,15 +64,17 @@ const maxHeaders = 100;
 
 export function createWeb(options: WebOptions): Web {
   const { connectPage, egress, events, install, log, metrics, metricsPort, port } = options;
-  const health: Routes = {
+  const health = (isPublic: boolean): Routes => ({
     'GET /healthz': () => plain(200, `ok ${version}`),
     async 'GET /readyz'() {
-      const reasons = await options.unready();
-      return reasons.length === 0 ? plain(200, 'ready') : plain(503, reasons.join('\n'));
+      const reasons = (await options.unready()).join('\n');
+      if (reasons === '') return plain(200, 'ready');
+      // Strangers learn no address of this network.
+      return plain(503, isPublic ? reasons.replaceAll(/(?: at)? [^\s:]+:\d+(?:\/\S*)?/gu, '') : reasons);
     },
-  };
+  });
   const operatorRoutes: Routes = {
-    ...health,
+    ...health(false),
     'GET /metrics': async () => ({
       status: 200,
       headers: { 'content-type': metrics.contentType },
@@ -80,7 +82,7 @@ export function createWeb(options: WebOptions): Web {
     }),
   };
   const routes: Routes = {
-    ...(metricsPort === undefined && !options.isPublic ? operatorRoutes : health),
+    ...(metricsPort === undefined && !options.isPublic ? operatorRoutes : health(options.isPublic)),
     'POST /mcp': options.tools,
     'GET /slack/install': install?.start,
     'GET /slack/oauth_redirect': install?.finish,

@@ -9,14 +9,14 @@ import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 
-test('connections that Slack closes at once are reopened with pauses, and the reason is told once', async () => {
+/** A receiver of a Slack that sends these frames to each connection. */
+async function setUp(...frames: readonly object[]) {
   const slack = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(slack, 'listening');
   let opened = 0;
   slack.on('connection', (socket) => {
     opened += 1;
-    socket.send(JSON.stringify({ type: 'hello' }));
-    socket.send(JSON.stringify({ type: 'disconnect', reason: 'too_many_websockets' }));
+    for (const frame of frames) socket.send(JSON.stringify(frame));
   });
   const url = `ws://127.0.0.1:${(slack.address() as AddressInfo).port}`;
   const log = createMemoryLog();
@@ -29,6 +29,43 @@ test('connections that Slack closes at once are reopened with pauses, and the re
     fetch: async () => Response.json({ ok: true, url }),
   });
   receiver.init({ processEvent: async () => undefined } as unknown as App);
+  const close = async (): Promise<void> => {
+    await receiver.stop();
+    slack.close();
+    for (const client of slack.clients) client.terminate();
+  };
+  /** Cuts the next connection once it is open. */
+  const cut = (): void => void slack.once('connection', (socket) => socket.terminate());
+  return { receiver, log, opened: () => opened, cut, close };
+}
+
+test.each([
+  ['link_disabled', 'Socket Mode'],
+  ['too_many_websockets', 'ten connections'],
+])('a start that Slack ends before its hello says why: %s', async (reason, nextStep) => {
+  const { receiver, close } = await setUp({ type: 'disconnect', reason });
+  await expect(receiver.start()).rejects.toMatchObject({
+    message: `Slack closes connections at once (${reason}).`,
+    hint: expect.stringContaining(nextStep),
+  });
+  await close();
+});
+
+test('a WebSocket that opens and is cut before its hello was not refused', async () => {
+  const { receiver, cut, close } = await setUp();
+  const started = receiver.start();
+  cut();
+  await expect(started).rejects.toMatchObject({
+    message: expect.stringMatching(/^127\.0\.0\.1:\d+ closed the connection \(ECONNRESET\)\.$/u),
+  });
+  await close();
+});
+
+test('connections that Slack closes at once are reopened with pauses, and the reason is told once', async () => {
+  const { receiver, log, opened, close } = await setUp(
+    { type: 'hello' },
+    { type: 'disconnect', reason: 'too_many_websockets' },
+  );
   await receiver.start();
   const tellings = () => log.entries.filter(({ message }) => message.includes('closes connections at once'));
   // One for each of the two that are kept open.
@@ -36,8 +73,6 @@ test('connections that Slack closes at once are reopened with pauses, and the re
   expect(tellings()[0]?.fields).toEqual({ reason: 'too_many_websockets' });
   expect(receiver.problem()).toBe('Slack closes connections at once (too_many_websockets)');
   // Without pauses there would be some hundred by now.
-  expect(opened).toBeLessThan(16);
-  await receiver.stop();
-  slack.close();
-  for (const client of slack.clients) client.terminate();
+  expect(opened()).toBeLessThan(16);
+  await close();
 });

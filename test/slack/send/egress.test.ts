@@ -280,7 +280,7 @@ function noteSecret(text: string): string {
 
 describe('answers of our own endpoints', () => {
   let says = { metrics: '', unready: '' };
-  const web = createWeb({
+  const options = {
     port: 0,
     isPublic: false,
     egress,
@@ -290,7 +290,8 @@ describe('answers of our own endpoints', () => {
       render: async () => noteSecret(says.metrics),
     },
     unready: async () => [noteSecret(says.unready)],
-  });
+  };
+  const web = createWeb(options);
   let base = '';
   beforeAll(async () => {
     base = `http://127.0.0.1:${await web.listen()}`;
@@ -312,6 +313,19 @@ describe('answers of our own endpoints', () => {
     const ready = await fetch(`${base}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, 'the database does not answer\n']);
     expect((await fetch(`${base}/nothing`)).status).toBe(404);
+  });
+
+  test('on a port that strangers reach, reasons hold no address of this network', async () => {
+    const open = createWeb({ ...options, isPublic: true });
+    const address = `http://127.0.0.1:${await open.listen()}/readyz`;
+    says = { metrics: '', unready: 'The database at db.corp:5432/bot takes no writes: it is a standby.' };
+    const told = await (await fetch(address)).text();
+    says = { metrics: '', unready: 'silent for 15 s: The proxy 10.0.0.7:3128 refused the connection.' };
+    expect([told, await (await fetch(address)).text()]).toEqual([
+      'The database takes no writes: it is a standby.\n',
+      'silent for 15 s: The proxy refused the connection.\n',
+    ]);
+    await open.close(Promise.resolve());
   });
 });
 
