@@ -292,7 +292,7 @@ describe('npm run keys', () => {
     [['promote', 'k1'], 'There is no “keys promote”.'],
     [['status', 'k1'], 'Too many words.'],
     [['new', 'a', 'b'], 'Too many words.'],
-    [['new', 'bad:id'], 'A key id has 1 to 32 letters, digits, - or _.'],
+    [['new', 'bad:id'], 'A key ID has 1 to 32 letters, digits, - or _.'],
     [['destroy', 'k1'], 'Name the key twice: this cannot be undone.'],
     [['destroy', 'k1', '--yes', 'k2'], 'Name the key twice: this cannot be undone.'],
     [['destroy'], 'Name the key twice: this cannot be undone.'],
