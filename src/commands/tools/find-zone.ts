@@ -7,7 +7,7 @@ import { type NextCall, ToolRefusal } from './tool.ts';
 
 /** Names, hostnames and ids have less than 200 characters. */
 export function zoneArgument() {
-  return z.string().trim().min(1).max(200).describe('Its name, a hostname or its id');
+  return z.string().trim().min(1).max(200).describe('Its name, a hostname or its ID');
 }
 
 /** The calls about zones that help next. */
@@ -33,15 +33,15 @@ export async function findZone(typed: string, context: Context, argument = 'zone
   if (found.kind === 'one') return found.zone;
   if (found.kind === 'none')
     throw new ToolRefusal(
-      `No zone has the id, name or hostname ${formatCode(found.typed, 60)}.`,
+      `No zone has the ID, name or hostname ${formatCode(found.typed, 60)}.`,
       found.near.length > 0 ? 'Some names are near it.' : '`/cdn zones` lists those your key sees.',
       found.near.slice(0, mostNamed).map((name) => ({ [argument]: name })),
     );
   const few = found.zones.slice(0, mostNamed);
-  const names = few.map(({ id, name }) => formatCode(`${name} (id ${id})`, 80));
+  const names = few.map(({ id, name }) => formatCode(`${name} (ID ${id})`, 80));
   throw new ToolRefusal(
     `${pluralize(found.zones.length, 'zone')} match ${formatCode(found.words, 60)}: ${names.join(', ')}${found.zones.length > few.length ? ' …' : ''}`,
-    'Name one of them by its id.',
+    'Name one of them by its ID.',
     few.map(({ id }) => ({ [argument]: id })),
   );
 }

@@ -46,8 +46,8 @@ export const proposeVolumeDeletion = defineTool({
     const { data: ids } = volumeIds.safeParse({ appId, volumeId: volume });
     if (!ids)
       throw new UserError(
-        `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the ids of an app and a volume.`,
-        'Name the ids themselves.',
+        `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the IDs of an app and a volume.`,
+        'Name the IDs themselves.',
       );
     const { shown, needs } = await loadPreview(ids, context);
     return ask({ kind: volumeDeletion, request: ids, reason, snapshot: shown, ...needs, via }, context);
@@ -81,7 +81,7 @@ export const proposeVariableChange = defineTool({
     await assertMayPropose(variableUpdate, context);
     const scriptId = id.safeParse(await context.names.resolve(context.person, 'script', script)).data;
     if (scriptId === undefined)
-      throw new UserError(`No script is named ${formatCode(script, 60)} here.`, 'Name its id.');
+      throw new UserError(`No script is named ${formatCode(script, 60)} here.`, 'Name its ID.');
     if (required === undefined && !hasNewValue)
       throw new ToolRefusal('Nothing would change.', 'Say required, or new_value: true for a form.', [
         { new_value: true },

@@ -139,7 +139,7 @@ export function renderVariableForm(
   return modal(settings, [
     section([
       unknown &&
-        `Nobody here has set ${formatCode(unknown, 60)} yet: choose its script and type its id once. Then the name is enough.`,
+        `Nobody here has set ${formatCode(unknown, 60)} yet: choose its script and type its ID once. Then the name is enough.`,
       known?.consequences.text ??
         'Changes a variable of an edge script. What you leave empty stays as it is.',
     ]),

@@ -164,5 +164,5 @@ test('a zone id is digits', async () => {
   const cdn = await startStubCdn(() => ({ logs: [] }));
   await expect(
     cdn.client().originErrors.forEach('shop', day, () => {}),
-  ).rejects.toThrowErrorMatchingInlineSnapshot(`[UserError: This is not a zone id.]`);
+  ).rejects.toThrowErrorMatchingInlineSnapshot(`[UserError: This is not a zone ID.]`);
 });

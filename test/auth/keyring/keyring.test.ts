@@ -55,16 +55,16 @@ test('what is no keyring is refused, by its position and without the key', async
   }
   expect(said).toMatchInlineSnapshot(`
     {
-      "a bad key id": "ENCRYPTION_KEYS: entry 1 has no key id: the colon is missing.",
-      "a key id that is too long": "ENCRYPTION_KEYS: entry 1 has a bad key id: 1 to 32 letters, digits, - or _.",
-      "a key id with other characters": "ENCRYPTION_KEYS: entry 1 has a bad key id: 1 to 32 letters, digits, - or _.",
+      "a bad key id": "ENCRYPTION_KEYS: entry 1 has no key ID: the colon is missing.",
+      "a key id that is too long": "ENCRYPTION_KEYS: entry 1 has a bad key ID: 1 to 32 letters, digits, - or _.",
+      "a key id with other characters": "ENCRYPTION_KEYS: entry 1 has a bad key ID: 1 to 32 letters, digits, - or _.",
       "a key that is not base64": "ENCRYPTION_KEYS: entry 1 holds a key that is not base64.",
       "a long key": "ENCRYPTION_KEYS: entry 1 holds a key of 33 bytes, not 32.",
-      "a repeated id": "ENCRYPTION_KEYS: entry 3 repeats the key id of entry 1.",
+      "a repeated id": "ENCRYPTION_KEYS: entry 3 repeats the key ID of entry 1.",
       "a repeated key": "ENCRYPTION_KEYS: entry 2 repeats the key of entry 1.",
       "a short key": "ENCRYPTION_KEYS: entry 2 holds a key of 16 bytes, not 32.",
-      "an empty key id": "ENCRYPTION_KEYS: entry 1 has a bad key id: 1 to 32 letters, digits, - or _.",
-      "an entry without a colon": "ENCRYPTION_KEYS: entry 2 has no key id: the colon is missing.",
+      "an empty key id": "ENCRYPTION_KEYS: entry 1 has a bad key ID: 1 to 32 letters, digits, - or _.",
+      "an entry without a colon": "ENCRYPTION_KEYS: entry 2 has no key ID: the colon is missing.",
       "no key": "ENCRYPTION_KEYS: entry 1 holds a key that is not base64.",
       "nothing": "ENCRYPTION_KEYS holds no key.",
     }
