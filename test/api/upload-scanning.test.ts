@@ -76,7 +76,7 @@ test('a shield zone id is an int32', async () => {
   const cdn = await startStubCdn(() => ({}));
   await expect(cdn.client().uploadScanning.metrics('2147483648')).rejects.toThrow(UserError);
   await expect(cdn.client().uploadScanning.metrics('shop')).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[UserError: This is not a shield zone id.]`,
+    `[UserError: This is not a shield zone ID.]`,
   );
   expect(cdn.requests).toEqual([]);
 });

@@ -58,8 +58,8 @@ test('an answer without a body is a change that was made', async () => {
 });
 
 test.each([
-  ['no digits', 'abc', '12', { required: true }, 'This is not a script id.'],
-  ['a path', '301', '../12', { required: true }, 'This is not a variable id.'],
+  ['no digits', 'abc', '12', { required: true }, 'This is not a script ID.'],
+  ['a path', '301', '../12', { required: true }, 'This is not a variable ID.'],
   ['nothing to change', '301', '12', {}, 'Nothing would change.'],
   [
     'a value too long',

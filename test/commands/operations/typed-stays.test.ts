@@ -66,7 +66,7 @@ test('a press in a form that is refused leaves what was chosen', async () => {
   await team.alice.slash('export 501');
   const opened = await team.alice.waitForModal('event-logs:submit');
   await configure(team.carol, { operators: [] });
-  await team.alice.press('event-logs:filter');
+  await team.alice.press('event-logs:window:1h');
   const back = await team.alice.waitForModal(
     ({ hash, callback_id: id }) => id === opened.callback_id && hash !== opened.hash,
   );
