@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkNumericId, checkTextId, pathOf, redactUrl } from '../../../src/api/http/paths.ts';
 import { UserError } from '../../../src/errors.ts';
 
-const notAnAppId = 'This is not an app ID.';
+const notAnAppId = 'This is not an app id.';
 const kind = { noun: 'an app id', hint: 'It looks like this.' };
 
 test.each([
