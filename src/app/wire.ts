@@ -25,6 +25,7 @@ import { createPauseHook } from '../commands/reports/pauses.ts';
 import { createSettingsHistory } from '../commands/zones/history.ts';
 import { createZoneCache, createZoneLists } from '../commands/zones/zone-cache.ts';
 import { UserError } from '../errors.ts';
+import { tellFailures } from '../lib/network-failure.ts';
 import { version } from '../lib/version.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import { createSlackClock } from '../slack/clock.ts';
@@ -124,7 +125,7 @@ export async function wire(
   const egress = createEgress({ log });
   const clock = createSlackClock({ apiUrl, fetch: base.fetch, now });
   const logger = createBoltLog(log);
-  const slackFetch = egress.fetch('slack', clock.fetch, {
+  const slackFetch = egress.fetch('slack', tellFailures(clock.fetch), {
     origins: [new URL(apiUrl).origin],
     header: 'authorization',
     // The client secret.

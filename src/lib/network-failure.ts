@@ -58,6 +58,16 @@ export function takeWebSocketFailure(address: string, error: Error): Error {
   return failure;
 }
 
+/** A `fetch` whose error says why and where: Slack's libraries log its message alone, and Node's is "fetch failed". */
+export function tellFailures(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return (input, init) =>
+    fetch(input, init).catch((error: unknown) => {
+      const failure = explainNetworkFailure(error);
+      if (failure && error instanceof TypeError) error.message = failure.message;
+      throw error;
+    });
+}
+
 /** The host that an error came from, where undici told it. */
 export function findFailedHost(error: Error): string | undefined {
   const address = failedAt.get(error);

@@ -24,7 +24,7 @@ const types = {
 /** Shared by the pools of a database: connections from before this moment lead to a server that no longer takes writes. */
 export interface Primary {
   since: number;
-  isChecking?: boolean;
+  checking?: Promise<void> | undefined;
 }
 
 const warningMs = 1_000;
@@ -59,16 +59,18 @@ export function createPool(
     if ((error as { code?: unknown }).code === readOnly) replaceAll('the database takes no writes');
   };
   const isStale = (client: PoolClient): boolean => (connectedAt.get(client) ?? 0) <= primary.since;
+  const examine = async (session: number): Promise<void> => {
+    if (await isGone(session, config)) replaceAll('the server of a database connection is gone');
+    primary.checking = undefined;
+  };
   const onSilence = async (client: PoolClient): Promise<void> => {
-    if (!isStale(client)) {
-      const session = sessions.get(client);
-      if (session === undefined || primary.isChecking) return;
-      primary.isChecking = true;
-      const gone = await isGone(session, config);
-      primary.isChecking = false;
-      if (!gone) return;
-      replaceAll('the server of a database connection is gone');
+    const session = sessions.get(client);
+    if (!isStale(client) && session !== undefined) {
+      // Whoever waits meanwhile waits for the same answer.
+      primary.checking ??= examine(session);
+      await primary.checking;
     }
+    if (!isStale(client)) return;
     // Its statements fail at once. The member is not in the driver's types.
     (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy();
   };

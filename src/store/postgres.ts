@@ -127,7 +127,10 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
   '28P01': ['The database at {address} refuses the user or password in DATABASE_URL.'],
   '28000': ['The database at {address} refuses the user in DATABASE_URL.'],
   '3D000': ['The server has no such database: {address}.', 'Create it, or correct DATABASE_URL.'],
-  '53300': ['The database at {address} has no connection left.', 'Raise max_connections there.'],
+  '53300': [
+    'The database at {address} has no connection left.',
+    'Raise max_connections there (PgBouncer: max_client_conn).',
+  ],
   '57P03': ['The database at {address} is starting up or shutting down.', 'Try again in a moment.'],
   ERR_INVALID_URL: [
     'DATABASE_URL cannot be read as an address.',
@@ -168,6 +171,10 @@ function findRefusal({ code, message = '', syscall }: Failure): string {
   if (/no encryption|SSL off|insecure|(?:SSL|TLS)[^.]* require|requires? (?:SSL|TLS)/iu.test(message))
     return 'no encryption';
   if (/statement pooling/u.test(message)) return 'shared sessions';
+  // PgBouncer has one code for all of these, and the driver none for a password that is missing.
+  if (/no such database/u.test(message)) return '3D000';
+  if (/authentication failed|no such user|client password/u.test(message)) return '28P01';
+  if (/no more connections/u.test(message)) return '53300';
   if (/does not support SSL/u.test(message)) return 'no TLS';
   if (/CERT(?!_HAS)|UNABLE_TO_(?:GET|VERIFY)/u.test(code ?? '')) return 'certificate';
   if (/timeout/u.test(message)) return 'ETIMEDOUT';

@@ -87,6 +87,8 @@ const stabilize = (said: string): string =>
 async function readRefusal(env: Record<string, string> = {}): Promise<string> {
   const started = start(env);
   expect(await started.exited).toBe(1);
+  // Each attempt says why, too.
+  expect(started.output()).not.toContain('http request failed fetch failed');
   const lines = started.output().trimEnd().split('\n');
   return stabilize(lines.filter((line) => !line.startsWith('{')).join('\n'));
 }

@@ -4,7 +4,7 @@ import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { explainNetworkFailure, takeWebSocketFailure } from '../../src/lib/network-failure.ts';
+import { explainNetworkFailure, takeWebSocketFailure, tellFailures } from '../../src/lib/network-failure.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -37,6 +37,16 @@ test('a connection that is refused', async () => {
     kind: 'refused',
     message: `127.0.0.1:${port} refused the connection (ECONNREFUSED).`,
     hint: expect.stringContaining('firewall'),
+  });
+});
+
+test('the error of a fetch that tells failures names the host and the code', async () => {
+  const port = await listen(createHttp((request) => request.destroy()));
+  const asked = tellFailures(fetch)(`http://127.0.0.1:${port}`);
+  await expect(asked).rejects.toMatchObject({
+    name: 'TypeError',
+    message: `127.0.0.1:${port} closed the connection (UND_ERR_SOCKET).`,
+    cause: expect.objectContaining({ code: 'UND_ERR_SOCKET' }),
   });
 });
 

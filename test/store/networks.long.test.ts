@@ -231,6 +231,16 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
       expect([...told]).toMatchSnapshot('refused');
     });
 
+    test('what it refuses itself is told as what it is', async () => {
+      const url = await server.createDatabase({ empty: true });
+      const told: Record<string, string> = {};
+      for (const setting of ['auth_type = scram-sha-256', 'max_client_conn = 0', 'max_client_conn = 1']) {
+        const pooled = await startPooler(url, 'session', [setting]);
+        told[setting] = await refusal(open(pooled), pooled);
+      }
+      expect(told).toMatchSnapshot('its own refusals');
+    });
+
     test('that gives a single connection is refused in words, not waited for', async () => {
       const url = await server.createDatabase({ empty: true });
       const told = await Promise.all(
