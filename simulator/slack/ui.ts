@@ -60,7 +60,11 @@ export function createUi(
       const found = placeOf(args, who);
       if (typeof found.target.element['value'] === 'string') did.push(found.target.element['value']);
       if ('message' in found.place && found.place.message.channel === assistantChannel)
-        return assistant()?.press(who, found.place.message, found.target.element);
+        // The value of an option, where it is a menu.
+        return assistant()?.press(who, found.place.message, {
+          ...found.target.element,
+          ...(typeof args['value'] === 'string' ? { value: args['value'] } : {}),
+        });
       // Typed values travel with a press inside a modal.
       if ('view' in found.place && isObject(args['state'])) modals.type(found.place.view, args['state']);
       return interactions.press(

@@ -54,6 +54,8 @@ export interface Proposal
   readonly stepRun?: string | undefined;
   /** What asked for it in its person's name: `assistant`, `client laptop`. */
   readonly via?: string | undefined;
+  /** With `via`: its person has just confirmed it, by the form in which they typed its value. */
+  readonly isConfirmed?: boolean | undefined;
 }
 
 export interface RequesterContext {

@@ -159,7 +159,9 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
           `${formatCount(mostByAssistant.waiting, 'request')} and forms of this person by assistants are open already.`,
           'The person can decide or cancel one, `/cdn approvals`, or fill in a form that the bot sent.',
         );
-      if (asked.length + forms.length >= mostByAssistant.aDay)
+      // What was asked for by a form is counted once.
+      const unused = forms.filter((form) => !isAskedFor(form));
+      if (asked.length + unused.length >= mostByAssistant.aDay)
         throw new UserError(
           `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
           'The person can ask for more themselves; `/cdn approvals` shows how these stand.',
@@ -231,8 +233,9 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
   const operation = readOperation(tx.kinds, logged);
   await queueMessages(tx, operation, kind.approval ? undefined : policy.approvalChannel);
   tx.record(toAuditInput(tx.kinds, logged, { to: 'proposed', by }));
-  const waits = row.approvals_needed > 0 || waitsForRequester(operation);
-  return waits ? operation : queueExecution({ tx, logged }, 'system');
+  const { isConfirmed = false } = proposal;
+  const waits = row.approvals_needed > 0 || (waitsForRequester(operation) && !isConfirmed);
+  return waits ? operation : queueExecution({ tx, logged }, isConfirmed ? by : 'system');
 }
 
 const letters = 'abcdefghijkmnpqrstuvwxyz23456789';

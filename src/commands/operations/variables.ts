@@ -53,15 +53,28 @@ const variableCommand: Command = {
   run: (_, context) => offerUndo(context),
 };
 
+/** What an assistant asked a person to type: the variable, in whose name, and why. In the metadata of the form. */
+const askedFor = z.object({ path: z.string(), via: z.string(), reason: z.string() });
+type AskedFor = z.output<typeof askedFor>;
+
+/** The value of the button that opens the form which an assistant asked for. */
+export function writeFormButton(request: VariableRequest, { via, reason }: Omit<AskedFor, 'path'>): string {
+  const { scriptId, variableId, required = 'unchanged' } = request;
+  const path = variablePath(scriptId, variableId);
+  // A character that JSON escapes would take six.
+  const asked = { path, via, reason: reason.replaceAll(/\p{Cc}/gu, ' ').toWellFormed() };
+  return `${scriptId} ${variableId} ${required} ${JSON.stringify(asked)}`;
+}
+
 /** The form that an assistant asked for: its button has both ids, and whether the script will need the variable. */
 const typeAction: Action = {
   id: 'variables:type',
   needs: 'change',
   modal: () => forms.variableBusy,
   async load(value, context) {
-    const [scriptId = '', variableId = '', required] = value.split(' ');
+    const [scriptId = '', variableId = '', required, ...asked] = value.split(' ');
     const known = await loadKnown({ scriptId, variableId }, context);
-    return forms.renderVariableForm({ scriptId, variableId, required }, known);
+    return forms.renderVariableForm({ scriptId, variableId, required, metadata: asked.join(' ') }, known);
   },
 };
 
@@ -141,15 +154,19 @@ type Values = z.output<typeof fields>;
 async function submit(values: Values, context: Context): Promise<FormResult> {
   const { scriptId, variableId, required, value } = values;
   const request = { scriptId, variableId, required, setsValue: value !== undefined };
-  const operation = await setVariable(request, value, undefined, context);
+  const metadata = context.modal?.metadata;
+  const asked = metadata ? askedFor.parse(JSON.parse(metadata)) : undefined;
+  // What the person typed in for another variable is theirs alone.
+  const isAsked = asked?.path === variablePath(scriptId, variableId);
+  const operation = await setVariable(request, value, isAsked ? asked : {}, context);
   await rememberUse('script', scriptId, context);
   const { word, fields } = operation.outcome ?? {};
   // The ids stay in the form. The value does not: a secret is not sent back.
   if (word === 'refused')
-    return addFailure(forms.renderVariableForm({ scriptId, variableId, required: required?.toString() }), {
-      message: describeOutcome(operation),
-      fields,
-    });
+    return addFailure(
+      forms.renderVariableForm({ scriptId, variableId, required: required?.toString(), metadata }),
+      { message: describeOutcome(operation), fields },
+    );
   const message = renderProposed(operation, await canRestore(operation, context));
   return { modal: renderSent(message), message };
 }
@@ -157,7 +174,7 @@ async function submit(values: Values, context: Context): Promise<FormResult> {
 async function setVariable(
   request: VariableRequest,
   value: Secret | undefined,
-  undoOf: string | undefined,
+  { undoOf, reason, via }: { readonly undoOf?: string } & Partial<AskedFor>,
   context: Context,
 ): Promise<Operation> {
   const [snapshot, { policy, approvers }] = await Promise.all([
@@ -166,8 +183,8 @@ async function setVariable(
   ]);
   const bytes = value && Buffer.byteLength(value.reveal());
   const facts = isObject(snapshot) ? omitMissing({ ...snapshot, undoOf, bytes }) : snapshot;
-  const change = { kind: variableUpdate, request, value, reason: undefined, snapshot: facts };
-  return proposeChange({ ...change, policy, approvers }, context);
+  const change = { kind: variableUpdate, request, value, reason, via, snapshot: facts };
+  return proposeChange({ ...change, isConfirmed: via !== undefined, policy, approvers }, context);
 }
 
 async function canRestore(operation: Operation, { ledger, now }: Context): Promise<boolean> {
@@ -223,7 +240,7 @@ const undoAction: Action = {
     if ('problem' in previous) throw new UserError(whyNoUndo[previous.problem], hint);
     await assertMayPropose(variableUpdate, context);
     const change = { ...request, required: undefined, setsValue: true };
-    return renderProposed(await setVariable(change, previous.value, operation.id, context));
+    return renderProposed(await setVariable(change, previous.value, { undoOf: operation.id }, context));
   },
 };
 

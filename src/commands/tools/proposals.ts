@@ -12,6 +12,7 @@ import type { Proposal } from '../operations/model.ts';
 import { assertMayPropose, findApprovalNeeds } from '../operations/proposals.ts';
 import { proposeByAssistant, sendFormByAssistant } from '../operations/propose.ts';
 import { findTargetName } from '../operations/queries.ts';
+import { writeFormButton } from '../operations/variables.ts';
 import { loadPreview, volumeIds } from '../operations/volumes.ts';
 import { listRequests, requestData, toRequest, toRequestData } from './requests.ts';
 import { defineTool, type ToolAnswer, ToolRefusal } from './tool.ts';
@@ -108,7 +109,7 @@ async function ask(
   const operation = await proposeByAssistant(ledger, { ...asked, requester, channelId: undefined });
   const asks = operation.createdAt < startedAt ? 'Asked before' : 'Asked';
   const still = operation.state === 'proposed' ? ' Nothing was changed yet.' : '';
-  const own = waitsForRequester(operation) ? ' The bot has written to them with a button to confirm it.' : '';
+  const own = waitsForRequester(operation) ? ' They confirm it with the button that the bot sends them.' : '';
   return {
     summary: `${asks} to ${nameInPlainText(operation)}: ${describeState(operation)}.${still}${own}`,
     data: toRequestData(operation),
@@ -127,10 +128,12 @@ async function sendForm(
   { ledger, person: requester, signal }: Context,
 ): Promise<Answer> {
   const { request, snapshot, minutes, reason, via } = asked;
-  const { scriptId, variableId, required = 'unchanged' } = request;
   const what = variableUpdate.describe(request, { name: findTargetName(snapshot, undefined), snapshot });
-  const message = renderFormOffer({ what, requester, reason, via }, `${scriptId} ${variableId} ${required}`);
-  const path = variablePath(scriptId, variableId);
+  const message = renderFormOffer(
+    { what, requester, reason, via },
+    writeFormButton(request, { via, reason }),
+  );
+  const path = variablePath(request.scriptId, request.variableId);
   signal.throwIfAborted();
   const isNew = await sendFormByAssistant(ledger, { requester, path, message, minutes });
   return {

@@ -9,6 +9,7 @@ import {
   waitsForRequester,
 } from '../../views/operations/describe.ts';
 import type { Context } from '../define.ts';
+import { settingsChange } from '../operations/kinds/settings.ts';
 import type { Operation } from '../operations/model.ts';
 import { findOperation, findRequestedBy } from '../operations/queries.ts';
 import { defineTool, type NextCall, toIso } from './tool.ts';
@@ -46,8 +47,13 @@ export function toRequest(operation: Operation): NextCall {
 
 export const listRequests: NextCall = { label: 'My requests', tool: 'list_my_requests', arguments: {} };
 
-/** Requests in one answer, the newest first. */
-const mostRequests = 20;
+/** Requests in one answer, the newest first, of so many that are looked at. */
+const most = { shown: 20, read: 200 };
+
+/** Settings of the bot are not for a model: neither are changes of them. */
+function isForModels({ kind }: Operation): boolean {
+  return kind !== settingsChange.name;
+}
 
 export const listMyRequests = defineTool({
   name: 'list_my_requests',
@@ -59,16 +65,17 @@ export const listMyRequests = defineTool({
   input: z.object({}),
   data: z.object({ requests: z.array(requestData) }),
   async run(_, { ledger, person }: Context) {
-    const requests = await findRequestedBy(ledger, person, mostRequests);
+    const requests = (await findRequestedBy(ledger, person, most.read)).filter(isForModels);
+    const shown = requests.slice(0, most.shown);
     const waiting = requests.filter(({ state }) => state === 'proposed').length;
     return {
       summary:
         requests.length === 0
           ? 'Nothing was asked for yet.'
           : `${formatCount(requests.length, 'request')}, ${formatInteger(waiting)} waiting for a decision.`,
-      shown: requests.length,
+      shown: shown.length,
       total: requests.length,
-      data: { requests: requests.map(toRequestData) },
+      data: { requests: shown.map(toRequestData) },
       next: requests.slice(0, 3).map(toRequest),
     };
   },
@@ -85,7 +92,7 @@ export const getRequest = defineTool({
   data: requestData,
   async run({ request: id }, { ledger, person }: Context) {
     const operation = await findOperation(ledger, tenantId(person), id);
-    if (operation?.requester.userId !== person.userId)
+    if (!operation || operation.requester.userId !== person.userId || !isForModels(operation))
       throw new UserError('This person has no request with that id.', '`/cdn approvals` lists theirs.');
     return {
       summary: `${nameInPlainText(operation)}: ${describeState(operation)}.`,

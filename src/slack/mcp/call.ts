@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Installation, type Person, personKey, tenantId } from '../../auth/identity.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
-import { adviseModel } from '../../commands/tools/list.ts';
+import { adviseModel, tools } from '../../commands/tools/list.ts';
 import {
   answerSchema,
   type Tool,
@@ -263,9 +263,13 @@ function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
     next: next.map(({ tool, arguments: given }) => ({ tool, arguments: given })),
   };
   const structuredContent = answerSchema(tool).parse(facts);
+  const calls = next.map((call) => ({
+    ...call,
+    title: tools.find(({ name }) => name === call.tool)?.title ?? '',
+  }));
   return {
     content: [{ type: 'text', text: writeFacts(structuredContent) }],
     structuredContent,
-    _meta: { slack: { blocks: toAssistantBlocks(message ?? say(escapeMarkup(facts.summary)), next) } },
+    _meta: { slack: { blocks: toAssistantBlocks(message ?? say(escapeMarkup(facts.summary)), calls) } },
   };
 }

@@ -18,6 +18,8 @@ import {
   describePlainly,
   describeState,
   nameInPlainText,
+  nameRequester,
+  nameVia,
   noUndo,
   renderState,
   retryButton,
@@ -181,20 +183,8 @@ function quoteReason({ reason, via }: Pick<ShownOperation, 'reason' | 'via'>): s
   return `>${escapeMrkdwn(reason, 500)}${via ? '\n_in the assistant’s words_' : ''}`;
 }
 
-/** In front of `asks to`. */
-function nameRequester({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
-  const who = `<@${requester.userId}>`;
-  return via === undefined ? who : `:robot_face: ${nameVia(via)}, for ${who},`;
-}
-
 function nameAssistant({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
   return via === undefined ? '' : `:robot_face: ${nameVia(via)} asked for <@${requester.userId}>`;
-}
-
-function nameVia(via: string): string {
-  return via === 'assistant'
-    ? 'Slack’s assistant'
-    : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
 }
 
 function confirmButton(operation: ShownOperation): Button {

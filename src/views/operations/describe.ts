@@ -128,6 +128,18 @@ const states = {
   cancelled: ':heavy_minus_sign: cancelled',
 } as const;
 
+/** In front of `asks to`. */
+export function nameRequester({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
+  const who = `<@${requester.userId}>`;
+  return via === undefined ? who : `:robot_face: ${nameVia(via)}, for ${who},`;
+}
+
+export function nameVia(via: string): string {
+  return via === 'assistant'
+    ? 'Slack’s assistant'
+    : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
+}
+
 /** Whether only a press of the requester is missing. */
 export function waitsForRequester({
   state,

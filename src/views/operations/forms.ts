@@ -8,6 +8,7 @@ import {
   type ApprovalNeeds,
   type Consequences,
   describeVolumeConsequences,
+  nameRequester,
   noUndo,
   renderApprovalNeeds,
   type ShownOperation,
@@ -126,7 +127,10 @@ export function renderVariableForm(
     variableId,
     required = 'unchanged',
     unknown,
-  }: Partial<Readonly<Record<'scriptId' | 'variableId' | 'required' | 'unknown', string | undefined>>>,
+    metadata,
+  }: Partial<
+    Readonly<Record<'scriptId' | 'variableId' | 'required' | 'unknown' | 'metadata', string | undefined>>
+  >,
   known?: KnownVariable,
 ): ModalView {
   const zonesButton = button('Show the zones', 'variables:preview', scriptId ?? 'typed');
@@ -134,6 +138,7 @@ export function renderVariableForm(
     title: 'Set a variable',
     callbackId: 'variables:submit',
     submit: known && known.needs.needed > 0 ? 'Ask for approval' : 'Set it',
+    metadata,
   };
   const undo = known?.canUndo ? 'You can undo it for 30 minutes.' : noUndo;
   return modal(settings, [
@@ -172,10 +177,10 @@ export function renderVariableForm(
 }
 
 export function renderDenyForm(operation: ShownOperation): ModalView {
-  const { id, requester } = operation;
+  const { id } = operation;
   const settings = { title: 'Deny the request', callbackId: 'approvals:deny-submit', metadata: id };
   return modal({ ...settings, submit: 'Deny', close: 'Back' }, [
-    section(`<@${requester.userId}> asks to *${operation.words.what}*`),
+    section(`${nameRequester(operation)} asks to *${operation.words.what}*`),
     textInput('reason', 'Why not?', {
       hint: 'The requester reads it.',
       multiline: true,

@@ -79,18 +79,24 @@ export function writeFacts(facts: object): string {
 }
 
 /** Slack drops all blocks of an answer where one of its rules is broken. */
-const limits = { blocks: 50, charts: 2, tables: 20_000, value: 2_000, label: 75, calls: 3 };
+const limits = { blocks: 50, charts: 2, tables: 20_000, value: 2_000, option: 150, label: 75, calls: 3 };
 const allowed = new Set(['context', 'divider', 'header', 'section', 'data_table', 'data_visualization']);
 
 /**
  * The blocks of an answer as Slack's assistant takes them. Of buttons only calls of tools and links work there: those to the
- * CDN's panel stay. Each call has a block of its own, since ids are unique within one.
+ * CDN's panel stay. Several calls of one tool are a menu. Each element has a block of its own, since ids are unique within one.
  *
  * Source of the rules: https://docs.slack.dev/ai/slackbot-mcp-client
  */
 export function toAssistantBlocks(
   { blocks = [] }: Message,
-  calls: readonly { readonly label: string; readonly tool: string; readonly arguments: object }[],
+  calls: readonly {
+    readonly label: string;
+    readonly tool: string;
+    /** Of the tool: what a menu of its calls is for. */
+    readonly title: string;
+    readonly arguments: object;
+  }[],
 ): object[] {
   let charts = 0;
   let room = limits.tables;
@@ -103,10 +109,24 @@ export function toAssistantBlocks(
     room -= table ? JSON.stringify(table).length + 1 : 0;
     return table ? [table] : [];
   });
-  const buttons = calls.slice(0, limits.calls).flatMap(({ label, tool, arguments: given }) => {
-    const value = JSON.stringify(given);
-    const button = { type: 'button', action_id: `tool:${tool}`, text: plainLabel(label, tool), value };
-    return value.length > limits.value ? [] : [{ type: 'actions', elements: [button] }];
+  const byTool = Map.groupBy(calls.slice(0, limits.calls), ({ tool }) => tool);
+  const buttons = [...byTool].flatMap(([tool, same]) => {
+    const longest = same.length > 1 ? limits.option : limits.value;
+    const options = same
+      .map(({ label, arguments: given }) => ({ text: plainLabel(label, tool), value: JSON.stringify(given) }))
+      .filter(({ value }) => value.length <= longest);
+    const [first] = options;
+    if (!first) return [];
+    const call = { action_id: `tool:${tool}` };
+    const menu = {
+      type: 'static_select',
+      ...call,
+      placeholder: plainLabel(same[0]?.title ?? '', tool),
+      options,
+    };
+    return [
+      { type: 'actions', elements: [options.length > 1 ? menu : { type: 'button', ...call, ...first }] },
+    ];
   });
   const links = findPanelLinks(blocks).slice(0, limits.calls);
   const last = links.length > 0 ? [{ type: 'actions', elements: links }] : [];

@@ -10,6 +10,7 @@ import {
   startApprovalWorkspace,
 } from '../../commands/operations/workspace.ts';
 import { createPublicUrl } from '../../support/bot.ts';
+import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 
 let team: ApprovalWorkspace;
@@ -55,7 +56,7 @@ const cardsAbout = (volumeId: string): string[] =>
     .map(({ ts }) => ts);
 
 describe('where an approver decides', () => {
-  beforeAll(() => start({ destroyApprovals: 1 }));
+  beforeAll(() => start({ destroyApprovals: 1, changeApprovals: 1 }));
   afterAll(stop);
 
   test('a deletion is asked for, marked as the assistant’s, and runs when another person approves', async () => {
@@ -74,6 +75,24 @@ describe('where an approver decides', () => {
       .poll(async () => dataOf(await own.call('get_request', { request: asked.request })).state)
       .toBe('succeeded');
     expect(countDeleteRequests(team, volume)).toBe(1);
+  });
+
+  test('a value that its person typed is asked for in the assistant’s words, too', async () => {
+    await askForForm('12');
+    const offer = await team.alice.waitForMessage(({ reads }) => reads.includes('Type the value'));
+    await team.alice.press('variables:type', { ts: offer.ts });
+    await team.alice.waitForModal('variables:submit');
+    await team.alice.submit({ defaultValue: 'typed by alice' });
+    const card = await team.bob.waitForMessage(({ reads }) => reads.includes('set variable 12'));
+    expect(readStable(card)).toMatchSnapshot('card');
+    while (team.alice.modal()) await team.alice.closeModal();
+    await team.bob.press('approvals:deny', { ts: card.ts });
+    const form = await team.bob.waitForModal('approvals:deny-submit');
+    expect(JSON.stringify(form.blocks)).toContain('Slack’s assistant, for <@U0ALICE00>, asks to');
+    const before = countWrites();
+    await team.bob.closeModal();
+    await team.bob.press('approvals:approve', { ts: card.ts });
+    await expect.poll(() => countWrites()).toBe(before + 1);
   });
 
   test('ten equal asks are one request, one card; a fourth one that waits is refused', async () => {
@@ -104,7 +123,9 @@ describe('where an approver decides', () => {
   });
 
   test('each call that asks was put to the person', () => {
-    expect(new Set(own.asked.map(({ tool }) => tool))).toEqual(new Set(['propose_volume_deletion']));
+    expect(new Set(own.asked.map(({ tool }) => tool))).toEqual(
+      new Set(['propose_volume_deletion', 'propose_variable_change']),
+    );
     expect(team.bot.slack.problems).toEqual([]);
   });
 });
@@ -159,6 +180,10 @@ describe('where nobody else has to approve', () => {
     await expect.poll(() => countWrites()).toBe(writes + 1);
     const sentBody = team.bot.cdn.requests.findLast(({ method }) => method !== 'GET')?.body;
     expect(sentBody).toMatchObject({ Required: false });
+    const typed = await team.alice.waitForMessage(({ reads }) =>
+      /^Your request: set .*a new value/u.test(reads),
+    );
+    expect(readStable(typed)).toMatchSnapshot('the value was typed');
     while (team.alice.modal()) await team.alice.closeModal();
     expect(readStable(offer)).toMatchSnapshot('the form is offered');
     expect(team.alice.messages().filter(({ reads }) => reads.includes('Type the value'))).toHaveLength(1);
@@ -250,5 +275,16 @@ describe('where nobody else has to approve', () => {
     const { appId: app, volumeId: volume } = team.addVolume();
     const answer = await own.call('propose_volume_deletion', { app, volume, reason });
     expect({ isError: answer.isError, text: readStable(answer.text) }).toMatchSnapshot();
+  });
+
+  test('a change of the settings that waits for a second admin is not told to a model', async () => {
+    const { slack } = team.bot;
+    for (const person of slack.world.people) if (person.id === alice) Object.assign(person, { admin: true });
+    await slack.event({ type: 'user_change', user: { id: alice, deleted: false } });
+    const before = await listIds();
+    const waiting = await saveSettings(team.alice, { approvers: [alice, bob] });
+    const request = /"value":"([a-z\d]{16})"/u.exec(JSON.stringify(waiting.blocks))?.[1];
+    expect(await listIds()).toEqual(before);
+    expect((await own.call('get_request', { request })).isError).toBe(true);
   });
 });

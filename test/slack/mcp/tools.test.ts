@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Assistant, type AssistantEra, createSignedFetch } from '../../../simulator/slack/assistant.ts';
+import type { Json } from '../../../simulator/slack/world.ts';
 import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -137,8 +138,31 @@ describe('the list of tools', () => {
     const send = createSignedFetch(bot.slack.signingSecret);
     const transport = new StreamableHTTPClientTransport(new URL(`${origin}/mcp`), { fetch: send });
     await client.connect(transport);
-    expect((await client.listTools()).tools).toHaveLength(12);
+    const listed = (await client.listTools()).tools.map(({ name }) => name);
+    expect(listed).toEqual((await assistant(alice).tools()).map(({ name }) => name));
     await client.close();
+  });
+
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('is the same for a client of %s', async (era) => {
+    const send = async (method: string, params: object) => {
+      const sent = { ...headers, 'mcp-protocol-version': era };
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      const answer = await signed(Date.now)(`${origin}/mcp`, { method: 'POST', headers: sent, body });
+      const text = await answer.text();
+      return (
+        JSON.parse(
+          text
+            .split('\n')
+            .find((line) => line.startsWith('data: '))
+            ?.slice(6) ?? text,
+        ) as Json
+      )['result'] as Json;
+    };
+    const clientInfo = { name: 'old', version: '1.0.0' };
+    const begun = await send('initialize', { protocolVersion: era, capabilities: {}, clientInfo });
+    expect(begun['protocolVersion']).toBe(era);
+    const { tools } = await send('tools/list', {});
+    expect(tools).toEqual(await assistant(alice).tools());
   });
 });
 
@@ -213,6 +237,20 @@ describe('a call', () => {
     expect(await own.press('get_zone')).toMatchObject({ isError: false });
   });
 
+  test('several calls of one tool are a menu, whose options call it', async () => {
+    const own = assistant(alice);
+    const { blocks } = await own.call('list_zones', { limit: 3 });
+    const elements = blocks.flatMap((block) => (block['elements'] ?? []) as Json[]);
+    const menus = elements.filter(({ action_id: id }) => id === 'tool:get_zone');
+    expect(menus).toMatchObject([{ type: 'static_select', placeholder: { text: 'Show a pull zone' } }]);
+    const labels = (menus[0]?.['options'] as { text: { text: string } }[]).map(({ text }) => text.text);
+    expect(labels).toHaveLength(3);
+    expect((await own.press('get_zone', labels[1])).facts).toMatchObject({
+      data: { zone: { name: labels[1] } },
+    });
+    expect(bot.slack.problems).toEqual([]);
+  });
+
   test('a list that is too long is cut in the text, and counted', async () => {
     const { facts, text } = await assistant(alice).call('list_zones', { limit: 50 });
     expect(facts).toMatchObject({ shown: 25, total: 25 });
@@ -284,6 +322,13 @@ describe('a call', () => {
         .filter((one) => JSON.stringify(one).includes('connect:open')),
     ).toHaveLength(1);
     aheadMs += 61_000;
+  });
+
+  test('without a key says that the bot has written only where Slack took it', async () => {
+    bot.slack.script.fail('chat.postMessage', 'channel_not_found');
+    const { isError, text } = await assistant(bob).call('list_zones');
+    expect({ isError, text: readStable(text) }).toMatchSnapshot('no key, no message');
+    expect(bot.slack.as(bob).messages()).toEqual([]);
   });
 
   test('without a key is refused; the person gets the button once, and no link goes through the tool', async () => {
@@ -384,6 +429,21 @@ test('each call is in the audit, with its tool and without its arguments', async
   await person.slash('audit tool-run');
   const { reads } = await person.waitForMessage(({ reads }) => reads.includes('get_zone'));
   expect(reads).not.toContain('shop');
+});
+
+test('reads of one person and tool are in the audit once a minute', async () => {
+  aheadMs += 61_000;
+  const own = assistant(alice);
+  await own.call('get_app', argumentsOf['get_app']);
+  for (let nth = 0; nth < 3; nth += 1) await own.call('get_script', argumentsOf['get_script']);
+  const person = bot.slack.as(alice, ops);
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash('audit tool-run');
+  const { reads } = await person.waitForMessage(
+    (message) => !before.has(message.ts) && message.reads.includes('get_script'),
+  );
+  // The newest first.
+  expect(reads.match(/get_\w+/gu)?.slice(0, 2)).toEqual(['get_script', 'get_app']);
 });
 
 test('the doctor says whether the address is reached, and the scope granted', async () => {
