@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../simulator/free-port.ts';
+import { startPlayground } from '../simulator/playground.ts';
+import { prepareAssistant } from '../simulator/prepare-assistant.ts';
 import { createSignedFetch } from '../simulator/slack/assistant.ts';
+import { createLogger } from '../src/telemetry/log.ts';
 import { measureInTurns } from './measure/numbers.ts';
 import { processorTime, residentMemory, startBot, withTempDirectory } from './measure/processes.ts';
 import { formatMegabytes, formatMs, formatRatio, logProgress, reportFinding } from './measure/report.ts';
 import { startSlack } from './measure/slack.ts';
 
-// What the tools of Slack's assistant cost while nobody calls them: start and memory with POST /mcp served and without.
+// What the tools of Slack's assistant cost: start and memory with POST /mcp served and without, while nobody calls them;
+// and how long a call takes beside the typed command, in the playground.
 const rounds = 5;
 /** Until the work after the start is over. */
 const restMs = 5_000;
@@ -53,6 +57,54 @@ await withTempDirectory(async (dataDir) => {
     met: true,
   });
   await slack.close();
+});
+
+/** A tool with its arguments, beside the typed words that answer the same. */
+const pairs = [
+  { tool: 'list_zones', args: {}, words: 'zones', says: /^\d+ .*zones/u },
+  { tool: 'list_origin_errors', args: { zone: 'shop' }, words: 'errors shop', says: /origin errors/u },
+] as const;
+/** With what warms up fewer calls than a person may make in a minute. */
+const callsOfEach = 11;
+const warmUps = 3;
+
+await withTempDirectory(async (dataDir) => {
+  const log = createLogger('silent');
+  const playground = await startPlayground({ port: 0, http: true, assistant: true, dataDir, zones: 60, log });
+  const { slack, botUrl } = playground;
+  await prepareAssistant(playground);
+  const assistant = slack.assistant('U0ALICE00', { origin: botUrl });
+  const alice = slack.as('U0ALICE00', 'C0OPS0000');
+  const time = async (work: () => Promise<unknown>): Promise<number> => {
+    const from = performance.now();
+    await work();
+    return performance.now() - from;
+  };
+  for (const { tool, args, words, says } of pairs) {
+    const call = async () => {
+      const { isError, text } = await assistant.call(tool, args);
+      if (isError) throw new Error(text);
+    };
+    const type = async () => {
+      const before = new Set(alice.messages().map(({ ts }) => ts));
+      await alice.slash(words);
+      await alice.waitForMessage(({ ts, reads }) => !before.has(ts) && says.test(reads));
+    };
+    for (let nth = 0; nth < warmUps; nth += 1) for (const work of [call, type]) await work();
+    const taken = await measureInTurns(['tool', 'typed'] as const, callsOfEach, (name) =>
+      time(name === 'tool' ? call : type),
+    );
+    reportFinding({
+      what: `answer of \`${tool}\`, 60 zones`,
+      bot: formatMs(taken.tool),
+      beside: `\`/cdn ${words}\`: ${formatMs(taken.typed)}`,
+      ratio: formatRatio(taken.tool / taken.typed),
+      goal: '',
+      met: undefined,
+    });
+  }
+  await assistant.close();
+  await playground.stop();
 });
 
 function report(what: string, read: (value: number) => string, [bot, beside]: [number, number]): void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLogger } from '../src/telemetry/log.ts';
 import { startPlayground } from './playground.ts';
+import { prepareAssistant } from './prepare-assistant.ts';
 import { createSignedFetch } from './slack/assistant.ts';
 
 // npm run mcp
@@ -16,8 +17,8 @@ const playground = await startPlayground({
   zones: 60,
   log: createLogger('silent'),
 });
-const { slack, cdn, botUrl } = playground;
-await prepare();
+const { slack, botUrl } = playground;
+await prepareAssistant(playground);
 const send = createSignedFetch(slack.signingSecret);
 const person = { user_id: 'U0ALICE00', team_id: slack.workspaces.acme.id };
 // Standard output belongs to the protocol.
@@ -46,22 +47,3 @@ for await (const line of lines) {
 }
 await playground.stop();
 await rm(dataDir, { recursive: true, force: true });
-
-/** Connects Alice's key on the bot's page, and lets assistants read and ask, as an admin does. */
-async function prepare(): Promise<void> {
-  const alice = slack.as('U0ALICE00', 'C0OPS0000');
-  await alice.slash('connect');
-  const offer = await alice.waitForMessage(({ blocks }) => JSON.stringify(blocks).includes('/connect/'));
-  const page = /http[^"]*\/connect\/[\w-]+/u.exec(JSON.stringify(offer.blocks))?.[0] ?? '';
-  const form = await (await fetch(page)).text();
-  const formToken = /name="formToken" value="([^"]*)"/u.exec(form)?.[1] ?? '';
-  await fetch(page, {
-    method: 'POST',
-    headers: { origin: new URL(page).origin, 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ formToken, accessKey: cdn.key }),
-  });
-  await alice.slash('settings assistant');
-  await alice.waitForModal('settings:submit');
-  await alice.submit({ assistant: 'proposing' });
-  await alice.waitForModal('settings:done');
-}

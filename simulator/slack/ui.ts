@@ -60,11 +60,7 @@ export function createUi(
       const found = placeOf(args, who);
       if (typeof found.target.element['value'] === 'string') did.push(found.target.element['value']);
       if ('message' in found.place && found.place.message.channel === assistantChannel)
-        // The value of an option, where it is a menu.
-        return assistant()?.press(who, found.place.message, {
-          ...found.target.element,
-          ...(typeof args['value'] === 'string' ? { value: args['value'] } : {}),
-        });
+        return assistant()?.press(who, found.place.message, found.target.element);
       // Typed values travel with a press inside a modal.
       if ('view' in found.place && isObject(args['state'])) modals.type(found.place.view, args['state']);
       return interactions.press(
@@ -74,8 +70,13 @@ export function createUi(
         typeof args['value'] === 'string' ? args['value'] : undefined,
       );
     },
-    choose(args, who) {
+    async choose(args, who) {
       const found = placeOf(args, who);
+      if ('message' in found.place && found.place.message.channel === assistantChannel)
+        return assistant()?.press(who, found.place.message, {
+          ...found.target.element,
+          value: text(args, 'value'),
+        });
       return interactions.choose(who, found.place, found.target, args['values'] ?? args['value']);
     },
     suggest(args, who) {
