@@ -75,11 +75,6 @@ await withTempDirectory(async (dataDir) => {
   await prepareAssistant(playground);
   const assistant = slack.assistant('U0ALICE00', { origin: botUrl });
   const alice = slack.as('U0ALICE00', 'C0OPS0000');
-  const time = async (work: () => Promise<unknown>): Promise<number> => {
-    const from = performance.now();
-    await work();
-    return performance.now() - from;
-  };
   for (const { tool, args, words, says } of pairs) {
     const call = async () => {
       const { isError, text } = await assistant.call(tool, args);
@@ -106,6 +101,12 @@ await withTempDirectory(async (dataDir) => {
   await assistant.close();
   await playground.stop();
 });
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
 
 function report(what: string, read: (value: number) => string, [bot, beside]: [number, number]): void {
   reportFinding({

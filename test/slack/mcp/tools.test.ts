@@ -243,7 +243,9 @@ describe('a call', () => {
     const elements = blocks.flatMap((block) => (block['elements'] ?? []) as Json[]);
     const menus = elements.filter(({ action_id: id }) => id === 'tool:get_zone');
     expect(menus).toMatchObject([{ type: 'static_select', placeholder: { text: 'Show a pull zone' } }]);
-    const labels = (menus[0]?.['options'] as { text: { text: string } }[]).map(({ text }) => text.text);
+    const labels = ((menus[0]?.['options'] ?? []) as { text: { text: string } }[]).map(
+      ({ text }) => text.text,
+    );
     expect(labels).toHaveLength(3);
     expect((await own.press('get_zone', labels[1])).facts).toMatchObject({
       data: { zone: { name: labels[1] } },
