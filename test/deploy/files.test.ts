@@ -72,6 +72,7 @@ test('compose: each secret can be a file, and a private CA is passed on to Node'
     expect(environment[`${name}_FILE`]).toBe(`\${${name}_FILE:-}`);
   expect(environment['NODE_EXTRA_CA_CERTS']).toBe('${CA_FILE:+/run/ca.pem}');
   expect(volumes).toEqual(['${CA_FILE:-/dev/null}:/run/ca.pem:ro', './secrets:/run/secrets:ro']);
+  expect(environment['PGSSLMODE']).toBe('${PGSSLMODE:-}');
   // What is not set arrives empty, and counts as not set.
   const empty = Object.fromEntries(Object.keys(environment).map((name) => [name, '']));
   const words = { SLACK_BOT_TOKEN: 'xoxb-1-a', SLACK_APP_TOKEN: 'xapp-1-a' };
@@ -112,6 +113,8 @@ test('Heroku: its processes are those of the Procfile, which are scripts, and it
   );
   for (const [, script = ''] of processes) expect(scripts).toHaveProperty(script);
   expect(Object.keys(env).filter((name) => !variables.has(name))).toEqual([]);
+  // Its PostgreSQL takes TLS only, and signs for itself; the address that it gives has no sslmode.
+  expect(env).toMatchObject({ PGSSLMODE: { value: 'no-verify' } });
 });
 
 const unit = 'deploy/cdn-chatops.service';
