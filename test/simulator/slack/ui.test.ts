@@ -173,6 +173,24 @@ test('a button of a message and the Home tab can be pressed', async () => {
   ).toEqual({ error: 'This is no longer there' });
 });
 
+test('a switch has charts and tables refused, and taken again', async () => {
+  const series = [{ name: 'a', data: [{ label: 'x', value: 1 }] }];
+  const chart = { type: 'bar', series, axis_config: { categories: ['x'] } };
+  const send = (): ReturnType<typeof callWebApi> =>
+    callWebApi(slack, 'chat.postMessage', {
+      channel: 'C0OPS0000',
+      text: 'a chart',
+      blocks: [{ type: 'data_visualization', title: 'A chart', chart }],
+    });
+  const answers = [await send()];
+  for (const on of [true, false]) {
+    await post('words-only', { user: 'U0DAVE000', on });
+    answers.push(await send());
+  }
+  expect(answers).toMatchObject([{ ok: true }, { ok: false, error: 'invalid_blocks' }, { ok: true }]);
+  expect(slack.problems).toEqual([]);
+});
+
 test('every change is told on the stream', async () => {
   const stream = await fetch(`${slack.url}/ui/changes`);
   expect(stream.headers.get('content-type')).toBe('text/event-stream');
