@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UserError } from '../../errors.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
 import { countOf, formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
@@ -91,10 +92,7 @@ export const listOriginErrors = defineTool({
     const question: Question = {
       zone: undefined,
       period: readPeriod(typedPeriod, { now: context.now(), timeZone }),
-      filters: readFilters({
-        list: [],
-        pairs: Object.entries(filters).flatMap(([kind, value]) => (value ? [[kind, value] as const] : [])),
-      }),
+      filters: readArguments(filters),
     };
     const view = { today: toLocalTime(timeZone, context.now()).day, timeZone };
     return typed === undefined
@@ -102,6 +100,20 @@ export const listOriginErrors = defineTool({
       : answerOne(typed, question, view, context);
   },
 });
+
+/** @throws ToolRefusal for what no error has; the call without filters helps */
+function readArguments(given: Readonly<Record<string, string | undefined>>) {
+  const pairs = Object.entries(given).flatMap(([kind, value]) => (value ? [[kind, value] as const] : []));
+  try {
+    return readFilters({ list: [], pairs });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const without = { code: undefined, status: undefined, path: undefined };
+    throw new ToolRefusal(error.message, 'Such as status 502 or 5xx, code http_timeout, path /img/*.', [
+      without,
+    ]);
+  }
+}
 
 /** @throws UserError for words that are no time */
 function readPeriod(typed: string | undefined, clock: { readonly now: Date; readonly timeZone: string }) {

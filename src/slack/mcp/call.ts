@@ -22,6 +22,7 @@ import { escapeMarkup } from '../../views/blocks/text.ts';
 import {
   defuse,
   describeToolFailure,
+  maskTokens,
   readPlain,
   toAssistantBlocks,
   writeFacts,
@@ -102,7 +103,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
 
   async function call(tool: Tool, given: ToolCall['arguments'], caller: Caller): Promise<ToolResult> {
     const typed = textOf(given);
-    if (hasCdnKey(typed) || findSecretKinds(typed).length > 0)
+    if (hasCdnKey(typed) || findSecretKinds(typed).length > 0 || maskTokens(typed) !== typed)
       throw new UserError(
         'An argument looks like a key or token, so nothing was done with it.',
         'The person enters keys with `/cdn connect` in Slack, and nowhere else.',

@@ -20,7 +20,7 @@ const longestText = 200;
 const controls = /(?:(?!\n)[\p{Cc}\p{Cf}\u2028\u2029])+/gu;
 /** Of Slack, GitHub, AWS, this bot, and JSON web tokens; also of one that was cut. */
 const tokens =
-  /(?:xox[a-z]|xapp)-[\w-]{2,}|\beyJ[\w-]{10,200}(?:\.[\w-]*)?|\b(?:gh[a-z]_|github_pat_|cdn_)\w{20,}|\bA[KS]IA[A-Z\d]{16}/gu;
+  /(?:xox[a-z]|xapp)-[\w-]{2,}|\beyJ[\w-]{10,200}(?:\.[\w-]*)?|\b(?:gh[a-z]_|github_pat_)\w{20,}|\bcdn_[\w-]{20,}|\bA[KS]IA[A-Z\d]{16}/gu;
 /** Longer ones than UUIDs are keys of the CDN. */
 const hexGroups = /(?<![\da-f])[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu;
 const uuidLength = 36;
@@ -39,12 +39,14 @@ function defuseWhole(text: string): string {
 }
 
 function defuseLinks(text: string): string {
+  return maskTokens(text.replaceAll(controls, ' ')).replaceAll('](', ']（').replaceAll('://', ':⁄⁄');
+}
+
+/** A text with what looks like a token or a key masked. */
+export function maskTokens(text: string): string {
   return text
-    .replaceAll(controls, ' ')
     .replaceAll(tokens, '[token]')
-    .replaceAll(hexGroups, (found) => (found.length > uuidLength && /\d/u.test(found) ? '[key]' : found))
-    .replaceAll('](', ']（')
-    .replaceAll('://', ':⁄⁄');
+    .replaceAll(hexGroups, (found) => (found.length > uuidLength && /\d/u.test(found) ? '[key]' : found));
 }
 
 /** A failure for a model: the sentence, what its person can do, the calls that help, the reference. */

@@ -271,6 +271,7 @@ describe('a call', () => {
 
   test.each([
     { place: 'an argument', make: (key: string) => ({ zone: key }) },
+    { place: 'an argument, as a token of a client', make: () => ({ zone: `cdn_${'aB3-'.repeat(10)}xyz` }) },
     { place: 'an argument that no tool has', make: (key: string) => ({ zone: 'shop', note: { of: [key] } }) },
   ])('with a key in $place nothing is read', async ({ make }) => {
     const before = bot.cdn.requests.length;
@@ -284,6 +285,7 @@ describe('a call', () => {
     { tool: 'get_zone', args: { zone: 'shopp' } },
     { tool: 'compare_zones', args: { one: 'shop', other: 'shop-' } },
     { tool: 'list_origin_errors', args: { zone: 'shop', period: 'whenever' } },
+    { tool: 'list_origin_errors', args: { zone: 'shop', status: 'abc' } },
     { tool: 'get_app', args: { app: 'nosuch' } },
     { tool: 'get_request', args: { request: 'none' } },
   ])('$tool that is refused names calls that help, and they work', async ({ tool, args }) => {

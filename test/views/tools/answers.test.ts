@@ -55,6 +55,7 @@ test.each([
     found: '4b1d2c3e-9f70-4c55-8a21-0d6e7f8a9b104b1d2c3e-9f70-4c55-8a21-0d6e7f8a9b10',
   },
   { text: 'storage key', found: '4b1d2c3e-9f70-4c55-8a210d6e7f8a-9b10-4b1d' },
+  { text: 'token of a client', found: `cdn_${'aB3-'.repeat(10)}xyz` },
   { text: 'key of AWS', found: 'AKIAIOSFODNN7EXAMPLE' },
 ])('what looks like a $text is masked in blocks, and a UUID is not', ({ found }) => {
   const uuid = '4b1d2c3e-9f70-4c55-8a21-0d6e7f8a9b10';
