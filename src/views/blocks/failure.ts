@@ -152,14 +152,16 @@ export function renderRefusal(
     return { message, hint: doubt, offer: 'why' };
   }
   if (offer === undefined || offer === 'connect' || admins.length === 0) return { message, hint, offer };
-  if (reader !== undefined && admins.includes(reader))
-    return { message, hint: 'You are an admin: you can change that.', offer: 'settings' };
+  // Elsewhere it may be allowed at once.
+  const isOfPlace = reason === 'channel-cap' || reason === 'other-channel';
+  if (reader !== undefined && admins.includes(reader)) {
+    const change = 'You are an admin: you can change that.';
+    return { message, hint: isOfPlace ? `${hint} ${change}` : change, offer: 'settings' };
+  }
   const whom = admins
     .slice(0, 3)
     .map((id) => `<@${id}>`)
     .join(', ');
-  // Elsewhere it may be allowed at once.
-  const isOfPlace = reason === 'channel-cap' || reason === 'other-channel';
   return { message, hint: isOfPlace ? `${hint} Or ask an admin: ${whom}.` : `Ask an admin: ${whom}.`, offer };
 }
 
