@@ -272,7 +272,14 @@ function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
 
 /** The answer to cancelling an export that has ended. */
 export function renderAlreadyEnded(one: ExportSummary): Message {
-  return say(`This export of ${zoneOf(one)} has ended already. How is told ${placeInWords(one)}.`);
+  const where = placeInWords(one);
+  const ends = {
+    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
+    unknown: `has ended, and its files may have been posted: look ${where}`,
+    nothing: 'has ended already; nothing was posted',
+  };
+  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
+  return say(`This export of ${zoneOf(one)} ${ends[end]}.`);
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {

@@ -34,7 +34,7 @@ export const answers = {
   cancelled: /The export was cancelled; nothing was posted/,
   tooLate: /Too late/,
   over: /This export of shield zone/,
-  ofAnother: /This is an export of @/,
+  ofAnother: /only @.*, who started this export/,
   duplicate: /The same export is under way already/,
   list: (running: number | 'none') => new RegExp(`exports?, ${running} under way`),
 } as const;
