@@ -94,7 +94,7 @@ async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, num
 async function exportTo(database: Database, tenant: string, file: string, print: Terminal['print']) {
   const counts = await exportTenant(database, tenant, file);
   print(`Exported ${describe(counts)}.`);
-  print(`${file} holds personal data, and no key or token; of those it says that they are stored.`);
+  print(`${file} holds personal data, but no key or token: it only says that they are stored.`);
   print(`Not in it is ${keptBySlack}.`);
 }
 
@@ -141,7 +141,7 @@ async function erase(
   for (const [table, rows] of erased) print(`  ${table}: ${formatInteger(rows)}`);
   print(`Erased ${describe(erased)}. Keys and tokens went first.`);
   print(
-    `Stays: a record in the audit of “${deployment}” with this id, the counts, and the last hash of its own record.`,
+    `Stays: a record in the audit of “${deployment}” with this ID, the counts, and the last hash of its own record.`,
   );
   print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
   const left = await countTenantRows(db, tenant);
