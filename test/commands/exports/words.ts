@@ -26,7 +26,7 @@ export const says = {
   cancelled: /was stopped; nothing was posted/,
   cancelledBy: (name: string) => new RegExp(`Cancelled by @${name}`),
   inDoubt: /may have been posted/,
-  notBegun: /did not begin/,
+  notBegun: /did not start/,
 } as const;
 
 /** Answers to a press or a command, for the person alone. */

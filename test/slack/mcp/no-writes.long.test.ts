@@ -96,7 +96,8 @@ test.each(counts.map((count) => ({ destroyApprovals: count, changeApprovals: cou
       { numRuns: calls, endOnFailure: true },
     );
     // Requests were made, and none of them ran.
-    expect([...states].toSorted()).toMatchSnapshot();
+    expect([...states]).not.toEqual([]);
+    expect([...states].filter((state) => !/: waits_for_(approval|you)$/u.test(state))).toEqual([]);
     await Promise.all(assistants.map((own) => own.close()));
   },
 );
