@@ -102,11 +102,19 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
 /** Commands whose name also begins sentences: `why is shop failing`, `status shop`. */
 const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget'];
 
+/** What people say before what they want to see: `show me the errors of shop`. */
+const asking = 'show list get give find see display check open me all the my current'.split(' ');
+
 /** The command that a sentence or a common word means, where that is clear. */
 function understand(words: Words): Words | undefined {
   const first = words.list[0]?.toLowerCase() ?? '';
   const isCommand = commands.has(first);
   if (isCommand && !sentenceStarts.includes(first)) return undefined;
+  const wanted = words.tokens.findIndex(({ text }) => !asking.includes(text.toLowerCase()));
+  if (wanted > 0) {
+    const rest = toWords(words.raw, words.tokens.slice(wanted));
+    if (commands.has(rest.list[0]?.toLowerCase() ?? '')) return rest;
+  }
   const sentence = findSentence(words.text);
   if (sentence !== undefined) return parseWords(sentence);
   if (isCommand) return undefined;

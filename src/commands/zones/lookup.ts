@@ -103,8 +103,20 @@ export type ZoneLookup =
 /** Characters. Longer words are not sent in an address. */
 const maxSearchLength = 200;
 
-/** An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. */
+/** Before the name of a zone in a sentence: `errors for shop`, `changes in the zone shop`. */
+const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) )+/iu;
+
+/**
+ * An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. Words such as
+ * `for the zone` before a name count only where no zone is called so.
+ */
 export async function lookUpZone(typed: string, context: Context): Promise<ZoneLookup> {
+  const found = await lookUpName(typed, context);
+  const name = typed.trim().replace(beforeName, '');
+  return found.kind === 'none' && name !== found.typed ? lookUpZone(name, context) : found;
+}
+
+async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> {
   const host = readHost(typed);
   const name = typed.trim();
   const known = findKnownZones(context);

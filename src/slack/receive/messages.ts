@@ -90,23 +90,41 @@ function splitWritten(text: string, botUserId: string | undefined): { words: str
   return { words: stripDecoration(line), others: others.join(' ') };
 }
 
-/** Bullets, numbers and quotes before a line (Slack escapes `>`). */
-const bullet = /^(?:[-*•◦▪–—]|\d{1,2}[.)]|(?:&gt;|>){1,3})\s+/u;
-/** Code, bold, italics and strikethrough around a line. */
-const around = /^(?<mark>```|`|\*|_|~)(?<inner>.+)\k<mark>$/u;
+/** Before a line: bullets, numbers, quotes (Slack escapes `>`), arrows, emoji, other people, a greeting, the bot’s own name. */
+const before = new RegExp(
+  [
+    '(?:[-*•◦▪–—#→➜]|\\d{1,2}[.)]|[a-z]\\))\\s+',
+    '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
+    '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
+    '[/@]?cdn(?:[\\s,:]+|$)',
+    '(?:hey|hi|hello|ok|okay|please|pls|(?:can|could|would) you)[\\s,:]+(?=\\S)',
+  ]
+    .map((one) => `^${one}`)
+    .join('|'),
+  'iu',
+);
+/** Behind a line: thanks, and the end of a sentence. */
+const behind = /[\s,]+(?:please|pls|thanks|thank you|thx)[.!]*$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
+/** Code and quotes around a line; bold, italics and strikethrough around some of its words. */
+const around =
+  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
+const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
 
-/** What is typed in a line: people copy a command with its slash, address the bot, and write in lists, bold or code. */
+/** What is typed in a line: people address the bot, greet it, and write in lists, quotes, bold or code. */
 function stripDecoration(line: string): string {
   let words = line;
-  for (let before = ''; before !== words; ) {
-    before = words;
+  for (let last = ''; last !== words; ) {
+    last = words;
     words = words
-      .replace(/^[,:;]+\s*/u, '')
-      .replace(bullet, '')
-      .replace(around, '$<inner>')
+      .replace(before, '')
+      .replace(around, '$<inner>$<curly>$<angle>')
+      .replace(emphasis, '$<inner>')
+      .replace(behind, '')
+      // `errors, shop`, `errors: shop`
+      .replace(/^([a-z]+)[,:;]\s+/iu, '$1 ')
       .trim();
   }
-  return words.replace(/^\/cdn(?:[\s,:]+|$)/iu, '');
+  return words;
 }
 
 function splitOnce(text: string, by: RegExp): string[] {

@@ -47,6 +47,16 @@ describe.each(['cold', 'warm'])('%s', (state) => {
     expect(readRows(list).map(([found]) => found)).toContain(name);
   });
 
+  test.each(['errors for shop', 'errors of the zone shop', 'zone in shop'])(
+    '%s means the zone behind it',
+    async (typed) => {
+      const { harness, person } = await start();
+      await using _ = harness;
+      if (state === 'warm') await person.run('zones');
+      expect(readText((await person.run(typed)).at(-1))).toMatch(/\bshop\*/u);
+    },
+  );
+
   test('two zones with one name are offered once, with both ids', async () => {
     const { harness, person } = await start();
     await using _ = harness;
