@@ -9,28 +9,26 @@ import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import {
   pictureNames,
+  renderFile,
   renderLinkChoice,
   renderLinkForm,
   renderLinkLoading,
+  renderNoFile,
   renderOriginErrors,
 } from '../../views/origin-errors/origin-errors.ts';
-import {
-  type Overview,
-  renderOverview,
-  renderOverviewFile,
-  renderReading,
-} from '../../views/origin-errors/overview.ts';
-import { openPeriod, type Period, rollBack, wholeDays } from '../../views/origin-errors/period.ts';
+import { renderOverview, renderReading } from '../../views/origin-errors/overview.ts';
 import {
   maxFilters,
+  openPeriod,
+  type Period,
   type Question,
   readButton,
   readZonePick,
+  rollBack,
+  wholeDays,
   wordsBehindZone,
   writeFilters,
-  type ZoneQuestion,
 } from '../../views/origin-errors/question.ts';
-import { renderFile, renderNoFile } from '../../views/origin-errors/report.ts';
 import { type SharedFile, sharedFiles } from '../../views/share.ts';
 import { renderNoZones } from '../../views/zones/list.ts';
 import { everyZone } from '../../views/zones/query.ts';
@@ -42,8 +40,7 @@ import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
 import { findChannelZone, hereCommand } from './channel-zone.ts';
-import { writeEntries, writeOverview } from './file.ts';
-import { createReport, findCachedOverview, findCachedReport, isComplete, readOverview } from './read.ts';
+import { createReport, findCachedOverview, findCachedReport, readOverview, writeEntries } from './read.ts';
 
 const errorsCommand: Command = {
   name: 'errors',
@@ -125,41 +122,34 @@ async function* answerOverview(
   const cached = fresh ? undefined : findCachedOverview(question, context).value;
   const view = await readView(context);
   if (cached) return yield renderOverview(cached, view);
+  let isRead = false;
   for await (const overview of readOverview(question, context)) {
     if (overview.of === 0) return yield renderNoZones(everyZone, 0, []);
-    yield isComplete(overview) ? renderOverview(overview, view) : renderReading(overview, view);
+    yield isRead ? renderOverview(overview, view) : renderReading(overview, view);
+    isRead = true;
   }
 }
 
+/** Every entry that the answer counted: the logs are read again, without what came after it. */
 async function sendFile(words: Words, as: SharedFile, context: Context): Promise<Message> {
   const { typed, question } = await readQuestion(words, context);
-  if (typed === undefined) return sendOverviewFile(question, as, context);
+  if (typed === undefined)
+    throw new UserError(
+      'A file holds the errors of one zone.',
+      'Open a zone first, or name it: `errors shop`.',
+    );
   const found = await lookUpZone(typed, context);
-  return found.kind === 'one' ? sendZoneFile({ ...question, zone: found.zone }, as, context) : { text: '' };
-}
-
-/** Every entry that the answer counted: the logs are read again, without what came after it. */
-async function sendZoneFile(question: ZoneQuestion, as: SharedFile, context: Context): Promise<Message> {
+  if (found.kind !== 'one') return { text: '' };
+  const asked = { ...question, zone: found.zone };
   const { today } = await readView(context);
-  const { value: report } = findCachedReport(question, context);
+  const { value: report } = findCachedReport(asked, context);
   // The last hours are those of the answer.
-  const asked = report ? { ...question, period: report.period } : question;
+  const counted = report ? { ...asked, period: report.period } : asked;
   const asOf = report?.takenAt ?? context.now();
   // The CDN's clock may be ahead of ours.
   const until = report && Math.max(asOf.getTime(), report.counts.last ?? 0);
-  const file = await writeEntries(asked, as, until, context);
-  return file ? renderFile({ question: asked, today, as, asOf, ...file }) : renderNoFile(asked, today);
-}
-
-/** Each zone with errors in a file. */
-async function sendOverviewFile(question: Question, as: SharedFile, context: Context): Promise<Message> {
-  const { today } = await readView(context);
-  let overview: Overview | undefined = findCachedOverview(question, context).value;
-  if (!overview) for await (const soFar of readOverview(question, context)) overview = soFar;
-  const zones = overview?.zones.filter(({ total, undated }) => total > 0 || undated > 0) ?? [];
-  const path = await writeOverview(zones, as, context);
-  if (!overview || path === undefined) return renderNoFile(question, today);
-  return renderOverviewFile(overview, { path, as, today });
+  const file = await writeEntries(counted, as, until, context);
+  return file ? renderFile({ question: counted, today, as, asOf, ...file }) : renderNoFile(counted, today);
 }
 
 /** Looks up why a link in a message fails, without typing, and shows it to one person only. */

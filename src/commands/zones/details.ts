@@ -122,7 +122,7 @@ async function loadZone({ id, name }: ZoneName, context: Context): Promise<Zone 
 }
 
 function renderZone(zone: Zone, part: ZonePart | undefined, context: Context): Message {
-  noteErrors(zone.summary, undefined, context);
+  noteErrors(zone.summary, {}, context);
   const shown = { zone, asOf: context.now(), panel: context.panel };
   return part ? views.renderZonePart(shown, part) : views.renderZone(shown);
 }

@@ -1,16 +1,18 @@
 import type { Button, ModalView } from '@slack/types';
+import type { Group, OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import { renderAnswer } from '../blocks/answer.ts';
-import type { Message, MessageBlock } from '../blocks/blocks.ts';
-import { actions, section } from '../blocks/blocks.ts';
+import { actions, context, type Message, type MessageBlock, say, section } from '../blocks/blocks.ts';
 import { commandButton, selectOf } from '../blocks/buttons.ts';
 import { renderChart, sumBuckets } from '../blocks/chart.ts';
+import type { Failure } from '../blocks/failure.ts';
 import {
   agree,
   countOf,
   formatCount,
   formatDuration,
   formatInteger,
+  formatMoment,
   formatPeriod,
   formatShortDay,
   pluralize,
@@ -26,19 +28,98 @@ import {
   plainText,
   truncateLines,
 } from '../blocks/text.ts';
-import { shareFileButton } from '../share.ts';
+import { type SharedFile, shareFileButton } from '../share.ts';
 import { showButton } from '../zones/rows.ts';
-import { type Clock, chooseParts, createClock, describePeriod } from './period.ts';
 import {
+  type Clock,
+  chooseParts,
+  createClock,
   describeFilters,
+  describePeriod,
   fileButton,
   isFiltered,
   questionButton,
   refreshButton,
   renderPeriodMenu,
+  writePeriod,
   writeQuestion,
+  type ZoneQuestion,
 } from './question.ts';
-import { describeReference, findLastDay, findStart, type Report, rankKinds, warnOfMore } from './report.ts';
+
+/** The origin errors of one zone in some time, counted. */
+export interface Report extends ZoneQuestion {
+  readonly takenAt: Date;
+  readonly counts: OriginErrorCounts;
+  /** Entries of that time, also those that the filters leave out. */
+  readonly all: number;
+  /** Entries of the last hour; undefined if it is not a part of that time. */
+  readonly recent: number | undefined;
+  readonly skipped: number;
+  /** Days of which the CDN has more entries than it sent. */
+  readonly incomplete: readonly string[];
+  readonly unread: readonly { readonly day: string; readonly why: Failure }[];
+  /** Entries without a readable time, which may be of that time or not. */
+  readonly undated: number;
+  /** An equal time before, for comparison; undefined where the period is too long for one. */
+  readonly before:
+    | {
+        /** `hour before` */
+        readonly name: string;
+        /** Undefined: it could not be read. */
+        readonly total?: number;
+        /** `''` stands for entries without a code. */
+        readonly codes?: ReadonlySet<string>;
+        readonly incomplete?: boolean;
+      }
+    | undefined;
+  /** The host that the zone fetches from, where it is known. */
+  readonly origin: string | undefined;
+  /** A setting that changed shortly before the first error of the most frequent kind, as plain text. */
+  readonly change: { readonly at: number; readonly text: string } | undefined;
+}
+
+/** ` Reference 7Gx2` of a failure that is in the log. */
+export function describeReference(why: Failure | undefined): string {
+  return why?.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : '';
+}
+
+export function warnOfMore(parts: string): string {
+  return `:warning: *More entries exist* than the CDN gave for ${parts}, and it has no way to ask for the rest.`;
+}
+
+/** The end of what was counted: times on its day stand without the day. */
+export function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): Date {
+  return new Date(Math.min(takenAt.getTime(), period.to - 1));
+}
+
+export interface Kind extends Pick<Group, 'errorCode' | 'statusCode' | 'count' | 'first' | 'last'> {
+  /** Server zones, the most frequent first. */
+  readonly places: readonly (readonly [name: string, count: number])[];
+}
+
+/** Entries by code and status, the most frequent first. */
+export function rankKinds(groups: readonly Group[]): Kind[] {
+  const kinds = Map.groupBy(groups, ({ errorCode, statusCode }) => `${errorCode} ${statusCode}`);
+  return [...kinds.values()]
+    .map((of): Kind => {
+      const [{ errorCode, statusCode } = {}] = of;
+      const times = of.flatMap(({ first, last }) => [first, last]).filter((at) => at !== undefined);
+      return {
+        errorCode,
+        statusCode,
+        count: of.reduce((sum, { count }) => sum + count, 0),
+        first: times.length > 0 ? Math.min(...times) : undefined,
+        last: times.length > 0 ? Math.max(...times) : undefined,
+        places: of.map(({ serverZone, count }) => [serverZone ?? 'not reported', count] as const),
+      };
+    })
+    .toSorted((a, b) => b.count - a.count);
+}
+
+/** When the most frequent kind began: other kinds come now and then in most zones. */
+export function findStart({ groups, first }: OriginErrorCounts): number | undefined {
+  return rankKinds(groups)[0]?.first ?? first;
+}
 
 export interface ReportView {
   /** `2026-11-21`, in UTC. */
@@ -172,14 +253,8 @@ function describeTimeBefore({ before, undated }: Report): string {
 
 /** What makes the numbers doubtful, and what is new. */
 function renderWarnings(report: Report): Maybe<string>[] {
-  const { counts, before, incomplete, unread, skipped, repeated, undated } = report;
-  const odd = [
-    skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read`,
-    repeated > 0 &&
-      `${pluralize(repeated, 'entry', 'entries')} came twice and ${agree(repeated, 'is', 'are')} counted once`,
-  ];
+  const { counts, before, incomplete, unread, skipped, undated } = report;
   return [
-    counts.total === 0 && describeValues(report),
     undated > 0 &&
       `:warning: ${pluralize(undated, 'error')} without a readable time, so ${agree(undated, 'it', 'they')} may be of another time.`,
     describeNew(report),
@@ -192,17 +267,9 @@ function renderWarnings(report: Report): Maybe<string>[] {
       ({ day, why }) =>
         `:warning: ${day} could not be read and is left out: ${why.message}${describeReference(why)}`,
     ),
-    odd.some(Boolean) && `:information_source: ${join(odd, '; ')}.`,
+    skipped > 0 && `:information_source: ${pluralize(skipped, 'entry', 'entries')} could not be read.`,
     counts.total > 0 && counts.hours.every((hour) => hour === 0) && 'No entry has a time in these days.',
   ];
-}
-
-/** What could be filtered by where the filters leave nothing. */
-function describeValues({ values, all }: Report): string {
-  const known = Object.entries(values).flatMap(([kind, some]) =>
-    [...some].map((value) => formatCode(`${kind}:${value}`, 80)),
-  );
-  return all === 0 || known.length === 0 ? '' : `There are ${truncateLines(known, 1000, ', ')}.`;
 }
 
 /** Codes that the time before did not have. Where there was nothing before, everything is new. */
@@ -355,6 +422,56 @@ function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Cloc
   const unit = `Errors each ${size === 24 ? 'day' : formatPeriod((size * length) / minuteMs)}`;
   const series = [{ name: 'Errors', values: sums }];
   return renderChart({ kind: 'bar', title, unit, labels, series });
+}
+
+export function renderFile(shown: {
+  readonly question: ZoneQuestion;
+  readonly today: string;
+  readonly as: SharedFile;
+  readonly path: string;
+  readonly entries: number;
+  readonly skipped: number;
+  readonly incomplete: readonly string[];
+  readonly asOf: Date;
+}): Message {
+  const { question, today, entries, skipped, incomplete, as, path, asOf } = shown;
+  const { zone, period } = question;
+  const format = as === 'csv' ? 'CSV' : 'NDJSON';
+  const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeQuestion(question, today)}, as ${format}.`;
+  const notes = [
+    incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
+    skipped > 0 &&
+      `${pluralize(skipped, 'entry', 'entries')} could not be read and ${agree(skipped, 'is', 'are')} left out.`,
+    `As of ${formatMoment(asOf)}, in the order the CDN gave them. Times are UTC; query values are left out.`,
+  ];
+  const zoneName = plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_');
+  const name = join(
+    [
+      'origin-errors',
+      zoneName,
+      writePeriod(period).replaceAll(':', ''),
+      isFiltered(question.filters) && 'filtered',
+    ],
+    '-',
+  );
+  const file = {
+    name: `${name}.${as}`,
+    title: text.replaceAll('`', ''),
+    mimetype: as === 'csv' ? 'text/csv' : 'application/x-ndjson',
+    content: { path },
+  };
+  return { ...say(text, context(join(notes, ' '))), files: [file] };
+}
+
+export function renderNoFile(question: ZoneQuestion, today: string): Message {
+  return say(`No origin errors ${describeQuestion(question, today)}, so there is no file.`);
+}
+
+/** `today in shop with status:5xx`; hours are UTC, as in files. */
+function describeQuestion({ zone, period, filters }: ZoneQuestion, today: string): string {
+  const where = escapeMrkdwn(zone.name, 80) || zone.id;
+  const utc = period.isWholeDays || period.last !== undefined ? '' : ' UTC';
+  return `${describePeriod(period, today, createClock())}${utc} in ${where}${describeFilters(filters)}`;
 }
 
 const title = 'Origin errors';

@@ -2,15 +2,14 @@ import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, say } from '../blocks/blocks.ts';
 import { selectOf } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
-import { agree, countOf, formatCount, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, countOf, formatCount, formatInteger, pluralize } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
-import { type SharedFile, shareFileButton } from '../share.ts';
-import { formatKind, renderTime } from './origin-errors.ts';
-import { createClock, describePeriod, writeForFile } from './period.ts';
+import { describeReference, formatKind, renderTime, warnOfMore } from './origin-errors.ts';
 import {
+  createClock,
   describeFilters,
-  fileButton,
+  describePeriod,
   isFiltered,
   pickZone,
   type Question,
@@ -20,7 +19,6 @@ import {
   writeQuestion,
   type ZoneName,
 } from './question.ts';
-import { describeQuestion, describeReference, mimetypes, warnOfMore } from './report.ts';
 
 /** The origin errors of the busiest zones in some time, counted. */
 export interface Overview extends Question {
@@ -64,7 +62,7 @@ const maxOffered = 25;
 
 /** Which zones fail: how many, how much, and each of them. */
 export function renderOverview(overview: Overview, view: OverviewView): Message {
-  const { zones, unread, asked, filters, takenAt } = overview;
+  const { zones, filters, takenAt } = overview;
   const clock = createClock(view.timeZone);
   const failing = zones.filter(hasErrors);
   const lines = describeOverview(overview, view);
@@ -91,30 +89,16 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
     share: writeQuestion(overview),
     more: [
       refreshButton(overview),
-      failing.length > 0 && fileButton('These as CSV', 'csv', overview),
-      failing.length > 0 && shareFileButton(writeQuestion(overview), 'csv'),
       isFiltered(filters) && questionButton('Without filters', { ...overview, filters: {} }),
     ],
-    notes: [
-      unread.length === 0 &&
-        zones.length < asked &&
-        `${pluralize(asked - zones.length, 'zone')} still to read`,
-      `Times are ${clock.zone}`,
-      `as of ${clock.time(takenAt.getTime())}`,
-    ],
+    notes: [`Times are ${clock.zone}`, `as of ${clock.time(takenAt.getTime())}`],
   });
 }
 
-/** Shown while zones are read: the sentence so far. */
-export function renderReading(overview: Overview, view: OverviewView): Message {
-  const { zones, unread, asked } = overview;
-  const done = zones.length + unread.length;
-  if (done === 0) {
-    const when = describePeriod(overview.period, view.today, createClock(view.timeZone));
-    return say(`Reading the origin errors ${when} of ${formatCount(asked, 'zone')}…`);
-  }
-  const [sentence = ''] = describeOverview(overview, view);
-  return say(`${unbold(sentence)} so far, ${formatInteger(asked - done)} still to read…`);
+/** Shown while zones are read. */
+export function renderReading({ period, asked }: Overview, { today, timeZone }: OverviewView): Message {
+  const when = describePeriod(period, today, createClock(timeZone));
+  return say(`Reading the origin errors ${when} of ${formatCount(asked, 'zone')}…`);
 }
 
 function hasErrors({ total, undated }: ZoneErrors): boolean {
@@ -205,18 +189,4 @@ function renderWarnings({ zones, unread }: Overview): Maybe<string>[] {
 
 function nameOf({ id, name }: ZoneName): string {
   return escapeMrkdwn(name, 60) || id;
-}
-
-/** The file of an overview. */
-export function renderOverviewFile(
-  overview: Overview,
-  { path, as, today }: { readonly path: string; readonly as: SharedFile; readonly today: string },
-): Message {
-  const failing = overview.zones.filter(hasErrors).length;
-  const text = `${pluralize(failing, 'zone')} with origin errors ${describeQuestion(overview, today)}, as of ${formatMoment(overview.takenAt)}.`;
-  const name = `origin-errors-by-zone-${writeForFile(overview.period)}.${as}`;
-  return {
-    ...say(text),
-    files: [{ name, title: 'Origin errors by zone', mimetype: mimetypes[as], content: { path } }],
-  };
 }

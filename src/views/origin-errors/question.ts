@@ -1,21 +1,164 @@
 import type { Button, ExternalSelect, StaticSelect } from '@slack/types';
 import { type Filters, filterKinds } from '../../api/origin-errors/filters.ts';
-import { shiftDay } from '../../lib/time.ts';
-import { findMoment } from '../../lib/time-zone.ts';
+import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
+import { findMoment, toLocalTime } from '../../lib/time-zone.ts';
 import { plain } from '../blocks/blocks.ts';
 import { button, selectOf } from '../blocks/buttons.ts';
-import { formatInteger } from '../blocks/format.ts';
+import { formatCount, formatInteger, formatPeriod, formatShortDay } from '../blocks/format.ts';
 import { capitalize, formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from '../zones/rows.ts';
-import {
-  createClock,
-  describePeriod,
-  type Period,
-  rollBack,
-  wholeDays,
-  writeMovingPeriod,
-  writePeriod,
-} from './period.ts';
+
+/** The time that is asked about, from one whole minute to another, in epoch ms. */
+export interface Period {
+  readonly from: number;
+  /** Not part of it. */
+  readonly to: number;
+  /** Asked for as the last minutes, so it moves on when it is read again. */
+  readonly last?: number | undefined;
+  /** It ends now, so it grows when it is read again. */
+  readonly isOpen?: true | undefined;
+  /** Whole UTC days, by which the CDN files its logs: all entries of these logs. */
+  readonly isWholeDays?: true | undefined;
+}
+
+/** The UTC days whose logs hold it. */
+export function daysOf({ from, to }: Period): DayRange {
+  const [first, last] = [from, to - 1].map((at) => toUtcDay(new Date(at)));
+  return { first: first ?? '', count: (startOfDay(last ?? '') - startOfDay(first ?? '')) / dayMs + 1 };
+}
+
+export function wholeDays({ first, count }: DayRange): Period {
+  const from = startOfDay(first);
+  return { from, to: from + count * dayMs, isWholeDays: true };
+}
+
+/** The last minutes, with the one that has begun and the one in which they began. */
+export function rollBack(minutes: number, now: Date): Period {
+  const from = Math.floor(now.getTime() / minuteMs - minutes) * minuteMs;
+  return { from, to: endOfMinute(now), last: minutes };
+}
+
+/** From a minute until now. */
+export function openPeriod(from: number, now: Date): Period {
+  return { from, to: endOfMinute(now), isOpen: true };
+}
+
+function endOfMinute(now: Date): number {
+  return Math.ceil(now.getTime() / minuteMs) * minuteMs;
+}
+
+/** As long a time before it, for comparison; undefined for more than a day. `name`: `hour before`, `day before`. */
+export function findBefore(period: Period, now: Date): (Period & { readonly name: string }) | undefined {
+  const { from, to, last, isOpen, isWholeDays } = period;
+  const end = isWholeDays ? Math.min(to, endOfMinute(now)) : to;
+  const length = last === undefined ? end - from : last * minuteMs;
+  // A day on which clocks are put back is longer.
+  if (length > dayMs + hourMs) return undefined;
+  if (isOpen || end < to) return { from: from - dayMs, to: end - dayMs, name: 'same time the day before' };
+  const name = length < dayMs - hourMs || last ? formatPeriod(length / minuteMs) : 'day';
+  return { from: from - length, to: from, name: `${name} before`, isWholeDays };
+}
+
+/** Parts of the period that a chart is made of: five minutes up to two hours, else hours. */
+export function chooseParts({ from, to }: Period) {
+  const length = to - from <= 2 * hourMs ? 5 * minuteMs : hourMs;
+  const start = Math.floor(from / length) * length;
+  return { start, length, count: Math.ceil((to - start) / length) };
+}
+
+/** Moments by the clock of one time zone, so that an answer has no second one. */
+export type Clock = ReturnType<typeof createClock>;
+
+/** The clock of an IANA zone or an offset. */
+export function createClock(zone = 'UTC') {
+  const date = (at: number): string => toLocalTime(zone, new Date(at)).day;
+  const day = (at: number): string => formatShortDay(date(at));
+  const time = (at: number): string => {
+    const { minutes } = toLocalTime(zone, new Date(at));
+    return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+  };
+  return {
+    zone,
+    /** `2026-11-21` */
+    date,
+    /** `21 Nov` */
+    day,
+    /** `11:38` */
+    time,
+    /** `11:38`, or `20 Nov 11:38` where that is not the day of the answer. */
+    moment: (at: number, asOf: Date) =>
+      day(at) === day(asOf.getTime()) ? time(at) : `${day(at)} ${time(at)}`,
+    /** `11`, or `11:30` where the clock is not a whole number of hours from UTC. */
+    hour: (at: number) => time(at).replace(/:00$/u, ''),
+  };
+}
+
+/**
+ * `today`, `on 20 Nov`, `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. `today` is that of the clock; days of
+ * another year have it.
+ */
+export function describePeriod(period: Period, today: string, clock: Clock): string {
+  const { from, to, last, isOpen, isWholeDays } = period;
+  if (isWholeDays) return describeDays(daysOf(period), today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
+  if (last !== undefined) return `in the last ${formatPeriod(last)}`;
+  const [begin, end] = [clock.time(from), clock.time(to)];
+  if (begin === '00:00' && (isOpen || end === '00:00')) return describeLocalDays(period, today, clock);
+  const [day, lastDay] = [from, to].map((at) => writeDay(at, today, clock));
+  if (isOpen) return `since ${day} ${begin}`;
+  return from + dayMs >= to && clock.day(from) === clock.day(to)
+    ? `on ${day} from ${begin} to ${end}`
+    : `from ${day} ${begin} to ${lastDay} ${end}`;
+}
+
+/** Whole days on the reader's clock. */
+function describeLocalDays({ from, to, isOpen }: Period, today: string, clock: Clock): string {
+  const [first, last] = [clock.date(from), clock.date(to - 1)];
+  const [begin, end] = [from, to - 1].map((at) => writeDay(at, today, clock));
+  if (first === last) return nameDay(first, today) ?? `on ${begin}`;
+  return isOpen ? `since ${begin}` : `from ${begin} to ${end}`;
+}
+
+/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
+function describeDays({ first, count }: DayRange, today: string): string {
+  const last = shiftDay(first, count - 1);
+  if (count > 1)
+    return last === today ? `in the last ${formatCount(count, 'day')}` : `from ${first} to ${last}`;
+  return nameDay(first, today) ?? `on ${first}`;
+}
+
+function nameDay(day: string, today: string): string | undefined {
+  if (day === today) return 'today';
+  return day === shiftDay(today, -1) ? 'yesterday' : undefined;
+}
+
+/** `20 Nov`, `20 Nov 2025` in another year than today's. */
+function writeDay(at: number, today: string, clock: Clock): string {
+  const year = clock.date(at).slice(0, 4);
+  return year === today.slice(0, 4) ? clock.day(at) : `${clock.day(at)} ${year}`;
+}
+
+/** The period as it can be typed: the same for every reader, at any later time. */
+export function writePeriod(period: Period): string {
+  if (period.isWholeDays) {
+    const { first, count } = daysOf(period);
+    return count === 1 ? first : `${first}..${shiftDay(first, count - 1)}`;
+  }
+  const [from, to] = [writeMoment(period.from), writeMoment(period.to)];
+  return `${from}..${from.slice(0, 11) === to.slice(0, 11) ? to.slice(11) : to}Z`;
+}
+
+/** The same, but the last minutes stay that, and what has no end has none. Whole days are those of UTC for every reader. */
+export function writeMovingPeriod(period: Period): string {
+  const { from, to, last, isOpen, isWholeDays } = period;
+  if (last !== undefined) return `${last}m`;
+  // A minute that has begun is not yet a time until now.
+  if (isOpen && to - from > minuteMs) return `${writeMoment(from)}Z..now`;
+  return isWholeDays ? `${writePeriod(period)} UTC` : writePeriod(period);
+}
+
+function writeMoment(at: number): string {
+  return new Date(at).toISOString().slice(0, 16);
+}
 
 export interface ZoneName {
   readonly id: string;
@@ -103,7 +246,6 @@ export function renderPeriodMenu(
   const { period } = question;
   const { today } = view;
   const clock = createClock(view.timeZone);
-  const yesterday = shiftDay(today, -1);
   const localDay = (first: string): Period => {
     if (clock.zone === 'UTC') return wholeDays({ first, count: 1 });
     const [from = 0, to = 0] = [first, shiftDay(first, 1)].map((day) =>
@@ -115,7 +257,7 @@ export function renderPeriodMenu(
     ['Today', localDay(today)],
     ['Last hour', rollBack(60, asOf)],
     ['Last 24 hours', rollBack(24 * 60, asOf)],
-    ['Yesterday', localDay(yesterday)],
+    ['Yesterday', localDay(shiftDay(today, -1))],
     ['Last 3 days', rollBack(3 * 24 * 60, asOf)],
     ['Last 7 days', rollBack(7 * 24 * 60, asOf)],
   ];
@@ -123,9 +265,6 @@ export function renderPeriodMenu(
   const known = offered.find(([, one]) => writeMovingPeriod(one) === words);
   const chosen = known?.[0] ?? capitalize(describePeriod(period, today, clock));
   if (!known) offered.push([chosen, period]);
-  const day = writePeriod(period);
-  if (period.isWholeDays && day.length === yesterday.length && day < yesterday)
-    offered.push(['The day before', wholeDays({ first: shiftDay(day, -1), count: 1 })]);
   return selectOf(
     chosen,
     offered.map(([label, other]) => questionButton(label, { ...question, period: other }, more)),

@@ -362,32 +362,6 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   ]);
 });
 
-test('a file is sorted by time, except for days with more than can be held, which it says', async () => {
-  await using harness = await createCommandHarness({ zones: 12 });
-  harness.cdn.data.originErrors.count = (_, day) => (day === '2026-11-20' ? 10_050 : 40);
-  const file = async (first: string, days: number) => {
-    const words = `errors 1001 ${first}..${first.slice(0, 8)}${Number(first.slice(8)) + days - 1} as:csv`;
-    const [answer] = await harness.person().press('origin-errors:file', words);
-    const times = parse((await fileOf(answer)).text, { bom: true })
-      .slice(1)
-      .map(([time = '']) => time);
-    return { says: readText(answer), times };
-  };
-  const short = await file('2026-11-19', 1);
-  expect(short.says).toMatchSnapshot('sorted');
-  expect(short.times).toHaveLength(40);
-  expect(short.times).toEqual(short.times.toSorted());
-
-  const both = await file('2026-11-19', 2);
-  expect(both.says).toMatchSnapshot('sorted but for a day');
-  expect(both.times.slice(0, 40)).toEqual(short.times);
-  const long = both.times.slice(40);
-  expect(new Set(long.map((time) => time.slice(0, 10)))).toEqual(new Set(['2026-11-20']));
-  expect(long).toHaveLength(10_050);
-  expect(long).not.toEqual(long.toSorted());
-  expect((await file('2026-11-20', 1)).says).toMatchSnapshot('not sorted');
-});
-
 test('a file holds what the answer counted; what came after it only where nothing was counted before', async () => {
   const day = '2026-11-21';
   const first = [entry({ at: `${day}T11:00:00Z` }), entry({ at: `${day}T11:59:00Z` })];

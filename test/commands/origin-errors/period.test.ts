@@ -10,7 +10,7 @@ import {
   type Period,
   writeMovingPeriod,
   writePeriod,
-} from '../../../src/views/origin-errors/period.ts';
+} from '../../../src/views/origin-errors/question.ts';
 
 const now = new Date('2026-11-21T12:00:30Z');
 const berlin = 'Europe/Berlin';

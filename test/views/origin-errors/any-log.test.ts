@@ -4,10 +4,14 @@ import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { listDays, minuteMs } from '../../../src/lib/time.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
-import { pictureNames, renderOriginErrors } from '../../../src/views/origin-errors/origin-errors.ts';
+import {
+  pictureNames,
+  renderFile,
+  renderNoFile,
+  renderOriginErrors,
+} from '../../../src/views/origin-errors/origin-errors.ts';
 import { renderOverview } from '../../../src/views/origin-errors/overview.ts';
-import { chooseParts, daysOf, rollBack, wholeDays } from '../../../src/views/origin-errors/period.ts';
-import { renderFile, renderNoFile } from '../../../src/views/origin-errors/report.ts';
+import { chooseParts, daysOf, rollBack, wholeDays } from '../../../src/views/origin-errors/question.ts';
 import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
@@ -88,12 +92,10 @@ test('any log is a message that Slack takes', () => {
           period,
           filters,
           all: entries.length,
-          values: { code: new Set(entries.map(({ errorCode }) => errorCode ?? '')) },
           undated: holes ? 1 : 0,
           takenAt: asOf,
           counts: counter.result(),
           recent,
-          repeated: holes ? 2 : 0,
           skipped: holes ? 1 : 0,
           incomplete: holes ? all : [],
           unread: holes ? all.map((day) => ({ day, why })) : [],
@@ -114,7 +116,6 @@ test('any log is a message that Slack takes', () => {
           entries: 3,
           skipped: 1,
           incomplete: all,
-          unsorted: all.slice(1),
           asOf,
         });
         expect(file.files?.[0]?.name).toMatch(/^[\w.-]{1,120}$/u);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClock } from '../../../src/views/origin-errors/period.ts';
+import { createClock } from '../../../src/views/origin-errors/question.ts';
 
 const at = Date.parse('2026-09-21T22:05:00Z');
 
