@@ -3,8 +3,8 @@ import type { Failure } from './blocks/failure.ts';
 import { agree, countOf, formatInteger, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
 import { describeOutcome, nameInPlainText, type ShownOperation } from './operations/describe.ts';
-import { createClock, describePeriod } from './origin-errors/question.ts';
 import type { Report } from './origin-errors/origin-errors.ts';
+import { createClock, describePeriod } from './origin-errors/question.ts';
 import { describeNeeds } from './zones/rows.ts';
 
 /*

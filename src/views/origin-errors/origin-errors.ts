@@ -88,7 +88,7 @@ export function warnOfMore(parts: string): string {
 }
 
 /** The end of what was counted: times on its day stand without the day. */
-export function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): Date {
+function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): Date {
   return new Date(Math.min(takenAt.getTime(), period.to - 1));
 }
 
