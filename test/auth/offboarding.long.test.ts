@@ -111,7 +111,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       expect(await bot.installations.installedAt('T0NOWHERE')).toBeUndefined();
     });
 
-    test('open links end with their person or workspace, also without a key, and are not renewed', async () => {
+    test('open links end with their person or workspace, also without a key', async () => {
       const bot = await setUp(await emptyDatabase());
       const keyless = { ...frank, userId: 'U0HEIDI00' };
       const [ofBob, ofFrank, ofKeyless, ofGrace] = [
@@ -129,7 +129,6 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       });
       for (const { token } of [ofBob, ofFrank, ofKeyless]) {
         expect(await bot.links.claim(token)).toBeUndefined();
-        expect(await bot.links.renew(token)).toBeUndefined();
         expect(await bot.links.find(token)).toBeUndefined();
       }
       expect(await bot.links.claim(ofGrace.token)).toBeDefined();

@@ -23,9 +23,7 @@ export const says = {
     expired: 'This link has expired',
     takenBack: 'This link was replaced',
     closed: 'This link is closed',
-    stillWorks: 'This link still works',
     unknown: 'This link leads nowhere',
-    renewed: 'A new link is in Slack',
     otherSite: 'That did not come from this page',
   },
   /** The lines of a menu with search, with their values. */

@@ -31,10 +31,8 @@ const openAtOnce = 3;
 const maxRefusals = 5;
 // Longer than a check may take; if the process dies in one, the link is free again after this.
 const claimMs = 45_000;
-/** An ended link still says so, and offers a new one, for this long. */
+/** An ended link still says so for this long. */
 const knownMs = dayMs;
-const maxRenewals = 3;
-const renewalGapMs = minuteMs;
 
 export const keyLinkMinutes = lifetimeMs / minuteMs;
 
@@ -87,7 +85,7 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     return { token, expiresAt };
   };
 
-  /** The link of a token. Ended links are found for a day, to be renewed. Changes nothing. */
+  /** The link of a token. Ended links are found for a day. Changes nothing. */
   const find = async (token: string): Promise<KeyLink | undefined> => {
     registerSecret('link-token', token);
     const rows = db.selectFrom('key_links').selectAll().where('token_hash', '=', hashOf(token));
@@ -132,21 +130,6 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     };
   };
 
-  /** A new link in place of an ended one, for the same person. Undefined = asked for too often. */
-  const renew = async (token: string): Promise<{ token: string; person: Person } | undefined> => {
-    const link = await find(token);
-    if (!link || link.state === 'open') return undefined;
-    const at = now();
-    const lastGap = new Date(at.getTime() - renewalGapMs);
-    const { numUpdatedRows } = await update(token)
-      .set({ renewals: sql<number>`renewals + 1`, renewed_at: at })
-      .where('renewals', '<', maxRenewals)
-      .where((is) => is.or([is('renewed_at', 'is', null), is('renewed_at', '<=', lastGap)]))
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return undefined;
-    return { ...(await offer(link.person, link.shownFor)), person: link.person };
-  };
-
   return {
     /** Whether this may be a token of this bot; without a look-up, so that guesses cost nothing. */
     isToken: (text: string): boolean =>
@@ -154,9 +137,8 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     offer,
     find,
     claim,
-    renew,
     close: (person: Person) => close(person),
-    /** Destroys all links of a tenant, or of one of its workspaces or people: none can be renewed. */
+    /** Destroys all links of a tenant, or of one of its workspaces or people. */
     async forget(whose: { tenant: string; team_id?: string; user_id?: string }): Promise<void> {
       await db
         .deleteFrom('key_links')

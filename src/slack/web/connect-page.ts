@@ -19,7 +19,7 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
-import { type KeyProblem, renderConnectedOnPage, renderPageOffer } from '../../views/connect/connect.ts';
+import { type KeyProblem, renderConnectedOnPage } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
 import { renderTokenForm, renderTokenMade } from '../../views/tools/tokens.ts';
 import { explainFailure } from '../receive/failures.ts';
@@ -64,7 +64,7 @@ const tokenFields = z.object({
   days: z.coerce.number().int().min(1).max(longestTokenDays),
 });
 
-const address = new RegExp(`^/connect/(?<token>${tokenShape})(?:/(?<step>renew|client))?$`);
+const address = new RegExp(`^/connect/(?<token>${tokenShape})(?:/(?<step>client))?$`);
 
 interface Visit {
   readonly request: IncomingMessage;
@@ -91,11 +91,6 @@ export function createConnectPage(options: ConnectPageOptions) {
   const visits = createRateLimit({ most: 60, perMs: minuteMs, maxKeys: 5_000, now });
   const shouldLog = oncePerMinute(now);
 
-  const offerOf = (token: string): { url: string; minutes: number } => ({
-    url: `${base}/connect/${token}`,
-    minutes: keyLinkMinutes,
-  });
-
   /** Costs no look-up and no line in the log. */
   const refuseGuess = (request: IncomingMessage): pages.Reply => {
     if (shouldLog('guess'))
@@ -111,9 +106,15 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (!link) return pages.unknown;
     await options.assertInstalled(link.person);
     const here = { request, token, link, form: step === undefined ? token : `../${token}` };
-    if (request.method === 'POST') return submits[step as keyof typeof submits](here);
+    if (request.method === 'POST') return step === 'client' ? makeToken(here) : submit(here);
     if (request.method !== 'GET' && request.method !== 'HEAD') return pages.methodNotAllowed;
-    return step === 'client' && link.state === 'open' ? showTokenForm(here) : show(here);
+    if (step !== 'client' || link.state !== 'open') return show(here);
+    const form = {
+      shownFor: link.shownFor,
+      formToken: createFormToken(token),
+      postTo: `${here.form}/client`,
+    };
+    return { status: 200, body: renderTokenForm({ ...form, longestDays: longestTokenDays }) };
   };
 
   const show = (
@@ -122,9 +123,8 @@ export function createConnectPage(options: ConnectPageOptions) {
     status = problem ? 422 : 200,
   ): pages.Reply => {
     const { state, shownFor } = link;
+    if (state !== 'open') return { status: 410, body: views.renderLinkEnded(state) };
     const formToken = createFormToken(token);
-    if (state !== 'open')
-      return { status: 410, body: views.renderLinkEnded(state, formToken, `${form}/renew`) };
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
     return {
       status,
@@ -187,19 +187,11 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (!(await claim.accept())) return showCurrent(here, pages.checkingNow(here.form));
     const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
     const { zones } = checked;
-    await tell(person, renderConnectedOnPage({ fingerprint, zones }));
+    // The page answers in either case.
+    await options.tell(person, renderConnectedOnPage({ fingerprint, zones })).catch((error: unknown) => {
+      log.error({ error }, 'cannot send a direct message about a key page');
+    });
     return { status: 200, body: views.renderKeyConnected(shownFor, { fingerprint, zones }) };
-  };
-
-  const sendNewLink = async (here: Visit): Promise<pages.Reply> => {
-    const fields = await readFields(here);
-    if ('status' in fields) return fields;
-    if (here.link.state === 'open') return pages.stillWorks(here.form);
-    const renewed = await links.renew(here.token);
-    if (!renewed) return pages.alreadyRenewed;
-    return (await tell(renewed.person, renderPageOffer({ ...offerOf(renewed.token), keysAt })))
-      ? { status: 200, body: views.renderLinkRenewed() }
-      : pages.notice(502, 'The message could not be sent', 'Slack did not take it.');
   };
 
   /** The link ends with the token that it made, so that nobody who finds it later makes another. */
@@ -232,19 +224,6 @@ export function createConnectPage(options: ConnectPageOptions) {
     return { status: 200, body, carries: ['client-token'] };
   };
 
-  /** Whether Slack accepted the message. The page answers in either case. */
-  const tell = async (person: Person, message: Message): Promise<boolean> => {
-    try {
-      await options.tell(person, message);
-      return true;
-    } catch (error) {
-      log.error({ error }, 'cannot send a direct message about a key page');
-      return false;
-    }
-  };
-
-  const submits = { undefined: submit, renew: sendNewLink, client: makeToken };
-
   return {
     /** Answers everything below `/connect/`. Never rejects. */
     async handle(request: IncomingMessage, path: string): Promise<pages.Reply> {
@@ -267,18 +246,11 @@ export function createConnectPage(options: ConnectPageOptions) {
     },
     /** The page for one person, as commands use it. */
     of: (person: Person, shownFor: string): KeyPage => ({
-      offer: async () => offerOf((await links.offer(person, shownFor)).token),
+      async offer() {
+        const { token } = await links.offer(person, shownFor);
+        return { url: `${base}/connect/${token}`, minutes: keyLinkMinutes };
+      },
       close: () => links.close(person),
     }),
-  };
-}
-
-function showTokenForm({ token, link, form }: Visit): pages.Reply {
-  const formToken = createFormToken(token);
-  const { shownFor } = link;
-  const postTo = `${form}/client`;
-  return {
-    status: 200,
-    body: renderTokenForm({ shownFor, formToken, postTo, longestDays: longestTokenDays }),
   };
 }

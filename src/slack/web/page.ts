@@ -110,15 +110,6 @@ export const methodNotAllowed: Reply = {
   headers: { allow: 'GET, HEAD, POST' },
 };
 
-export const alreadyRenewed: Reply = {
-  ...notice(429, 'A new link was sent already', 'Look at your direct messages from the bot.'),
-  headers: { 'retry-after': '60' },
-};
-
-export function stillWorks(form: string): Reply {
-  return notice(409, 'This link still works', 'There is no need for a new one.', form);
-}
-
 export function tooMany(seconds: number): Reply {
   const wait = `Wait ${pluralize(seconds, 'second')}, then open the link once more.`;
   return { ...notice(429, 'Too many visits', wait), headers: { 'retry-after': String(seconds) } };

@@ -58,28 +58,10 @@ const endings = {
   refused: ['This link is closed', 'bunny.net refused five keys entered here. Nothing was stored.'],
 } as const;
 
-/** A link that has ended, with the button that sends a new one to its person; it posts to `renewAt`, relative to the page. */
-export function renderLinkEnded(state: keyof typeof endings, formToken: string, renewAt: string): string {
+/** A link that has ended. */
+export function renderLinkEnded(state: keyof typeof endings): string {
   const [title, why] = endings[state];
-  return renderDocument(
-    title,
-    html`<h1>${title}</h1>
-<p>${why}</p>
-<form method="post" action="${renewAt}">
-<input type="hidden" name="formToken" value="${formToken}">
-<button type="submit">Send me a new link in Slack</button>
-</form>
-<p class="soft">The bot sends it as a direct message. Or type <code>/cdn connect</code> in Slack.</p>`,
-  );
-}
-
-export function renderLinkRenewed(): string {
-  return renderDocument(
-    'A new link is in Slack',
-    html`<h1>A new link is in Slack</h1>
-${renderNote('good', { message: 'Sent.', hint: 'Open your direct messages from the bot. The new link works for ten minutes.' })}
-<p class="soft">Nothing there? Type <code>/cdn connect</code> in Slack.</p>`,
-  );
+  return renderNotice(title, why);
 }
 
 /** Any other notice: a sentence, and a link to the form at `back` (relative to the page) if there is one. */

@@ -118,24 +118,6 @@ describe.each(engines.both)('links on $name', ({ skip, emptyDatabase }) => {
       expect(await links.stateOf(token)).toBe('refused');
       expect(await links.claim(token)).toBeUndefined();
     });
-
-    test('an ended link is renewed three times, a minute apart; an open one and a forgotten one are not', async () => {
-      const links = await linksOn(await emptyDatabase());
-      const token = await links.make();
-      expect(await links.renew(token)).toBeUndefined();
-      links.later(10 * minute);
-      for (let nth = 0; nth < 3; nth += 1) {
-        const renewed = await links.renew(token);
-        expect(renewed?.person).toEqual(alice);
-        expect(await links.stateOf(renewed?.token ?? '')).toBe('open');
-        links.later(minute - 1);
-        expect(await links.renew(token)).toBeUndefined();
-        links.later(1);
-      }
-      expect(await links.renew(token)).toBeUndefined();
-      await links.forget({ tenant: alice.teamId, user_id: alice.userId });
-      expect(await links.find(token)).toBeUndefined();
-    });
   });
 });
 

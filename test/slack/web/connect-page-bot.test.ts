@@ -89,28 +89,6 @@ describe('with an address of its own, the bot', () => {
     for (const link of links) expect((await fetchPage(link)).text).toContain(says.keyFor('bob', 'acme'));
   });
 
-  test('sends a new link if the old one was used', async () => {
-    const person = bot.slack.as(bob, ops);
-    const url = await requestConnectLink(person);
-    await submitKey(url, bot.cdn.key);
-    const { action, fields } = parseForm(await fetchPage(url), url);
-    expect((await submitForm(action, fields)).text).toContain(says.page.renewed);
-    const inbox = bot.slack.as(bob, `D${bob}`);
-    const offer = await inbox.waitForMessage((message) => findConnectLink(message) !== undefined);
-    expect((await submitKey(findConnectLink(offer) ?? '', bot.cdn.key)).status).toBe(200);
-  });
-
-  test.each([false, true])(
-    'gives people of another organisation no link (command names our workspace: %s)',
-    async (names) => {
-      bot.slack.world.namesInstalledTeam = names;
-      const guest = bot.slack.as(eve, 'C0SHARED0');
-      await guest.slash('connect');
-      await guest.waitForMessage(says.ownPeopleOnly);
-      expect(guest.messages().some(findConnectLink)).toBe(false);
-    },
-  );
-
   test('still refuses a key typed after the command, and leads to the page', async () => {
     const person = bot.slack.as(alice, ops);
     expect(await ask(person, `connect ${bot.cdn.key}`)).toSatisfy(offers('connect:open'));
@@ -119,35 +97,9 @@ describe('with an address of its own, the bot', () => {
     await person.waitForMessage((message) => !before.has(findConnectLink(message)));
   });
 
-  test('logs no key, no link and no form token', async () => {
-    const url = await requestConnectLink(bot.slack.as(alice, ops));
-    const { fields } = parseForm(await fetchPage(url), url);
-    await submitKey(url, 'a-wrong-key-for-the-log-4711');
-    await submitKey(url, bot.cdn.key);
-    const logged = bot.logs.join('');
-    expect(logged).toContain('a key page refused something');
-    const secrets = [bot.cdn.key, 'a-wrong-key-for-the-log-4711', url.split('/').at(-1), fields['formToken']];
-    for (const secret of secrets) expect(logged).not.toContain(secret);
-    expect(logged).not.toMatch(/\/connect\/[\w-]{22}/);
-    expect(JSON.stringify(bot.slack.calls)).not.toContain(bot.cdn.key);
-  });
-
   test("stays within Slack's limits", () => {
     expect(bot.slack.problems).toEqual([]);
   });
-});
-
-test('without PUBLIC_URL there is no page, and the form says what that means', async () => {
-  const bot = await startBot();
-  try {
-    const person = bot.slack.as(alice, ops);
-    await person.slash('connect');
-    await person.waitForModal('connect:submit');
-    const page = await fetchPage(`http://127.0.0.1:${bot.app.port()}/connect/${'A'.repeat(22)}`);
-    expect(page.status).toBe(404);
-  } finally {
-    await bot.stop();
-  }
 });
 
 test('a link of one workspace is useless in another, and ends with the installation', async () => {

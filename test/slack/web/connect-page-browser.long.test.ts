@@ -99,12 +99,9 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await page.goto(url);
     expect(await heading(page)).toBe(says.page.used);
     await shot(page, '4-used');
-    await page.getByRole('button', { name: 'Send me a new link in Slack' }).click();
-    await page.getByRole('heading', { name: says.page.renewed }).waitFor();
-    await shot(page, '5-sent');
     await page.goto(`${url}x`);
     expect(await heading(page)).toBe(says.page.unknown);
-    await shot(page, '6-unknown');
+    await shot(page, '5-unknown');
     await page.context().close();
   });
 
