@@ -15,7 +15,6 @@ import { offers, says } from '../words.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
-const eve = 'U0EVE0000';
 const ops = 'C0OPS0000';
 const keysAt = 'https://panel.example/keys';
 

@@ -4,7 +4,6 @@ import { createKeyLinks } from '../../../src/auth/keys/links.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
-import { buttons, readText } from '../../support/command-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { fetchPage, type PageResponse, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
@@ -373,12 +372,6 @@ describe('guessing', () => {
 
   test('a link made under an older key of the keyring still opens', async () => {
     const [old, added] = [generateKeys('k1'), generateKeys('k2')];
-    const linksUnder = async (entries: string) =>
-      createKeyLinks({
-        ...database,
-        sealer: createSealer(await createKeyring(entries)),
-        now: () => new Date(),
-      });
     const { token } = await (await linksUnder(old)).offer(alice, 'alice');
     expect((await linksUnder(`${added},${old}`)).isToken(token)).toBe(true);
     expect((await linksUnder(added)).isToken(token)).toBe(false);
@@ -437,3 +430,9 @@ function findProblem({ html }: PageResponse): string | undefined {
 }
 
 const enter = (url: string): Promise<PageResponse> => submitForm(url, { accessKey: 'k', formToken: 'f' });
+
+/** The links of a bot with these encryption keys. */
+async function linksUnder(entries: string) {
+  const sealer = createSealer(await createKeyring(entries));
+  return createKeyLinks({ db: database.db, sealer, now: () => new Date() });
+}
