@@ -16,7 +16,6 @@ import { volumes } from './operations/volumes.ts';
 import { originErrors } from './origin-errors/feature.ts';
 import { alert } from './reports/alerts/feature.ts';
 import { digest } from './reports/digests/feature.ts';
-import { scripts } from './scripts.ts';
 import { doctor } from './settings/doctor.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
@@ -28,6 +27,7 @@ import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
 import { changes } from './zones/changes.ts';
 import { compare } from './zones/compare.ts';
 import { zones } from './zones/list.ts';
+import { scripts } from './zones/pickers.ts';
 
 /** All features, in the order of the help. A new feature is one line here. */
 export const features: readonly Feature[] = [

@@ -37,18 +37,16 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON.parse, except that ids beyond 2^53 come as text, digit by digit. Slower: not for long lists. */
+/** JSON.parse, except that ids beyond 2^53 come as text, digit by digit. */
 export function parseWithExactIds(json: string): unknown {
-  return JSON.parse(json, keepExactId);
+  // Looking at every member takes twice as long as JSON.parse.
+  return /id"\s*:\s*-?\d{16}/i.test(json) ? JSON.parse(json, keepExactId) : JSON.parse(json);
 }
 
 // The third argument is newer than the library's types.
 function keepExactId(name: string, value: unknown, ...[context]: [{ readonly source?: string }?]): unknown {
-  return /id$/i.test(name) && isInexact(value) ? (context?.source ?? value) : value;
-}
-
-export function isInexact(value: unknown): boolean {
-  return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  const isInexact = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return isInexact && /id$/i.test(name) ? (context?.source ?? value) : value;
 }
 
 function isList(value: object): value is readonly Json[] {

@@ -1,5 +1,4 @@
-import { isInexact, parseWithExactIds } from '../../lib/canonical-json.ts';
-import { mapConcurrently } from '../../lib/concurrency.ts';
+import { parseWithExactIds } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, readErrorBody } from './errors.ts';
 import type { ApiRequest, Reply, Send } from './request.ts';
@@ -73,28 +72,19 @@ type Enough = (page: number, count: number) => boolean;
 /** Runs work that will hold so many elements in memory, in its turn. */
 export type TakeTurn = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
 
-interface Page<T> {
-  readonly kept: T[];
-  /** Unreadable elements. */
-  readonly skipped: number;
-  readonly total: number | undefined;
-  /** More pages exist; undefined if the service does not say. */
-  readonly more: boolean | undefined;
-}
-
 /**
  * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
  * envelope and the plain array.
  */
 export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path' | 'query'>) {
-  return { read, readAll };
-
-  /** `page`: from 1, since page 0 would be the plain array. */
+  /**
+   * One page, from 1 on. `skipped`: unreadable elements; `total` and `more` are undefined if the service does not say.
+   */
   function read<T>(
     query: { readonly page: number; readonly perPage: number; readonly search: string | undefined },
     project: Project<T>,
     enough: Enough = () => false,
-  ): Promise<Page<T>> {
+  ) {
     const request = { ...list, query: { ...list.query, ...query, search: query.search || undefined } };
     return send(request, async (reply) => {
       const kept: T[] = [];
@@ -120,18 +110,16 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     });
   }
 
-  /** All pages: every id once, in the service's order; the first page, then some at once. `enough` ends the reading. */
+  /** All pages: every id once, in the service's order. `enough` ends the reading. */
   async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
-    {
-      enough = () => false,
-      takeTurn = (_, work) => work(),
-    }: { readonly enough?: Enough; readonly takeTurn?: TakeTurn } = {},
+    { enough = () => false, takeTurn = (_, work) => work() }: { enough?: Enough; takeTurn?: TakeTurn } = {},
   ): Promise<{ kept: T[]; skipped: number }> {
     const kept = new Map<string, T>();
     let skipped = 0;
     let hasFailed = false;
+    let goesOn = true;
     const isEnough: Enough = (page, count) => hasFailed || enough(page, count);
     const get = (page: number) =>
       read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
@@ -139,36 +127,35 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
         hasFailed = true;
         throw error;
       });
-
-    /** Adds a page; true if the next one is worth reading. */
-    function add(page: Page<T>): boolean {
+    const add = (page: Awaited<ReturnType<typeof get>>): void => {
       const before = kept.size;
       skipped += page.skipped;
       for (const element of page.kept) if (!kept.has(element.id)) kept.set(element.id, element);
-      // An empty page or only known elements: a service that goes in circles never says that it ends.
-      if (kept.size === before) return false;
       const isFull = page.kept.length + page.skipped >= pageLength;
-      return page.more ?? (page.total === undefined ? isFull : kept.size + skipped < page.total);
-    }
+      const more = page.more ?? (page.total === undefined ? isFull : kept.size + skipped < page.total);
+      // An empty page or only known elements: a service that goes in circles never says that it ends.
+      goesOn = more && kept.size > before;
+    };
 
     const first = await get(1);
-    if (!add(first)) return { kept: [...kept.values()], skipped };
+    add(first);
     const total = Math.min(first.total ?? 0, maxElements);
-    return takeTurn(total, async () => {
-      // The service may send shorter pages than requested, so the length of the first one counts.
-      const last = Math.min(Math.ceil(total / (first.kept.length + first.skipped)), maxPages);
-      const numbers = Array.from({ length: Math.max(0, last - 1) }, (_, index) => index + 2);
-      const pages = await mapConcurrently(concurrentPages, numbers, async (page) =>
-        isEnough(page, 0) ? undefined : get(page),
-      );
-      let goesOn = true;
-      for (const page of pages) if (page) goesOn = add(page);
-      // Where the service does not say how many there are, or has more than it said.
-      for (let next = Math.max(1, last) + 1; goesOn && next <= maxPages && !enough(next, 0); next += 1)
-        goesOn = add(await get(next));
-      return { kept: [...kept.values()], skipped };
-    });
+    // The service may send shorter pages than requested, so the length of the first one counts.
+    const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
+    if (goesOn)
+      await takeTurn(total, async () => {
+        for (let next = 2; goesOn && next <= maxPages && !enough(next, 0); ) {
+          // Beyond what the service says that it has, page by page.
+          const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
+          const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));
+          for (const page of pages) add(page);
+          next += count;
+        }
+      });
+    return { kept: [...kept.values()], skipped };
   }
+
+  return { read, readAll };
 }
 
 const quote = 0x22;
@@ -203,18 +190,33 @@ const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/u;
 export function createCutter(member: string) {
   const memberStart = new RegExp(`[{,]\\s*"${member}"\\s*:\\s*\\[$`, 'u');
   let found: Outside['found'] = 'nowhere';
-  let isInList = false;
-  let hasElements = false;
-  /** Open brackets around the next byte. */
+  /** Open brackets around the next byte, and around the list's elements; 0 outside of the list. */
   let depth = 0;
-  /** Of the list's elements. */
   let listDepth = 0;
+  let hasElements = false;
   let isText = false;
   let isEscaped = false;
   /** Of the first element that has not ended. */
   let pending: Buffer = Buffer.alloc(0);
   /** In latin1, a character a byte. */
   let outside = '';
+
+  /** Elements that are complete, of this chunk and the beginning of the first one from earlier chunks. */
+  function parseElements(bytes: Buffer, isEnd: boolean, take: (element: unknown) => void): void {
+    const json = Buffer.concat([pending, bytes]).toString('utf8');
+    pending = Buffer.alloc(0);
+    const elements = parseWithExactIds(`[${json}]`) as unknown[];
+    if (elements.length === 0 && (hasElements || !isEnd)) throw new SyntaxError('An element is empty.');
+    hasElements = true;
+    for (const element of elements) take(element);
+  }
+
+  function keepOutside(bytes: Buffer): void {
+    outside += bytes.toString('latin1');
+    if (outside.length > maxOutsideBytes) throw new SyntaxError('Too much stands around the list.');
+    // Most likely a web page, which is not read any further.
+    if (otherStart.test(outside)) throw new SyntaxError('The document is neither a list nor an object.');
+  }
 
   return {
     /** Calls `take` with each element that ends in this chunk. */
@@ -230,28 +232,25 @@ export function createCutter(member: string) {
           else if (byte === quote) isText = false;
         } else if (byte === quote) isText = true;
         else if (byte === comma) {
-          if (isInList && depth === listDepth) border = at;
+          if (depth === listDepth) border = at;
         } else if (byte === openArray || byte === openObject) {
           depth += 1;
-          if (isInList || byte === openObject || depth > 2) continue;
+          if (listDepth > 0 || byte === openObject || depth > 2) continue;
           keepOutside(chunk.subarray(start, at + 1));
           start = at + 1;
           if (depth > 1 && !memberStart.test(outside.slice(-200))) continue;
-          if (found !== 'nowhere') throw new SyntaxError('A second list.');
           found = depth === 1 ? 'top' : 'member';
           listDepth = depth;
-          isInList = true;
         } else if (byte === closeArray || byte === closeObject) {
-          if (isInList && depth === listDepth) {
-            if (byte === closeObject) throw new SyntaxError('A list is closed like an object.');
+          if (listDepth > 0 && depth === listDepth) {
             parseElements(chunk.subarray(start, at), true, take);
-            isInList = false;
+            listDepth = 0;
             start = at;
           }
           depth -= 1;
         }
       }
-      if (!isInList) return keepOutside(chunk.subarray(start));
+      if (listDepth === 0) return keepOutside(chunk.subarray(start));
       if (border >= start) {
         parseElements(chunk.subarray(start, border), false, take);
         start = border + 1;
@@ -261,37 +260,9 @@ export function createCutter(member: string) {
     },
     /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
     end(): Outside {
-      if (isInList) throw new SyntaxError('The list has no end.');
       // A TextDecoder drops a byte order mark, which JSON.parse would refuse.
       const text = new TextDecoder().decode(Buffer.from(outside, 'latin1'));
       return { found, document: JSON.parse(text) };
     },
   };
-
-  /** Elements that are complete, of this chunk and the beginning of the first one from earlier chunks. */
-  function parseElements(bytes: Buffer, isEnd: boolean, take: (element: unknown) => void): void {
-    const json = Buffer.concat([pending, bytes]).toString('utf8');
-    pending = Buffer.alloc(0);
-    const elements = parseListWithExactIds(`[${json}]`);
-    if (elements.length === 0 && (hasElements || !isEnd)) throw new SyntaxError('An element is empty.');
-    hasElements = true;
-    for (const element of elements) take(element);
-  }
-
-  function keepOutside(bytes: Buffer): void {
-    outside += bytes.toString('latin1');
-    if (outside.length > maxOutsideBytes) throw new SyntaxError('Too much stands around the list.');
-    // Most likely a web page, which is not read any further.
-    if (otherStart.test(outside)) throw new SyntaxError('The document is neither a list nor an object.');
-  }
-}
-
-/** Ids whose digits are shown, compared and put into paths. Looking at every member would double the time of JSON.parse. */
-const exactIds = ['Id', 'StorageZoneId', 'EdgeScriptId', 'MiddlewareScriptId'];
-
-/** JSON.parse of a list; where one of these ids is beyond 2^53, all ids are text, digit by digit. */
-export function parseListWithExactIds(json: string): readonly unknown[] {
-  const elements = JSON.parse(json) as unknown[];
-  const isExact = elements.every((one) => !isObject(one) || !exactIds.some((name) => isInexact(one[name])));
-  return isExact ? elements : (parseWithExactIds(json) as unknown[]);
 }

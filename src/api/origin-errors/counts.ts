@@ -16,19 +16,13 @@ export interface Group extends Kind {
   readonly last: number | undefined;
 }
 
+/** A group while its entries are counted, with its newest entry, or the first of those without a time. */
+type Tally = { -readonly [K in keyof Group]: Group[K] } & { sample: OriginError | undefined };
+
 /** One entry, as it is shown to people. */
 export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
   readonly id: string;
   readonly at: number | undefined;
-}
-
-/** A group while entries are counted; `first` and `last` are infinite until one has a time. */
-interface Tally extends Kind {
-  count: number;
-  first: number;
-  last: number;
-  /** Its newest entry, and of those without a time its first. */
-  sample: OriginError | undefined;
 }
 
 /** The counts of some entries: bounded, however many entries there were. */
@@ -63,24 +57,33 @@ export function createOriginErrorCounter(options: {
     prefixesMissed: 0,
   };
 
+  function findGroup({ errorCode, statusCode, serverZone }: Kind): Tally {
+    const kind = { errorCode, statusCode, serverZone };
+    const key = toKey(kind);
+    const known = groups.get(key);
+    if (known || groups.size >= maxGroups) return known ?? ungrouped;
+    const group = createTally(kind);
+    groups.set(key, group);
+    return group;
+  }
+
   return {
     state,
     add(entry: OriginError): void {
-      const { at = Number.NaN } = entry;
-      const hour = Math.floor((at - options.start) / hourLength);
+      const { at } = entry;
+      const hour = at === undefined ? -1 : Math.floor((at - options.start) / hourLength);
       const inHour = hours[hour];
       if (inHour !== undefined) hours[hour] = inHour + 1;
-      if (at >= since) state.recent += 1;
-      grow(findGroup(entry), 1, at, at, entry);
+      if (at !== undefined && at >= since) state.recent += 1;
+      grow(findGroup(entry), { count: 1, first: at, last: at, sample: entry });
       addNewest(state.newest, entry);
       const path = entry.path();
       if (path !== undefined) state.prefixes.add(findPathPrefix(path));
     },
     /** Adds the counts of another counter. */
     merge({ state: other }: { readonly state: typeof state }): void {
-      for (const more of other.groups.values())
-        grow(findGroup(more), more.count, more.first, more.last, more.sample);
-      grow(ungrouped, other.ungrouped.count, other.ungrouped.first, other.ungrouped.last);
+      for (const more of other.groups.values()) grow(findGroup(more), more);
+      grow(ungrouped, other.ungrouped);
       for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
       state.recent += other.recent;
       for (const entry of other.newest) addNewest(state.newest, entry);
@@ -92,15 +95,16 @@ export function createOriginErrorCounter(options: {
       const ranked = [...groups.values()].toSorted(
         (a, b) => b.count - a.count || (toKey(a) < toKey(b) ? -1 : 1),
       );
-      const all = [...ranked, ungrouped];
+      const whole = createTally(ungrouped);
       const codes = new Map<string, number>();
+      for (const group of [...ranked, ungrouped]) grow(whole, group);
       for (const { errorCode = '', count } of ranked)
         codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
       const { words, missed } = state.prefixes.top();
       return {
-        total: all.reduce((sum, { count }) => sum + count, 0),
+        total: whole.count,
         // The largest first.
-        groups: ranked.map(toGroup),
+        groups: ranked.map(({ sample: _, ...group }): Group => group),
         // Entries outside of these groups, since there were too many.
         ungrouped: ungrouped.count,
         // Beginnings of addresses, the most frequent first, with the least number of their entries.
@@ -110,48 +114,28 @@ export function createOriginErrorCounter(options: {
         // Entries in each hour, or each part of another length, from the start on.
         hours: [...hours],
         recent: state.recent,
-        first: toTime(Math.min(...all.map(({ first }) => first))),
-        last: toTime(Math.max(...all.map(({ last }) => last))),
+        first: whole.first,
+        last: whole.last,
         samples: takeSamples(ranked, state.newest),
         // Entries by error code; `''` if not reported.
         codes,
       };
     },
   };
-
-  function findGroup({ errorCode, statusCode, serverZone }: Partial<Kind>): Tally {
-    const kind = { errorCode, statusCode, serverZone };
-    const key = toKey(kind);
-    const known = groups.get(key);
-    if (known || groups.size >= maxGroups) return known ?? ungrouped;
-    const group = createTally(kind);
-    groups.set(key, group);
-    return group;
-  }
 }
 
-function createTally(kind: Kind): Tally {
-  const [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  return { ...kind, count: 0, first, last, sample: undefined };
+function createTally({ errorCode, statusCode, serverZone }: Kind): Tally {
+  const none = { count: 0, first: undefined, last: undefined, sample: undefined };
+  return { errorCode, statusCode, serverZone, ...none };
 }
 
-/** `first` and `last` are not numbers where the entry has no time. */
-function grow(tally: Tally, count: number, first: number, last: number, sample?: OriginError): void {
+function grow(tally: Tally, { count, first, last, sample }: Omit<Tally, keyof Kind>): void {
   tally.count += count;
   tally.sample ??= sample;
-  if (first < tally.first) tally.first = first;
-  if (last > tally.last) {
-    tally.last = last;
-    tally.sample = sample;
-  }
-}
-
-function toGroup({ errorCode, statusCode, serverZone, count, first, last }: Tally): Group {
-  return { errorCode, statusCode, serverZone, count, first: toTime(first), last: toTime(last) };
-}
-
-function toTime(at: number): number | undefined {
-  return Number.isFinite(at) ? at : undefined;
+  if (first !== undefined && first < (tally.first ?? Number.POSITIVE_INFINITY)) tally.first = first;
+  if (last === undefined || last <= (tally.last ?? Number.NEGATIVE_INFINITY)) return;
+  tally.last = last;
+  tally.sample = sample;
 }
 
 function toKey({ errorCode, statusCode, serverZone }: Kind): string {
@@ -172,10 +156,10 @@ function readTime(entry: OriginError | undefined): number {
 
 /** The newest entry of the largest group of each code, so that every kind of failure is shown; then of others. */
 function takeSamples(groups: readonly Tally[], newest: readonly OriginError[]): Sample[] {
-  const largest = new Map(groups.toReversed().map((group) => [group.errorCode, group]));
-  const byCode = new Set(groups.map(({ errorCode }) => largest.get(errorCode)));
-  const chosen = [...byCode].slice(0, maxSamples).concat(groups.slice(0, maxSamples));
-  const entries = new Set([...chosen.map((group) => group?.sample), ...newest.toReversed()]);
+  const isLargest = ({ errorCode }: Kind, at: number): boolean =>
+    at === groups.findIndex((group) => group.errorCode === errorCode);
+  const chosen = [...groups.filter(isLargest).slice(0, maxSamples), ...groups.slice(0, maxSamples)];
+  const entries = new Set([...chosen.map(({ sample }) => sample), ...newest.toReversed()]);
   return [...entries]
     .filter((entry) => entry !== undefined)
     .slice(0, maxSamples)
@@ -199,33 +183,15 @@ export function findPathPrefix(path: string): string {
   return `${rest.slice(0, Math.min(second === -1 ? first : second, 120)) || '/'}/…`;
 }
 
-/**
- * Remembers ids by 53 bits of a hash, a third of what the strings take. Among a million ids two collide with a chance of
- * one in eighteen thousand. After `most` ids no more are stored, and unknown ids count as new.
- */
-export function createSeenIds(most = 4_000_000) {
-  const seen = new Set<number>();
+/** Remembers ids, at most so many: further ones count as new. A million takes about 80 MB. */
+export function createSeenIds(most = 1_000_000) {
+  const seen = new Set<string>();
   return {
     /** True the first time an id is given. */
     isNew(id: string): boolean {
-      const hash = hashId(id);
-      if (seen.has(hash)) return false;
-      if (seen.size < most) seen.add(hash);
+      if (seen.has(id)) return false;
+      if (seen.size < most) seen.add(id);
       return true;
     },
   };
-}
-
-/** 53 bits (cyrb53): two hashes side by side, each multiplied and mixed. */
-function hashId(id: string): number {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let at = 0; at < id.length; at += 1) {
-    const code = id.charCodeAt(at);
-    high = Math.imul(high ^ code, 2_654_435_761);
-    low = Math.imul(low ^ code, 1_597_334_677);
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
-  return (high >>> 11) * 2 ** 32 + (low >>> 0);
 }

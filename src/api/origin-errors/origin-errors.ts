@@ -19,24 +19,17 @@ export interface OriginErrorDetails {
 
 export interface OriginError {
   readonly id: string;
-  /** Epoch ms; absent if not reported. */
-  readonly at?: number;
+  /** Epoch ms; undefined if not reported, as the next three. */
+  readonly at: number | undefined;
   /** An open set: dns_lookup, http_timeout, … */
-  readonly errorCode?: string;
-  readonly statusCode?: number;
+  readonly errorCode: string | undefined;
+  readonly statusCode: number | undefined;
   /** `DE` */
-  readonly serverZone?: string;
+  readonly serverZone: string | undefined;
   /** The request's path without its query, read without parsing the document if its position is certain. */
   readonly path: () => string | undefined;
   /** Parsed on demand, since counting does not need it; undefined if the document is invalid. */
   readonly details: () => OriginErrorDetails | undefined;
-}
-
-export interface OriginErrorDay {
-  readonly entries: number;
-  readonly skipped: number;
-  /** The service has more entries. How to request them is not documented. */
-  readonly moreExist: boolean;
 }
 
 export type OriginErrors = ReturnType<typeof createOriginErrors>;
@@ -48,11 +41,7 @@ export function createOriginErrors(send: Send) {
      * while they arrive. Keep `visit` short: it runs on the way; reading waits for the promises it returns, a few at once.
      * An unknown zone has no entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
      */
-    async forEach(
-      zoneId: string,
-      day: string,
-      visit: (entry: OriginError) => void | Promise<void>,
-    ): Promise<OriginErrorDay> {
+    async forEach(zoneId: string, day: string, visit: (entry: OriginError) => void | Promise<void>) {
       const id = checkNumericId(zoneId, 'int64', createNumericKind('zone ID', 1001));
       const path = pathOf(id, formatPathDay(day));
       const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
@@ -60,18 +49,14 @@ export function createOriginErrors(send: Send) {
       const reply = await send(request, (reply) => Promise.resolve(reply));
       let entries = 0;
       let skipped = 0;
-      const visits: Promise<void>[] = [];
+      const visits: (void | Promise<void>)[] = [];
       const take = (raw: unknown) => {
         // The first stands for all: they are of one kind, and there may be half a million.
         if (entries + skipped === 0) reportDrift(raw, reply);
         const entry = readEntry(raw);
-        if (!entry) {
-          skipped += 1;
-          return true;
-        }
-        entries += 1;
-        const visited = visit(entry);
-        if (visited) visits.push(visited);
+        if (entry) entries += 1;
+        else skipped += 1;
+        if (entry) visits.push(visit(entry));
         return true;
       };
       const pause = async () => {
@@ -79,6 +64,7 @@ export function createOriginErrors(send: Send) {
         await yieldToEventLoop();
       };
       const outside = await readList(reply, 'logs', pause, take);
+      // How to request more entries is not documented.
       const moreExist = isObject(outside?.document) && outside.document['hasMoreData'] === true;
       return { entries, skipped, moreExist };
     },
@@ -106,33 +92,20 @@ function formatPathDay(day: string): string {
 function readEntry(raw: unknown): OriginError | undefined {
   if (!isObject(raw)) return undefined;
   const labels = isObject(raw['labels']) ? raw['labels'] : {};
-  const at = readTimestamp(raw['timestamp']);
   const log = raw['log'];
   let read: { details: OriginErrorDetails | undefined } | undefined;
   const details = () => (read ??= { details: readDetails(log) }).details;
-  // The labels usually have both; else the document is parsed.
-  const errorCode = readWord(labels['ErrorCode']) ?? details()?.errorCode;
-  const statusCode = readStatus(labels['StatusCode']) ?? details()?.statusCode;
-  const serverZone = readWord(labels['ServerZone']);
-  const entry: Writable<OriginError> = {
+  return {
     id: readWord(raw['logId']) ?? '',
-    path: () => {
-      const first = readLeadingPath(log);
-      if (first !== undefined) return first;
-      const url = details()?.requestUrl;
-      return url?.split(/[?#]/u, 1)[0];
-    },
+    at: readTimestamp(raw['timestamp']),
+    // The labels usually have both; else the document is parsed.
+    errorCode: readWord(labels['ErrorCode']) ?? details()?.errorCode,
+    statusCode: readStatus(labels['StatusCode']) ?? details()?.statusCode,
+    serverZone: readWord(labels['ServerZone']),
+    path: () => readLeadingPath(log) ?? details()?.requestUrl?.split(/[?#]/u, 1)[0],
     details,
   };
-  // Assigned one by one: spreading optional members takes longer than all of this.
-  if (at !== undefined) entry.at = at;
-  if (errorCode !== undefined) entry.errorCode = errorCode;
-  if (statusCode !== undefined) entry.statusCode = statusCode;
-  if (serverZone !== undefined) entry.serverZone = serverZone;
-  return entry;
 }
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
  * The path, if RequestUrl is the document's first member (as the service writes it) and needs no unescaping. Parsing every

@@ -1,14 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Option } from '@slack/types';
 import type { ZoneSummary } from '../../api/zones/summary.ts';
-import { yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { limits } from '../../views/blocks/blocks.ts';
-import { maxOptions, menu } from '../../views/blocks/menu.ts';
-import type { Context, Picker } from '../define.ts';
+import { option } from '../../views/blocks/inputs.ts';
+import { firstOf, maxOptions, menu } from '../../views/blocks/menu.ts';
+import type { Context, Feature, Picker } from '../define.ts';
+import { withKnownIds } from '../names.ts';
 import { readHost } from './hosts.ts';
 import { prefetchZones } from './lookup.ts';
-import type { CachedZones } from './zone-cache.ts';
+
+export interface Candidate {
+  readonly id: string;
+  /** The best-known name first. */
+  readonly names: readonly string[];
+}
 
 /** A menu with search over the person's zones, or over the apps or scripts that those name. */
 export interface ZonePicker<T> {
@@ -34,18 +40,9 @@ const maxIdLength = limits.option;
  * if nothing can be read.
  */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
-  // An index lives as long as its list.
-  const indexes = new WeakMap<CachedZones, Promise<MenuIndex<T>>>();
-  const indexOf = (list: CachedZones): Promise<MenuIndex<T>> => {
-    const index = indexes.get(list) ?? createMenuIndex(kind.list(list.zones), kind.toCandidate);
-    indexes.set(list, index);
-    return index;
-  };
   const load = async (context: Context) => {
     const zones = prefetchZones(context);
-    if ('known' in zones) return { index: await indexOf(zones.known) };
-    const outcome = await zones.coming;
-    return 'list' in outcome ? { index: await indexOf(outcome.list) } : { rest: outcome.failure };
+    return 'known' in zones ? { list: zones.known } : zones.coming;
   };
   return {
     id: kind.id,
@@ -54,19 +51,16 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
     prefetch: (context) => void load(context),
     async run(typed, context) {
       const words = readHost(typed);
-      const late = delay(answerWithinMs, { rest: 'coming' as const }, { ref: false });
-      const { index, rest } = {
-        index: undefined,
-        rest: undefined,
-        ...(await Promise.race([load(context), late])),
-      };
-      const { best, count, isId } = index?.find(words, maxOptions) ?? { best: [], count: 0, isId: false };
+      const late = delay(answerWithinMs, { failure: 'coming' as const }, { ref: false });
+      const loaded = await Promise.race([load(context), late]);
+      const things = 'list' in loaded ? kind.list(loaded.list.zones) : [];
+      const { best, count, isId } = findBest(things, kind.toCandidate, words, maxOptions);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
       // A key that is pasted here by mistake is not shown again.
       const isNew = kind.idShape.test(id) && id.length <= maxIdLength && !isId && !hasSecret(id);
       return menu(best.map(kind.toOption), {
         more: count - best.length,
-        rest,
+        rest: 'list' in loaded ? undefined : loaded.failure,
         none: words === '' ? kind.messages.none : kind.messages.noMatch,
         id: isNew ? id : undefined,
       });
@@ -90,63 +84,70 @@ export function createNameIndex(
   return names;
 }
 
-export interface Candidate {
-  readonly id: string;
-  /** The best-known name first. */
-  readonly names: readonly string[];
-}
-
-type MenuIndex<T> = Awaited<ReturnType<typeof createMenuIndex<T>>>;
-
-/** Entries between two pauses: one to two milliseconds. */
-const indexBatch = 2_000;
-
-/** Indexes things for a search at every letter: 50 000 in a few milliseconds, where building the index takes ten times that. */
-export async function createMenuIndex<T>(things: readonly T[], candidate: (thing: T) => Candidate) {
-  const entries: Entry<T>[] = [];
-  for (const [index, thing] of things.entries()) {
-    const { id, names } = candidate(thing);
-    entries.push({ thing, id: id.toLowerCase(), text: `\n${names.join('\n')}\n`.toLowerCase() });
-    if (index % indexBatch === indexBatch - 1) await yieldToEventLoop();
-  }
-  // Plain comparison: by locale it would take a third of a second.
-  entries.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
-
+/**
+ * The best matches, equal ones by name, and the number of all. `typed` is in lower case; '' finds everything. `isId`: one of
+ * the matches has it as its id.
+ */
+export function findBest<T>(
+  things: readonly T[],
+  toCandidate: (thing: T) => Candidate,
+  typed: string,
+  most: number,
+) {
+  const found = things.flatMap((thing) => {
+    const { id, names } = toCandidate(thing);
+    const candidate = { id: id.toLowerCase(), names: names.map((name) => name.toLowerCase()) };
+    const rank = rankCandidate(candidate, typed);
+    return rank === undefined ? [] : [{ thing, rank, id: candidate.id, name: candidate.names.join('\n') }];
+  });
+  // Plain comparison: by locale 50,000 would take a third of a second.
+  found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   return {
-    /**
-     * The best matches, equal ones by name, and the number of all. `typed` is in lower case; '' finds everything. `isId`:
-     * one of the matches has it as its id.
-     */
-    find(typed: string, most: number) {
-      const ranks: T[][] = [[], [], [], [], [], []];
-      let count = 0;
-      let isId = false;
-      for (const entry of entries) {
-        const rank = rankEntry(entry, typed);
-        if (rank === undefined) continue;
-        count += 1;
-        isId ||= entry.id === typed;
-        const alike = ranks[rank];
-        if (alike && alike.length < most) alike.push(entry.thing);
-      }
-      return { best: ranks.flat().slice(0, most), count, isId };
-    },
+    best: found.slice(0, most).map(({ thing }) => thing),
+    count: found.length,
+    isId: found.some(({ id }) => id === typed),
   };
 }
 
-interface Entry<T> {
-  readonly thing: T;
-  readonly id: string;
-  /** Each name on a separate line, so that one search finds equal names, prefixes and parts. */
-  readonly text: string;
+/** 0 is best: the id or name itself; another name; the name's beginning; another's or the id's beginning; any part. */
+function rankCandidate({ id, names }: Candidate, typed: string): number | undefined {
+  const [first = '', ...others] = names;
+  if (typed === '' || id === typed || first === typed) return 0;
+  if (others.includes(typed)) return 1;
+  if (first.startsWith(typed)) return 2;
+  if (id.startsWith(typed) || others.some((name) => name.startsWith(typed))) return 3;
+  if (first.includes(typed)) return 4;
+  return others.some((name) => name.includes(typed)) ? 5 : undefined;
 }
 
-/** 0 is best: the id or name itself; another name; the name's beginning; another's or the id's beginning; any part. */
-function rankEntry({ id, text }: Entry<unknown>, typed: string): number | undefined {
-  if (typed === '' || id === typed) return 0;
-  if (!text.includes(typed)) return id.startsWith(typed) ? 3 : undefined;
-  if (text.startsWith(`\n${typed}`)) return text.charAt(typed.length + 1) === '\n' ? 0 : 2;
-  if (text.includes(`\n${typed}\n`)) return 1;
-  if (text.includes(`\n${typed}`) || id.startsWith(typed)) return 3;
-  return text.indexOf(typed) < text.indexOf('\n', 1) ? 4 : 5;
+/** The scripts of the person's zones: the CDN has no operation that lists scripts, and reports no names of them. */
+const scriptPicker = defineZonePicker({
+  id: 'scripts:pick',
+  fields: ['scriptId'],
+  list: listScripts,
+  toCandidate: ({ id, runsOn, middlewareOf }) => ({ id, names: [id, ...runsOn, ...middlewareOf] }),
+  toOption({ id, runsOn, middlewareOf }) {
+    const runs = runsOn.length > 0 ? [`Runs on ${firstOf(runsOn)}`] : [];
+    const middleware = middlewareOf.length > 0 ? [`Middleware of ${firstOf(middlewareOf)}`] : [];
+    return option(id, id, [...runs, ...middleware].join(' · '));
+  },
+  idShape: /^\d{1,19}$/u,
+  messages: { none: 'Your zones run no script: type its ID', noMatch: 'No script of your zones matches' },
+});
+
+export const scripts: Feature = {
+  name: 'scripts',
+  commands: [],
+  pickers: [withKnownIds('script', scriptPicker)],
+};
+
+function listScripts(zones: readonly ZoneSummary[]) {
+  const runsOn = createNameIndex(zones, ({ edgeScriptId }) => edgeScriptId);
+  const middlewareOf = createNameIndex(zones, ({ middlewareScriptId }) => middlewareScriptId);
+  const ids = new Set([...runsOn.keys(), ...middlewareOf.keys()]);
+  return [...ids].map((id) => ({
+    id,
+    runsOn: runsOn.get(id) ?? [],
+    middlewareOf: middlewareOf.get(id) ?? [],
+  }));
 }

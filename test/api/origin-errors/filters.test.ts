@@ -4,6 +4,7 @@ import type { OriginError } from '../../../src/api/origin-errors/origin-errors.t
 
 const timeout: OriginError = {
   id: 'one',
+  at: undefined,
   errorCode: 'http_timeout',
   statusCode: 504,
   serverZone: 'DE',
@@ -11,7 +12,13 @@ const timeout: OriginError = {
   details: () => undefined,
 };
 const onOrigin: OriginError = { ...timeout, path: () => 'https://origin.example.com/img/a.png' };
-const bare: OriginError = { id: 'two', path: () => undefined, details: () => undefined };
+const bare: OriginError = {
+  ...timeout,
+  errorCode: undefined,
+  statusCode: undefined,
+  serverZone: undefined,
+  path: () => undefined,
+};
 
 test.each<[Filters, OriginError, boolean]>([
   [{}, bare, true],

@@ -188,8 +188,10 @@ describe.each(engines.both)('counts of a zone on $name', ({ skip, emptyDatabase 
 const start = Date.parse('2026-11-20T00:00:00Z');
 const entry = (id: string, at: number | undefined, errorCode = 'a'): OriginError => ({
   id,
-  ...(at === undefined ? {} : { at }),
+  at,
   errorCode,
+  statusCode: undefined,
+  serverZone: undefined,
   path: () => '/a',
   details: () => undefined,
 });
