@@ -119,7 +119,6 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     const kept = new Map<string, T>();
     let skipped = 0;
     let hasFailed = false;
-    let goesOn = true;
     const isEnough: Enough = (page, count) => hasFailed || enough(page, count);
     const get = (page: number) =>
       read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
@@ -127,18 +126,19 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
         hasFailed = true;
         throw error;
       });
-    const add = (page: Awaited<ReturnType<typeof get>>): void => {
+    /** Adds a page; true if the next one is worth reading. */
+    const add = (page: Awaited<ReturnType<typeof get>>): boolean => {
       const before = kept.size;
       skipped += page.skipped;
       for (const element of page.kept) if (!kept.has(element.id)) kept.set(element.id, element);
       const isFull = page.kept.length + page.skipped >= pageLength;
       const more = page.more ?? (page.total === undefined ? isFull : kept.size + skipped < page.total);
       // An empty page or only known elements: a service that goes in circles never says that it ends.
-      goesOn = more && kept.size > before;
+      return more && kept.size > before;
     };
 
     const first = await get(1);
-    add(first);
+    let goesOn = add(first);
     const total = Math.min(first.total ?? 0, maxElements);
     // The service may send shorter pages than requested, so the length of the first one counts.
     const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
@@ -148,7 +148,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
           // Beyond what the service says that it has, page by page.
           const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
           const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));
-          for (const page of pages) add(page);
+          for (const page of pages) goesOn = add(page);
           next += count;
         }
       });

@@ -104,7 +104,7 @@ export function createOriginErrorCounter(options: {
       return {
         total: whole.count,
         // The largest first.
-        groups: ranked.map(({ sample: _, ...group }): Group => group),
+        groups: ranked.map(toGroup),
         // Entries outside of these groups, since there were too many.
         ungrouped: ungrouped.count,
         // Beginnings of addresses, the most frequent first, with the least number of their entries.
@@ -127,6 +127,10 @@ export function createOriginErrorCounter(options: {
 function createTally({ errorCode, statusCode, serverZone }: Kind): Tally {
   const none = { count: 0, first: undefined, last: undefined, sample: undefined };
   return { errorCode, statusCode, serverZone, ...none };
+}
+
+function toGroup({ errorCode, statusCode, serverZone, count, first, last }: Tally): Group {
+  return { errorCode, statusCode, serverZone, count, first, last };
 }
 
 function grow(tally: Tally, { count, first, last, sample }: Omit<Tally, keyof Kind>): void {

@@ -49,14 +49,15 @@ export function createOriginErrors(send: Send) {
       const reply = await send(request, (reply) => Promise.resolve(reply));
       let entries = 0;
       let skipped = 0;
-      const visits: (void | Promise<void>)[] = [];
+      const visits: Promise<void>[] = [];
       const take = (raw: unknown) => {
         // The first stands for all: they are of one kind, and there may be half a million.
         if (entries + skipped === 0) reportDrift(raw, reply);
         const entry = readEntry(raw);
         if (entry) entries += 1;
         else skipped += 1;
-        if (entry) visits.push(visit(entry));
+        const visited = entry && visit(entry);
+        if (visited) visits.push(visited);
         return true;
       };
       const pause = async () => {

@@ -35,24 +35,25 @@ const answerWithinMs = 1_500;
 /** A value in a menu. */
 const maxIdLength = limits.option;
 
+async function loadList(context: Context) {
+  const zones = prefetchZones(context);
+  return 'known' in zones ? { list: zones.known } : zones.coming;
+}
+
 /**
  * Answers from the person's zones, or says that they are still being read. Typed text can be taken as an id at any time, even
  * if nothing can be read.
  */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
-  const load = async (context: Context) => {
-    const zones = prefetchZones(context);
-    return 'known' in zones ? { list: zones.known } : zones.coming;
-  };
   return {
     id: kind.id,
     ...(kind.fields ? { fields: kind.fields } : {}),
     needs: 'read',
-    prefetch: (context) => void load(context),
+    prefetch: (context) => void loadList(context),
     async run(typed, context) {
       const words = readHost(typed);
       const late = delay(answerWithinMs, { failure: 'coming' as const }, { ref: false });
-      const loaded = await Promise.race([load(context), late]);
+      const loaded = await Promise.race([loadList(context), late]);
       const things = 'list' in loaded ? kind.list(loaded.list.zones) : [];
       const { best, count, isId } = findBest(things, kind.toCandidate, words, maxOptions);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');
