@@ -88,7 +88,7 @@ function drawShell() {
     ),
     el('h1', {}, name),
     el('span', { class: 'as' }, `as ${me()?.name}`),
-    hintsButton(find('hints'), changed),
+    hintsButton(find('hints'), changed) || '',
   );
   // As in Slack, the Home tab takes no words.
   find('composer').hidden = atHome();

@@ -7,7 +7,7 @@ import { readStoreConfig } from '../app/config.ts';
 import { type ChainVerdict, type LoggedHead, verifyChains } from '../auth/audit/chain.ts';
 import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
-import { describeBroken } from '../views/audit/audit.ts';
+import { describeBroken } from '../views/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { openExisting } from './open-existing.ts';
 import { type Command, describeUsage, parseWords } from './words.ts';

@@ -63,6 +63,10 @@ export const apps: Feature = {
 };
 
 async function showApp(id: string, context: Context, hasValues = false): Promise<Message> {
+  return views.renderApp({ ...(await readApp(id, context)), hasValues });
+}
+
+export async function readApp(id: string, context: Context) {
   const client = await context.cdn();
   const [app, named] = await Promise.all([
     client.apps.summary(id),
@@ -71,13 +75,5 @@ async function showApp(id: string, context: Context, hasValues = false): Promise
   await rememberUse('app', id, context);
   // Shown only if cached: it is not worth reading every zone.
   const zones = findKnownZones(context)?.zones.filter(({ appId }) => appId === id);
-  return views.renderApp({
-    id,
-    name: named?.name,
-    app,
-    zones,
-    hasValues,
-    panel: context.panel,
-    asOf: context.now(),
-  });
+  return { id, name: named?.name, app, zones, panel: context.panel, asOf: context.now() };
 }

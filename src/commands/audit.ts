@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { auditEvents } from '../auth/audit/audit.ts';
 import type { AuditFilter, AuditRecord } from '../auth/audit/chain.ts';
 import { tenantId } from '../auth/identity.ts';
@@ -6,15 +5,15 @@ import { UserError } from '../errors.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';
 import { writeTempFile } from '../lib/temp-file.ts';
 import { toUtcDay } from '../lib/time.ts';
-import * as views from '../views/audit/audit.ts';
-import { renderAuditLine } from '../views/audit/words.ts';
-import type { Message } from '../views/blocks/blocks.ts';
-import { formatCode } from '../views/blocks/text.ts';
+import * as views from '../views/audit.ts';
+import { context as contextBlock, type Message, say } from '../views/blocks/blocks.ts';
+import { pluralize } from '../views/blocks/format.ts';
+import { capitalize, formatCode } from '../views/blocks/text.ts';
 import type { Context, Feature } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
-import type { Words } from './words.ts';
+import { parseWords, type Words, withoutFirst } from './words.ts';
 
-/** The newest records that each list verifies; takes a few hundredths of a second. */
+/** The newest records that each list verifies. */
 const verifiedRecords = 1_000;
 // Fits the screen of a phone.
 const defaultLimit = 8;
@@ -36,11 +35,7 @@ export const audit: Feature = {
     },
   ],
   actions: [
-    {
-      id: 'audit:list',
-      needs: 'admin',
-      run: (value, context) => showList(decodeQuery(value), context),
-    },
+    { id: 'audit:list', needs: 'admin', run: (value, context) => showList(readButton(value), context) },
     { id: 'audit:file', needs: 'admin', newMessage: true, run: sendFile },
   ],
 };
@@ -52,21 +47,21 @@ async function showList(view: views.AuditView, context: Context): Promise<Messag
     context.audit.recent(tenant, view.most, toFilter(view)),
     context.audit.check(tenant, verifiedRecords),
   ]);
-  const lines = records.map(renderAuditLine);
-  return views.renderAuditList({ view, lines, kinds: auditEvents, state, takenAt, value: encodeQuery });
+  return views.renderAuditList({ view, records, kinds: auditEvents, state, takenAt });
 }
 
 async function sendFile(value: string, context: Context): Promise<Message> {
   const tenant = tenantId(context.person);
-  const written = await writeFile(tenant, toFilter(decodeQuery(value)), context);
-  if (!written) return views.renderNoRecords();
+  const written = await writeFile(tenant, toFilter(readButton(value)), context);
+  if (!written) return say('No record matches, so there is no file.');
   const { path, records, head } = written;
   const entry = { tenant, actor: context.person.userId, event: 'audit-exported' } as const;
   await context.audit.record({ ...entry, detail: { format: 'csv', records } });
   const day = toUtcDay(context.now());
   const [name, title] = [`audit-${tenant}-${day}.csv`, `Audit of ${tenant}, ${day}`];
+  const text = `${capitalize(pluralize(records, 'record'))} as CSV.`;
   return {
-    ...views.renderAuditFile(records, head),
+    ...say(text, head && contextBlock(`Head \`${head}\``)),
     files: [{ name, title, mimetype: 'text/csv', content: { path } }],
   };
 }
@@ -121,21 +116,9 @@ function readQuery(words: Words): views.AuditView {
   return view;
 }
 
-function encodeQuery({ most, who = '', kind = '' }: views.AuditView): string {
-  const pairs = { most: String(most), who, kind };
-  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
-}
-
-const encoded = z.object({
-  most: z.coerce.number().int().min(1).max(maxLimit),
-  who: z.string().max(40).optional(),
-  kind: z.custom<string>((kind) => eventsOf(String(kind)).length > 0).optional(),
-});
-
-/** Reads what `encodeQuery` wrote. @throws UserError for the value of an older version's button. */
-function decodeQuery(value: string): views.AuditView {
-  const { data } = encoded.safeParse(Object.fromEntries(new URLSearchParams(value)));
-  if (data) return { ...data, who: data.who, kind: data.kind };
+/** The words of a button, behind the name of the command. @throws UserError for the value of an older version's button */
+function readButton(value: string): views.AuditView {
+  if (value.startsWith('audit ')) return readQuery(withoutFirst(parseWords(value)));
   const instead = `Type ${formatCode('/cdn audit')} for a new list.`;
   throw new UserError('This button is from an older version of the bot.', instead);
 }

@@ -79,8 +79,10 @@ export const connect: Feature = {
       summary: 'Make the bot forget your API key',
       examples: ['disconnect'],
       needs: 'none',
-      run: (_, context) => forget(context),
-      changesHome: true,
+      run: async (_, context) =>
+        (await context.authorizer.linked())
+          ? views.renderDisconnectQuestion(await findPausing(context))
+          : forget(context),
     },
   ],
   actions: [
@@ -123,7 +125,7 @@ async function assertMember(context: Context): Promise<void> {
   await assertAllowed(await context.decide('none', { fresh: true }), context);
 }
 
-/** Asks nothing: a key that may have leaked must go at once, and connecting again takes a minute. */
+/** The buttons that lead here have asked. Without a key it still closes the links that could connect one. */
 async function forget(context: Context): Promise<Message> {
   const { accounts, keyStore, keyPage, ledger, person, zoneCache } = context;
   const pausing = await findPausing(context);

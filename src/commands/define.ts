@@ -41,7 +41,7 @@ export interface Context extends Services {
   /** Counts a refusal that is decided after the first one of the delivery. */
   readonly refused: (reason: Decision['reason']) => void;
   readonly people: People;
-  /** Posts in a channel; false if the bot cannot write there. */
+  /** False if the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
   /** The message that holds the pressed button, if its whole channel can see it. */
   readonly message: { readonly channel: string; readonly ts: string } | undefined;
@@ -56,7 +56,6 @@ export interface Context extends Services {
 
 /** What features share with the rest of the bot. */
 export interface Services {
-  /** A client for a key that is not linked yet. */
   readonly cdnWith: (key: Secret) => CdnClient;
   readonly keyStore: KeyStore;
   /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
@@ -79,7 +78,6 @@ export interface Services {
   readonly features: readonly HelpGroup[];
 }
 
-/** Looks at what the bot needs in a person's workspace. */
 export interface Doctor {
   /** Charts and tables that were refused there are tried again from now on. */
   readonly retryNativeBlocks: (person: Person) => Promise<void>;
@@ -91,11 +89,9 @@ export interface Doctor {
 export interface Sharing {
   /** An answer that this person was shown within the last half hour. */
   readonly recall: (key: string) => Message | undefined;
-  /** The id of a channel by its name; undefined = the bot sees none. */
   readonly findChannel: (name: string) => Promise<string | undefined>;
   /** False for a private channel that this person is not in. */
   readonly isSeen: (channel: string) => Promise<boolean>;
-  /** Who reads a channel. */
   readonly readAudience: (channel: string) => Promise<Audience>;
   /** Posts for all who read there, once for each value of `once`. Discards the files. */
   readonly post: (
@@ -121,7 +117,6 @@ export type Fields = Readonly<Record<string, string | readonly string[] | undefi
 /** One message, or several of which each replaces the one before (a first answer, then the complete one). */
 export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 
-/** The setup of this bot, which may decide a modal together with the words or the value. */
 export type Setup = Pick<Context, 'keyPage' | 'panel'>;
 
 /** The work of a command with its words, or of an action with its value. */
@@ -161,7 +156,7 @@ export interface Action extends Entry<string> {
   readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
   /** With `redraw`: changes only what is between the inputs, so of two presses at once both count. */
   readonly preservesInputs?: true;
-  /** Inputs with `dispatch_action` that also route here, by their own names. */
+  /** Inputs that also route here, by their own names. */
   readonly fields?: readonly string[];
   /** Answers in a new message; in a modal, in one on top of it. */
   readonly newMessage?: boolean;
@@ -174,7 +169,7 @@ export interface Action extends Entry<string> {
 }
 
 export interface Form {
-  /** `feature:verb`, the callback_id of the modal. */
+  /** The callback_id of the modal. */
   readonly id: string;
   readonly needs: Right;
   /** Reads and checks the fields before the acknowledgement, so no I/O. */
@@ -196,7 +191,6 @@ export interface Form {
 /** Errors by block id; the form again with something to review; or the values. */
 export type ReadResult = { errors: Record<string, string> } | { again: ModalView } | { values: unknown };
 
-/** When a form was submitted, and its metadata. */
 export type SubmitInfo = { readonly now: Date; readonly metadata: string | undefined };
 
 /** Serves the options of a select with search (external select). */
@@ -211,12 +205,10 @@ export interface Picker {
 
 /** An entry of Slack's ⚡ menu (`global`) or of a message's menu. Each is also in manifest.yml. */
 export interface Shortcut {
-  /** `feature:verb`, the callback_id in the manifest. */
+  /** The callback_id in the manifest. */
   readonly id: string;
   readonly kind: 'global' | 'message';
-  /** Up to 24 characters. */
   readonly name: string;
-  /** Up to 150 characters. */
   readonly description: string;
   readonly needs: Right;
   /** Opens before the policy decides: a form, or a skeleton until `load` or `run` is done. */
@@ -226,7 +218,6 @@ export interface Shortcut {
   readonly run?: (message: unknown, context: Context) => Answer | undefined;
 }
 
-/** One feature. */
 export interface Feature {
   readonly name: string;
   readonly commands: readonly Command[];

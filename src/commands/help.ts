@@ -94,28 +94,24 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
     })),
   );
   if (wanted === 'all') return views.renderAllCommands(all);
-  const task = views.renderTask(
-    wanted,
-    all.filter(({ decision }) => views.isUsable(decision)),
-  );
-  if (task) return task;
   const found = all.filter(({ feature, command }) => matches(command, feature, wanted));
-  // A command asked for by name is shown alone, even if the person may not run it.
-  const named = found.filter(({ command: { name, aliases = [] } }) => [name, ...aliases].includes(wanted));
+  // Those asked for by name or task are shown alone, even if the person may not run them.
+  const named = found.filter(({ command }) =>
+    [command.name, ...(command.aliases ?? []), views.taskOf(command).toLowerCase()].includes(wanted),
+  );
   const shown = named.length > 0 ? named : found;
   const mine = shown.filter(({ decision }) => views.isUsable(decision));
   if (wanted === '') return views.renderMenu(mine, linked, all.length - mine.length);
   if (shown.length > 0) return views.renderFound(wanted, mine.length > 0 ? mine : shown, linked);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
-  return views.renderNoHelp(looksLikeKey(search) ? '' : search, near);
+  return views.renderUnknownCommand({ typed: looksLikeKey(search) ? undefined : search, near, zones: [] });
 }
 
 /** Whether every word of the search is in the texts of a command. */
 function matches(command: views.CommandSummary, feature: string, search: string): boolean {
   const { name, aliases = [], usage, summary, examples } = command;
-  const texts = [feature, name, ...aliases, ...findWordsFor(name), usage, summary, ...examples]
-    .join(' ')
-    .toLowerCase();
+  const words = [feature, name, ...aliases, ...findWordsFor(name), views.taskOf(command)];
+  const texts = [...words, usage, summary, ...examples].join(' ').toLowerCase();
   return search.split(/\s+/u).every((word) => texts.includes(word));
 }
 

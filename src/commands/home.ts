@@ -92,9 +92,9 @@ async function loadSections(context: Context, features: readonly Feature[]) {
   const sections = ordered.map(async ({ name, homeSection }) => {
     const isUrgent = urgent.includes(name);
     try {
-      return { name, isUrgent, blocks: (await homeSection?.(context)) ?? [] };
+      return { isUrgent, blocks: (await homeSection?.(context)) ?? [] };
     } catch (error) {
-      return { name, isUrgent, blocks: views.renderFailedSection(name, context.explain(error)) };
+      return { isUrgent, blocks: views.renderFailedSection(name, context.explain(error)) };
     }
   });
   return (await Promise.all(sections)).filter(({ blocks }) => blocks.length > 0);

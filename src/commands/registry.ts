@@ -20,7 +20,7 @@ import { doctor } from './settings/doctor.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
-import { stepRequests } from './steps/deletion.ts';
+import { stepRequests } from './steps.ts';
 import { tokens } from './tokens.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { parseWords, toWords, type Words, withoutFirst } from './words.ts';

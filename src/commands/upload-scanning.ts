@@ -67,11 +67,15 @@ function readPicture(typed = ''): views.ScanningPicture {
 }
 
 async function showMetrics(id: string, picture: views.ScanningPicture, context: Context): Promise<Message> {
+  return views.renderScanning({ ...(await readScanning(id, context)), picture });
+}
+
+export async function readScanning(id: string, context: Context) {
   const { uploadScanning } = await context.cdn();
   const [metrics, named] = await Promise.all([
     uploadScanning.metrics(id),
     context.names.find(context.person, 'shield', id),
   ]);
   await rememberUse('shield', id, context);
-  return views.renderScanning({ id, name: named?.name, metrics, picture, asOf: context.now() });
+  return { id, name: named?.name, metrics, asOf: context.now() };
 }

@@ -8,7 +8,7 @@ import { UserError } from '../errors.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
 import { isRemovedCode } from '../outbox/classify-failure.ts';
 import { Secret } from '../secrets/secret.ts';
-import { renderInstall } from '../views/connect/install.ts';
+import { renderInstall } from '../views/connect/page.ts';
 import { scopes } from './scopes.ts';
 import type { OwnWorkspace } from './sender.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Installation, Person } from '../auth/identity.ts';
-import { personInput } from '../commands/steps/step.ts';
+import { personInput } from '../commands/steps.ts';
 
 export interface Sender {
   /** With the installation that the delivery came through. */

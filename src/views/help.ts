@@ -22,7 +22,7 @@ export interface CommandSummary {
   readonly aliases?: readonly string[];
   /** Without the slash word: `zone <id|name|hostname>`. */
   readonly usage: string;
-  /** A table shows only the part before the colon: `Why a zone’s origin fails: errors by code and address`. */
+  /** A list shows only the part before the colon: `Why a zone’s origin fails: errors by code and address`. */
   readonly summary: string;
   /** The text of its button in the Home tab and the menu; the name by default. */
   readonly label?: string;
@@ -38,7 +38,7 @@ const tasks = ['Look', 'Act', 'This bot'] as const;
 export type Task = (typeof tasks)[number];
 
 /** What people want to do with a command. */
-function taskOf({ task, needs }: CommandSummary): Task {
+export function taskOf({ task, needs }: CommandSummary): Task {
   if (needs === 'none' || needs === 'admin') return task ?? 'This bot';
   return task ?? (needs === 'read' ? 'Look' : 'Act');
 }
@@ -94,18 +94,6 @@ export function renderMenu(found: readonly JudgedCommand[], linked: boolean, oth
       `version ${version}`,
     ]),
   ]);
-}
-
-/** The commands of a task that `help look` asks for, a line each. Nothing if that is no task. */
-export function renderTask(asked: string, found: readonly JudgedCommand[]): Message | undefined {
-  const task = tasks.find((one) => one.toLowerCase() === asked);
-  const ofTask = found.filter(({ command }) => taskOf(command) === task);
-  if (task === undefined || ofTask.length === 0) return undefined;
-  const lines = ofTask.map(
-    ({ command: { name, summary } }) =>
-      `\`/cdn ${name}\` ${escapeMrkdwn(summary.split(':', 1)[0] ?? summary, 200)}`,
-  );
-  return message(task, [section([`*${task}*`, ...lines]), actions(allCommands)]);
 }
 
 /** Every command: those that the reader may run, and under each reason those that they may not. */
@@ -165,7 +153,7 @@ export function renderFound(search: string, found: readonly JudgedCommand[], lin
     ),
     found.length <= mostDescribed
       ? section(truncateLines(found.map(describe), 2800, '\n\n'))
-      : section(listNames(found)),
+      : section(truncateLines(found.map(describeInLine), 2800)),
     actions(...buttons, isRefused ? commandButton('My permissions', 'whoami', 8) : allCommands),
   ]);
 }
@@ -174,15 +162,6 @@ const allCommands = commandButton('All commands', 'help', 9);
 
 function runButton({ name, label }: CommandSummary, nth: number, isPrimary = false): Button {
   return commandButton(label ?? capitalize(name), name, nth, isPrimary ? { style: 'primary' } : {});
-}
-
-/** Nothing matches the search. */
-export function renderNoHelp(search: string, near: readonly string[]): Message {
-  const text = `No command is about ${search ? formatCode(search, 60) : 'that'}.`;
-  return message(text, [
-    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
-    actions(...near.map((name, nth) => commandButton(`/cdn ${name}`, name, nth)), allCommands),
-  ]);
 }
 
 export type NamedZone = { readonly id: string; readonly name: string };
@@ -207,6 +186,10 @@ export function renderUnknownCommand(unknown: {
       allCommands,
     ),
   ]);
+}
+
+function describeInLine({ command: { name, summary } }: JudgedCommand): string {
+  return `\`/cdn ${name}\` ${escapeMrkdwn(summary.split(':', 1)[0] ?? summary, 200)}`;
 }
 
 /** Its grammar, examples and aliases, and what refuses it. */

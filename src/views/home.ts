@@ -12,8 +12,7 @@ import { type CommandSummary, commandRow } from './help.ts';
 import { rightsLine } from './settings/why.ts';
 
 /** The part of one feature in the tab; an urgent one stands before the buttons. */
-export interface HomeSection {
-  readonly name: string;
+interface HomeSection {
   readonly isUrgent: boolean;
   readonly blocks: readonly KnownBlock[];
 }
@@ -76,11 +75,10 @@ export function renderHome(shown: {
     context(rightsLine(rights)),
     context(`Type \`/cdn\` in any channel. As of ${formatMoment(asOf)}.`),
   ]);
-  const share = Math.floor((limits.homeBlocks - top.length - bottom.length - 1) / (sections.length || 1));
   const blocksOf = (isUrgent: boolean): KnownBlock[] =>
-    sections.filter((one) => one.isUrgent === isUrgent).flatMap((one) => truncateSection(one, share));
-  const blocks = compact([...top, ...blocksOf(true), row, ...blocksOf(false), ...bottom]);
-  return { type: 'home', blocks: blocks.slice(0, limits.homeBlocks) };
+    sections.flatMap((one) => (one.isUrgent === isUrgent ? one.blocks : []));
+  const above = compact([...top, ...blocksOf(true).slice(0, 50), row, ...blocksOf(false)]);
+  return { type: 'home', blocks: [...above.slice(0, limits.homeBlocks - bottom.length), ...bottom] };
 }
 
 /** The same commands as a modal, for Slack's ⚡ menu. */
@@ -97,16 +95,8 @@ export const menuSkeleton = modal({ title: 'CDN' }, [section('Looking up what yo
 
 /** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
-  return [section(`*${titleOf(name)}*`), ...replaceNativeBlocks(renderFailure(failed).blocks ?? [])];
-}
-
-/** Every section gets an equal share of the blocks; a longer one ends with a note. */
-function truncateSection({ name, blocks }: HomeSection, share: number): readonly KnownBlock[] {
-  if (blocks.length <= share) return blocks;
-  const note = context(`There is more of ${titleOf(name)} than fits in here.`);
-  return [...blocks.slice(0, Math.max(0, share - 1)), note];
-}
-
-function titleOf(feature: string): string {
-  return escapeMrkdwn(feature.replaceAll('-', ' '));
+  return [
+    section(`*${escapeMrkdwn(name.replaceAll('-', ' '))}*`),
+    ...replaceNativeBlocks(renderFailure(failed).blocks ?? []),
+  ];
 }

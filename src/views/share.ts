@@ -8,7 +8,7 @@ import {
   message,
   plain,
 } from './blocks/blocks.ts';
-import { button, commandButton } from './blocks/buttons.ts';
+import { button, commandButton, confirmation } from './blocks/buttons.ts';
 import { truncate } from './blocks/text.ts';
 
 /** Formats of the file that can go with a shared answer. */
@@ -49,7 +49,11 @@ export function offerShare(answer: Message, { channelId, threadTs }: AnswerPlace
   if (words === undefined) return answer;
   const isHere = isSharedPlace(channelId);
   const where = isHere ? `${threadTs ? 'this thread of ' : ''}<#${channelId}>` : 'that channel';
-  const confirm = confirmShare(where);
+  const question = `Share this in ${where}? Everybody there sees what your key can read.`;
+  const confirm: ConfirmationDialog = {
+    ...confirmation('Share', '', 'Share', 'Cancel'),
+    text: { type: 'mrkdwn', text: truncate(question, 300) },
+  };
   const offer = (element: ActionsBlockElement): ActionsBlockElement => {
     if (element.type === 'overflow') {
       const options = element.options.map((option) =>
@@ -149,14 +153,4 @@ function mapElements(
 function addKey(value: string, key: string, most: number): string {
   const keyed = `${value} shown:${key}`;
   return keyed.length > most ? value : keyed;
-}
-
-function confirmShare(where: string): ConfirmationDialog {
-  const text = `Share this in ${where}? Everybody there sees what your key can read.`;
-  return {
-    title: plain('Share'),
-    text: { type: 'mrkdwn', text: truncate(text, 300) },
-    confirm: plain('Share'),
-    deny: plain('Cancel'),
-  };
 }

@@ -1,9 +1,9 @@
 import type { ModalView } from '@slack/types';
 import { expect, test } from 'vitest';
 import type { Person } from '../../src/auth/identity.ts';
+import { type Context, findLast } from '../../src/commands/define.ts';
 import { findAction, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import type { Message } from '../../src/views/blocks/blocks.ts';
 import { alice, bob, buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
@@ -114,19 +114,20 @@ test('whoami says whether a key is linked, since when, and what it may do', asyn
   expect(readStable(linked)).toMatchSnapshot('key');
 });
 
-test('disconnect forgets the key and the zones that were read with it, at once', async () => {
+test('disconnect asks, and then forgets the key and the zones that were read with it', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();
   await person.run('zones');
-  const [action = '', value = ''] = buttons((await person.run('whoami'))[0]).get('Forget my key') ?? [];
+  const [question] = await person.run('disconnect');
   expect(harness.linked.size).toBe(1);
-  const [done] = await person.run('disconnect');
+  const [action = '', value = ''] = buttons(question).get('Disconnect') ?? [];
+  const [done] = await person.press(action, value);
   expect(readStable(done)).toMatchSnapshot('forgotten');
   expect(harness.linked.size).toBe(0);
   expect(harness.zoneCache.forPerson(alice).get()).toBeUndefined();
   const [pressed] = await person.press(action, value);
   expect(readStable(pressed)).toMatchSnapshot('nothing to forget');
-  expect(await person.run('disconnect')).toEqual([pressed]);
+  expect(await harness.person(alice, 'none').run('disconnect')).toEqual([pressed]);
 });
 
 function report(id: string, kind: 'digest' | 'alert', owner: Person, more: object = {}) {
@@ -135,19 +136,23 @@ function report(id: string, kind: 'digest' | 'alert', owner: Person, more: objec
 
 test('disconnect says which digests and alerts of the person pause, and none of others or paused ones', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
-  const { context } = harness.person();
   const stored = [
     report('D1', 'digest', alice),
     report('D2', 'digest', bob),
     report('D3', 'digest', alice, { paused: { reason: 'by-hand' } }),
     report('A1', 'alert', alice, { channel: alice.userId }),
   ];
-  const services = { reports: { list: async () => stored } };
+  const context = {
+    ...harness.person().context,
+    reports: { list: async () => stored } as unknown as Context['reports'],
+  };
   const { command, words } = findCommand(parseWords('disconnect'));
-  const answer = await command.run?.(words, { ...context, ...services } as unknown as Parameters<
-    NonNullable<typeof command.run>
-  >[1]);
-  expect(readStable(answer as Message)).toMatchInlineSnapshot(`
+  expect(readStable(await findLast(command.run?.(words, context)))).toMatchInlineSnapshot(`
+    "*Disconnect your API key?*
+    Pauses digest D1, alert A1. Cancels requests that wait.
+    Disconnect"
+  `);
+  expect(readStable(await findLast(findAction('connect:forget')?.run?.('', context)))).toMatchInlineSnapshot(`
     "Disconnected: the bot deleted your API key. It stays valid until you delete it at https://panel.example/keys.
     Paused with it: digest \`D1\` in <#C0OPS0000>, alert \`A1\` in your direct messages.
     Connect another key"

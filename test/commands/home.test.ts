@@ -1,4 +1,4 @@
-import type { HomeView, KnownBlock } from '@slack/types';
+import type { HomeView } from '@slack/types';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Context, Feature } from '../../src/commands/define.ts';
 import { homeTab, loadHome } from '../../src/commands/home.ts';
@@ -94,16 +94,4 @@ test.each([
   [{ incidents: 2, failing: ['shop', 'api', 'a<b', 'docs'], attention: 1, underWay: 3 }],
 ])('the state of %j', (counts) => {
   expect(readText({ blocks: renderState(counts) })).toMatchSnapshot();
-});
-
-test("with any number of sections the tab stays within Slack's limits and says what is left out", async () => {
-  await using harness = await createCommandHarness({ zones: 1 });
-  const { context } = harness.person();
-  const many: KnownBlock[] = Array.from({ length: 150 }, (_, index) => section(`line ${index}`));
-  const view = await homeWith(context, [
-    adding('approvals', async () => many),
-    adding('digests', async () => [section('two digests')]),
-  ]);
-  const said = readText(view);
-  expect(said.replace(/(^line \d+\n)+/m, '<lines>\n')).toMatchSnapshot();
 });

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { toDistribution } from '../../manifest.ts';
 import { features } from '../../src/commands/registry.ts';
-import { steps } from '../../src/commands/steps/list.ts';
-import { personInput, type Step } from '../../src/commands/steps/step.ts';
+import { personInput, type Step, steps } from '../../src/commands/steps.ts';
 import { type Scope, scopes } from '../../src/slack/scopes.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');

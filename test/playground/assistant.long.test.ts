@@ -1,72 +1,55 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Playground, startPlayground } from '../../simulator/playground.ts';
-import { createLogger } from '../../src/telemetry/log.ts';
 import { connect } from '../support/bot.ts';
 import { saveSettings } from '../support/settings.ts';
-import { hasBrowser, launch, openPage } from './browser.ts';
+import { hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
 
 const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
 
 describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
-  let dataDir: string;
-  let playground: Playground;
-  let browser: Browser;
+  let opened: OpenPlayground;
+  let playground: OpenPlayground['playground'];
   let page: Page;
-  const complaints: string[] = [];
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'playground-'));
-    const log = createLogger('silent');
-    playground = await startPlayground({ port: 0, assistant: true, dataDir, zones: 60, log });
+    opened = await openPlayground({ assistant: true, zones: 60 });
+    ({ page, playground } = opened);
     const { slack, cdn, botUrl } = playground;
     await connect({ slack, cdn, env: { PUBLIC_URL: botUrl } }, alice, ops);
     const admin = slack.as(alice, ops);
     await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
     while (admin.modal()) await admin.closeModal();
-    browser = await launch();
-    page = await openPage(browser, playground.url, complaints);
     await page.getByRole('button', { name: 'slackbot' }).click();
   });
-  afterAll(async () => {
-    await browser?.close();
-    await playground?.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => opened?.stop());
 
-  const say = async (text: string): Promise<void> => {
-    await page.getByRole('combobox', { name: 'Message or slash command' }).fill(text);
-    await page.keyboard.press('Enter');
-  };
   const newest = () => page.locator('#log .message').last();
 
   test('a tool that reads is called at once, and its menu calls the next one', async () => {
-    await say('list_zones only=attention limit=3');
+    await say(page, 'list_zones only=attention limit=3');
     await newest().getByRole('combobox', { name: 'Show a pull zone' }).click();
     await page.getByRole('option', { name: 'checkout' }).click();
     await newest().getByText('by get_zone of cdn').waitFor();
     expect(await newest().textContent()).toContain('checkout');
+    expect(await page.locator('#topbar').innerText()).toMatch(/as Alice Adams$/u);
   });
 
   test('a tool that asks is put to the person first; denied, nothing is asked for', async () => {
     const asks = 'propose_volume_deletion app=app0worker00002 volume=old-cache reason=The node is gone';
-    await say(asks);
+    await say(page, asks);
     await newest().getByRole('button', { name: 'Deny' }).click();
     await newest().getByText('Denied').waitFor();
     expect(JSON.stringify(playground.slack.as(bob).messages())).not.toContain('old-cache');
-    await say(asks);
+    await say(page, asks);
     await newest().getByRole('button', { name: 'Allow once' }).click();
     await newest().getByText('by propose_volume_deletion of cdn').waitFor();
     await playground.slack.as(bob).waitForMessage(({ reads }) => reads.includes('old-cache'));
   });
 
   test('nothing broke a rule of Slack, or left this machine', () => {
-    expect([playground.slack.problems, complaints]).toEqual([[], []]);
+    expect([playground.slack.problems, opened.complaints]).toEqual([[], []]);
   });
 });
 

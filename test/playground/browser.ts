@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { env } from 'node:process';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { startPlayground } from '../../simulator/playground.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
 
 const path = findChromium();
 
@@ -56,4 +61,34 @@ export async function openPage(
   await page.goto(url);
   await page.getByRole('combobox', { name: 'Message or slash command' }).waitFor();
   return page;
+}
+
+export type OpenPlayground = Awaited<ReturnType<typeof openPlayground>>;
+
+/** The playground with the real bot, and its page in a browser. */
+export async function openPlayground(options: Partial<Parameters<typeof startPlayground>[0]>) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'playground-'));
+  const playground = await startPlayground({ port: 0, dataDir, log: createLogger('silent'), ...options });
+  const browser = await launch();
+  const complaints: string[] = [];
+  const page = await openPage(browser, playground.url, complaints);
+  const stop = async (): Promise<void> => {
+    await browser.close();
+    await playground.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return { playground, browser, page, complaints, stop };
+}
+
+/** Types into the page's first field, and sends it. */
+export async function say(page: Page, words: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Message or slash command' }).fill(words);
+  await page.keyboard.press('Enter');
+}
+
+/** Looks as another person. */
+export async function be(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: /Change person/ }).click();
+  await page.getByRole('option', { name }).click();
+  await page.getByText(`as ${name}`).waitFor();
 }

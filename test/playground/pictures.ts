@@ -1,12 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { startPlayground } from '../../simulator/playground.ts';
-import { createLogger } from '../../src/telemetry/log.ts';
+import { connect } from '../support/bot.ts';
 import { saveSettings } from '../support/settings.ts';
-import { takeAssistant } from './assistant-pictures.ts';
-import { launch, openPage } from './browser.ts';
+import { openPage, openPlayground, say } from './browser.ts';
 import { describeEfforts, measureTasks } from './tasks.ts';
 
 // npm run pictures
@@ -15,24 +12,17 @@ const docs = new URL('../../docs/', import.meta.url).pathname;
 const [alice, bob] = ['U0ALICE00', 'U0BOB0000'];
 const [ops, deploys] = ['C0OPS0000', 'C0DEPLOY0'];
 
-const dataDir = await mkdtemp(join(tmpdir(), 'pictures-'));
-const playground = await startPlayground({ port: 0, dataDir, zones: 60, log: createLogger('silent') });
-const browser = await launch();
+const { playground, browser, page, stop } = await openPlayground({ zones: 60 });
 const { slack, cdn } = playground;
 const asker = slack.as(alice, ops);
 const finishModals = async (): Promise<void> => {
   while (asker.modal()) await asker.closeModal();
 };
 try {
-  await asker.slash('connect');
-  await asker.waitForModal('connect:submit');
-  await asker.submit({ accessKey: cdn.key });
-  await asker.waitForModal(({ reads }) => reads.includes(`${cdn.data.zones.length} zones`));
-  await finishModals();
+  await connect({ ...playground, env: {} }, alice, ops);
   await saveSettings(asker, { operators: [alice], approvers: [bob], approvalChannel: deploys });
   await finishModals();
 
-  const page = await openPage(browser, playground.url, []);
   const look = async (channel: string): Promise<void> => {
     await page.getByRole('button', { name: channel }).click();
     await page.getByRole('heading', { name: `#${channel}` }).waitFor();
@@ -96,11 +86,9 @@ try {
   await thread.locator('.message').nth(1).waitFor();
   await take(page, 'digest-thread', 1, '#thread .message');
   await writeAnswers(await openPage(browser, playground.url, []));
-  await takeAssistant(browser, docs);
+  await takeAssistant();
 } finally {
-  await browser.close();
-  await playground.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await stop();
 }
 
 /** The messages of the channel from the given one on. */
@@ -201,15 +189,40 @@ In words, now:
 
 /** In a playground of its own, where something has happened. */
 async function countTaps(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'tasks-'));
-  const log = createLogger('silent');
-  const other = await startPlayground({ port: 0, dataDir: directory, zones: 60, story: true, log });
-  try {
-    return describeEfforts(await measureTasks(await openPage(browser, other.url, [])));
-  } finally {
-    await other.stop();
-    await rm(directory, { recursive: true, force: true });
+  const other = await openPlayground({ zones: 60, story: true });
+  const taps = describeEfforts(await measureTasks(other.page));
+  await other.stop();
+  return taps;
+}
+
+/** The conversation with Slack's assistant, on a desk and on a phone. */
+async function takeAssistant(): Promise<void> {
+  const { page, playground: other, stop: end } = await openPlayground({ assistant: true, zones: 60 });
+  await connect({ ...other, env: { PUBLIC_URL: other.botUrl } }, alice, ops);
+  const admin = other.slack.as(alice, ops);
+  await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
+  while (admin.modal()) await admin.closeModal();
+  await page.setViewportSize({ width: 1200, height: 1000 });
+  await page.getByRole('button', { name: 'slackbot' }).click();
+  for (const words of [
+    'list_origin_errors zone=shop period=24h',
+    'propose_volume_deletion app=app0worker00002 volume=old-cache reason=The node is gone',
+  ]) {
+    await say(page, words);
+    await page
+      .locator('#log .message', { hasText: /by \w+ of cdn|can make changes/u })
+      .last()
+      .waitFor();
+    await page.waitForTimeout(1_500);
   }
+  await page.locator('#log').getByRole('button', { name: 'Allow once' }).click();
+  await page.getByText('by propose_volume_deletion of cdn').waitFor();
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: join(docs, 'assistant.png') });
+  await page.setViewportSize({ width: 390, height: 1_100 });
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: join(docs, 'assistant-phone.png') });
+  await end();
 }
 
 /** Runs in the page: Slack refuses charts and tables from now on. */

@@ -1,41 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Playground, startPlayground } from '../../simulator/playground.ts';
-import { createLogger } from '../../src/telemetry/log.ts';
-import { hasBrowser, launch, openPage } from './browser.ts';
+import { be, hasBrowser, type OpenPlayground, openPlayground } from './browser.ts';
 
 const [alice, bob, dave, ops] = ['U0ALICE00', 'U0BOB0000', 'U0DAVE000', 'C0OPS0000'];
 
 describe.skipIf(!hasBrowser)('the story of the playground', () => {
-  const complaints: string[] = [];
-  let browser: Browser;
-  let dataDir: string;
-  let playground: Playground;
+  let opened: OpenPlayground;
+  let playground: OpenPlayground['playground'];
   let page: Page;
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'story-'));
-    const log = createLogger('silent');
-    playground = await startPlayground({ port: 0, dataDir, zones: 60, story: true, log });
-    browser = await launch();
-    page = await openPage(browser, playground.url, complaints);
+    opened = await openPlayground({ zones: 60, story: true });
+    ({ page, playground } = opened);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await playground?.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => opened?.stop());
 
   const composer = () => page.locator('.composer-field').first();
   const newest = () => page.locator('#log .message').last();
-  const be = async (name: string): Promise<void> => {
-    await page.getByRole('button', { name: /Change person/ }).click();
-    await page.getByRole('option', { name }).click();
-    await page.getByText(`as ${name}`).waitFor();
-  };
   const hints = () => page.locator('#hints li');
 
   test.each([1200, 390])(
@@ -89,7 +70,7 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
     expect(change).toContain('https://origin-shop.example.com → https://origin-shop-v2.example.com');
     await expect.poll(() => hints().count()).toBe(2);
 
-    await be('Bob Brown');
+    await be(page, 'Bob Brown');
     await page
       .locator('#hints')
       .getByRole('button', { name: /volume delete/u })
@@ -100,7 +81,7 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
     await ask.getByRole('textbox', { name: 'Why?' }).fill('Its node is gone since Thursday');
     await ask.locator('[data-part="submit"]').click();
     await ask.locator('[data-part="close"]').getByText('Close').click();
-    await be('Carol Clark');
+    await be(page, 'Carol Clark');
     await page.getByRole('button', { name: 'deploys' }).click();
     await newest().getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click();
@@ -120,7 +101,7 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
 
   test('steps of a workflow run from the ⚡ menu, and tell what came of them', async () => {
     await page.getByRole('button', { name: 'ops' }).click();
-    await be('Dave Dunn');
+    await be(page, 'Dave Dunn');
     const choose = async (name: string): Promise<void> => {
       await page.getByRole('button', { name: 'Shortcuts', exact: true }).click();
       await page.getByRole('option', { name }).click();
@@ -135,7 +116,7 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
   });
 
   test('the browser logged no error and no rule of Slack was broken', () => {
-    expect(complaints).toEqual([]);
+    expect(opened.complaints).toEqual([]);
     expect(playground.slack.problems).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canary } from '../../simulator/cdn/canaries.ts';
 import type { Fault } from '../../simulator/cdn/faults.ts';
 import { features } from '../../src/commands/registry.ts';
-import { steps } from '../../src/commands/steps/list.ts';
+import { steps } from '../../src/commands/steps.ts';
 import { createPublicUrl } from '../support/bot.ts';
 import { type CanaryBot, startCanaryBot } from '../support/canary/bot.ts';
 import { crawl, createCrawlLog } from '../support/canary/crawl.ts';

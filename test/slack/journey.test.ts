@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bot, connect, startBot } from '../support/bot.ts';
+import { type Bot, connect, disconnect, startBot } from '../support/bot.ts';
 import { says } from './words.ts';
 
 const alice = 'U0ALICE00';
@@ -81,8 +81,7 @@ describe.each(['socket', 'http'] as const)('over %s', (transport) => {
 
   test('after disconnect nothing of the key is left to act with', async () => {
     const person = bot.slack.as(bob, ops);
-    await person.slash('disconnect');
-    await person.waitForMessage(/Disconnected/);
+    await disconnect(person);
     const before = person.messages().length;
     await person.slash('zones');
     await person.waitForMessage(

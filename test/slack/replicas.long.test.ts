@@ -4,7 +4,7 @@ import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/wire.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { type Bot, connect, startBot } from '../support/bot.ts';
+import { type Bot, connect, disconnect, startBot } from '../support/bot.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 
 const alice = 'U0ALICE00';
@@ -50,8 +50,7 @@ describe.skipIf(missing)(`two replicas on PostgreSQL${missing ? ` (skipped: ${mi
     bot.slack.deliverTo(`http://127.0.0.1:${bot.app.port()}/slack/events`);
     expect((await bot.slack.redeliver()).status).toBe(200);
     // The next answer of that replica comes after anything the copy could have caused.
-    await person.slash('disconnect');
-    await person.waitForMessage(/Disconnected/);
+    await disconnect(person);
     expect(answers()).toBe(1);
   });
 });

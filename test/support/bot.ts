@@ -159,6 +159,13 @@ export async function ask(
   return person.waitForMessage(({ ts }) => !before.has(ts));
 }
 
+/** Types `/cdn disconnect` and says yes. */
+export async function disconnect(person: ReturnType<SlackSimulator['as']>): Promise<void> {
+  const { ts } = await ask(person, 'disconnect');
+  await person.press('connect:forget', { ts });
+  await person.waitForMessage((message) => message.ts === ts && message.reads.includes('Disconnected'));
+}
+
 /** Types `/cdn connect` and returns the new link to the page for keys. */
 export async function requestConnectLink(person: ReturnType<SlackSimulator['as']>): Promise<string> {
   const before = new Set(person.messages().map(findConnectLink));

@@ -99,11 +99,16 @@ export async function createCommandHarness({
         cdnWith: (candidate) => client.withKey(candidate, signal),
         keyStore,
         keyPage: setup.keyPage,
-        clientTokens: noTokens,
+        clientTokens: onlyWith<Services['clientTokens']>(),
         zoneCache: zoneCache,
         names: noNames,
-        settingsHistory: historyOf(changes),
-        accounts: noAccounts,
+        settingsHistory: onlyWith<Services['settingsHistory']>({
+          list: async () => ({ changes: [...changes], total: changes.length }),
+        }),
+        accounts: onlyWith<Services['accounts']>({
+          drop: async () => undefined,
+          recentErrors: async () => new Map(),
+        }),
         tempDirectory: join(tmpdir(), `chatops-spool-${process.pid}`),
         features,
         channelId: 'C0OPS0000',
@@ -113,12 +118,20 @@ export async function createCommandHarness({
         refused: () => undefined,
         people: unknownPeople,
         policies,
-        audit: options.audit ?? unusedAudit,
-        ledger: emptyLedger,
-        exports: unusedExports,
-        reports: unusedReports,
-        sharing: unusedSharing,
-        doctor: unusedDoctor,
+        audit: options.audit ?? onlyWith<Audit>({ record: async () => undefined }),
+        ledger: onlyWith<Services['ledger']>({
+          db: emptyDatabase,
+          kinds: new Map(),
+          now: () => new Date(now),
+        }),
+        exports: onlyWith<Services['exports']>({ countUnderWay: async () => 0 }),
+        reports: onlyWith<ReportService>({
+          list: async () => [],
+          listRecentIncidents: async () => [],
+          listLastRuns: async () => new Map(),
+        }),
+        sharing: onlyWith<Services['sharing']>(),
+        doctor: onlyWith<Services['doctor']>(),
         post: async () => true,
         message: undefined,
         modal: undefined,
@@ -145,29 +158,25 @@ export const setup: Setup = {
   },
 };
 
-/** A ledger without rows: for commands that only read, and for people who disconnect without a request. */
-const emptyLedger: Services['ledger'] = {
-  db: new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
+/** A service of which only these members are there: a test that needs more wants a whole bot. */
+function onlyWith<Service extends object>(members: Partial<Service> = {}): Service {
+  return new Proxy(members, {
+    get(target, name, receiver): unknown {
+      if (name in target) return Reflect.get(target, name, receiver);
+      throw new Error(`this harness was asked for ${String(name)}`);
     },
-  }),
-  now: () => new Date(),
-  kinds: new Map(),
-  get sealer(): never {
-    throw new Error('the ledger has nothing to open');
+  }) as Service;
+}
+
+/** Without rows: for commands that only read, and for people who disconnect without a request. */
+const emptyDatabase: Services['ledger']['db'] = new Kysely({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
   },
-  get audit(): never {
-    throw new Error('the ledger has nothing to record');
-  },
-  enqueue: () => Promise.reject(new Error('the ledger has nothing to enqueue')),
-  get outbox(): never {
-    throw new Error('the ledger has nothing to tell');
-  },
-};
+});
 
 /** A workspace with the initial policy, where Slack gives no profiles. */
 const policies: Policies = {
@@ -176,31 +185,16 @@ const policies: Policies = {
   save: async () => ({ saved: false, meanwhile: undefined }),
   knownPeople: async () => [],
 };
-const unusedAudit: Audit = {
-  record: async () => undefined,
-  recent: async () => [],
-  check: async () => ({
-    head: undefined,
-    verdict: { ok: true, records: 0, head: undefined },
-    since: 1,
-    checkpoint: undefined,
-    lastDay: undefined,
-  }),
-  async *pieces() {},
-};
-/** Digests live in a database, which this harness does not have. */
-const none = {
+/** Names live in a database. */
+const noNames = onlyWith<Services['names']>({
   list: async () => [],
-  listRecentIncidents: async () => [],
-  listLastRuns: async () => new Map<string, never>(),
-};
-const refusing = {
-  get(target: object, name: string | symbol, receiver: unknown): unknown {
-    if (name in target) return Reflect.get(target, name, receiver);
-    throw new Error(`this harness has no digests and alerts, and was asked for ${String(name)}`);
-  },
-};
-const unusedReports = new Proxy(none, refusing) as unknown as ReportService;
+  find: async () => undefined,
+  resolve: async (_person, _kind, typed) => typed,
+  known: async () => [],
+  use: async () => undefined,
+  channelZone: async () => undefined,
+});
+
 const unknownPeople: People = {
   profile: async () => undefined,
   members: async () => [],
@@ -212,59 +206,6 @@ const unknownPeople: People = {
 
 /** A message, or a view. */
 type Drawn = { readonly blocks?: readonly object[] } | undefined;
-/** Exports are tried with a whole bot (`test/slack/exports*.test.ts`). */
-const unusedExports = new Proxy({} as Services['exports'], {
-  get(_, name) {
-    if (name === 'countUnderWay') return async () => 0;
-    throw new Error(`nothing is exported from this harness, and it was asked for ${String(name)}`);
-  },
-});
-
-/** What changed in settings is tried with a whole bot (`test/commands/zones/changes.test.ts`). */
-function historyOf(changes: readonly StoredChange[]): Services['settingsHistory'] {
-  return new Proxy({} as Services['settingsHistory'], {
-    get(_, name) {
-      if (name === 'list') return async () => ({ changes, total: changes.length });
-      throw new Error(`nothing is compared in this harness, and it was asked for ${String(name)}`);
-    },
-  });
-}
-
-/** Nothing is read by jobs. */
-const noAccounts: Services['accounts'] = {
-  describeBudget: async () => ({ used: 0, limit: 0, resetsAt: new Date(0) }),
-  drop: async () => undefined,
-  open: () => Promise.reject(new Error('this harness has no accounts')),
-  preview: () => Promise.reject(new Error('this harness has no accounts')),
-  recentErrors: async () => new Map(),
-};
-
-const unusedDoctor: Services['doctor'] = {
-  retryNativeBlocks: () => Promise.reject(new Error('the doctor is not here')),
-  examine: () => Promise.reject(new Error('the doctor is not here')),
-};
-
-/** Sharing is tried with a whole bot (`test/commands/share.test.ts`). */
-const unusedSharing: Services['sharing'] = {
-  recall: () => undefined,
-  findChannel: async () => undefined,
-  isSeen: async () => true,
-  readAudience: async () => 'own',
-  post: async () => ({ refused: 'not_in_channel' }),
-};
-
-/** Names live in a database, which this harness does not have. */
-const noNames: Services['names'] = {
-  list: async () => [],
-  find: async () => undefined,
-  resolve: async (_person, _kind, typed) => typed,
-  known: async () => [],
-  give: async () => 'done',
-  use: async () => undefined,
-  channelZone: async () => undefined,
-  setChannelZone: async () => undefined,
-  forget: async () => undefined,
-};
 
 /** Everything a person would read, blocks joined. */
 export function readText(message: Drawn): string {
@@ -354,7 +295,7 @@ async function collectMessages(answer: Answer): Promise<Message[]> {
 
 function createMemoryKeyStore(linked: Map<string, Secret>, now: () => Date): KeyStore {
   const describeKey = (): LinkedKey => ({ fingerprint: 'f1a9c0de', linkedAt: now() });
-  return {
+  return onlyWith<KeyStore>({
     link: async (person, key) => {
       linked.set(personKey(person), key);
       return describeKey();
@@ -363,14 +304,9 @@ function createMemoryKeyStore(linked: Map<string, Secret>, now: () => Date): Key
       const key = linked.get(personKey(person));
       return key && { ...describeKey(), version: 1, key };
     },
-    open: async () => {
-      throw new Error('nothing is sealed here');
-    },
     describe: async (person) => (linked.has(personKey(person)) ? describeKey() : undefined),
     forget: async (person) => linked.delete(personKey(person)),
-    forgetTenant: async () => 0,
-    usersOfTeam: async () => [],
-  };
+  });
 }
 
 function collect(node: unknown, texts: string[]): void {
@@ -383,10 +319,3 @@ function collect(node: unknown, texts: string[]): void {
     else for (const child of Object.values(node)) collect(child, texts);
   }
 }
-
-const noTokens: Context['clientTokens'] = {
-  list: async () => [],
-  make: async () => undefined,
-  find: async () => undefined,
-  end: async () => false,
-};

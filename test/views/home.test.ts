@@ -70,7 +70,6 @@ test.each([0, 1, 5, 30, 150])(
       commands: named,
       pausing: list((index) => ({ kind: 'digest', id: `k${index}`, channel: 'C0OPS0000' })),
       sections: list((index) => ({
-        name: `${long}${index}`,
         isUrgent: index % 2 === 0,
         blocks: list((line) => ({
           type: 'section' as const,

@@ -14,7 +14,7 @@ import {
   verifyChain,
 } from './chain.ts';
 
-/** The events that can be recorded. A new one is a word here and a sentence in `views/audit/words.ts`. */
+/** The events that can be recorded. A new one is a word here and a sentence in `views/audit.ts`. */
 export const auditEvents = [
   'key-linked',
   'key-destroyed',

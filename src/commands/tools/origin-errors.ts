@@ -10,54 +10,17 @@ import type { Context } from '../define.ts';
 import { readFilters, toPeriod } from '../origin-errors/feature.ts';
 import { createReport, readOverview } from '../origin-errors/read.ts';
 import { findPeriod } from '../periods.ts';
-import { allZones, findZone, toOriginErrors, toZone, zoneArgument } from './find-zone.ts';
-import { defineTool, type ToolAnswer, ToolRefusal, toIso } from './tool.ts';
-
-const text = z.string().nullable();
-const number = z.number().nullable();
-
-const data = z.object({
-  from: z.string(),
-  to: z.string(),
-  zone: z
-    .object({
-      id: z.string(),
-      name: z.string(),
-      origin: text.describe('The host that the zone fetches from'),
-      errors: z.number().int(),
-      errors_last_hour: number,
-      errors_in_equal_time_before: number,
-      kinds: z.array(
-        z.object({
-          code: text,
-          status: number,
-          errors: z.number().int(),
-          first: text,
-          last: text,
-          places: z.array(z.object({ place: z.string(), errors: z.number().int() })),
-        }),
-      ),
-      paths: z.array(z.object({ path: z.string(), errors_at_least: z.number().int() })),
-      setting_changed_before_first_error: z.object({ at: text, change: z.string() }).nullable(),
-    })
-    .nullable()
-    .describe('Where a zone was asked for'),
-  zones: z
-    .array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        errors: z.number().int(),
-        errors_last_hour: number,
-        most_frequent_code: text,
-        most_frequent_status: number,
-        last: text,
-      }),
-    )
-    .nullable()
-    .describe('Where no zone was asked for: those with errors, those that fail now first'),
-  zones_not_checked: z.number().int(),
-});
+import {
+  allZones,
+  defineTool,
+  findZone,
+  type ToolAnswer,
+  ToolRefusal,
+  toDate,
+  toOriginErrors,
+  toZone,
+  zoneArgument,
+} from './tool.ts';
 
 /** Kinds of errors, and places of each. */
 const most = { kinds: 10, places: 5, paths: 5, zones: 25 };
@@ -83,7 +46,6 @@ export const listOriginErrors = defineTool({
     status: z.string().trim().max(3).optional().describe('Only this status, such as 502 or 5xx'),
     path: z.string().trim().max(60).optional().describe('Only this path; * at its end stands for the rest'),
   }),
-  data,
   async run({ zone: typed, period: typedPeriod, ...filters }, context: Context) {
     const profile = await context.people.profile(context.person.userId);
     const timeZone = profile?.timeZone ?? 'UTC';
@@ -126,9 +88,13 @@ function readPeriod(typed: string | undefined, clock: { readonly now: Date; read
 }
 
 type View = { readonly today: string; readonly timeZone: string };
-type Answer = ToolAnswer<z.input<typeof data>>;
 
-async function answerOne(typed: string, question: Question, view: View, context: Context): Promise<Answer> {
+async function answerOne(
+  typed: string,
+  question: Question,
+  view: View,
+  context: Context,
+): Promise<ToolAnswer> {
   const zone = await findZone(typed, context);
   const report = await createReport({ ...question, zone }, context);
   const message = renderOriginErrors(report, { ...view, picture: 'kinds' });
@@ -145,28 +111,28 @@ async function answerOne(typed: string, question: Question, view: View, context:
     shown: shown.length,
     total: kinds.length,
     data: {
-      ...writeBounds(question),
+      from: toDate(question.period.from),
+      to: toDate(question.period.to),
       zone: {
         id: zone.id,
         name: zone.name,
-        origin: origin ?? null,
+        origin: origin,
         errors: counts.total,
-        errors_last_hour: recent ?? null,
-        errors_in_equal_time_before: before?.total ?? null,
+        errors_last_hour: recent,
+        errors_in_equal_time_before: before?.total,
         kinds: shown.map(({ errorCode, statusCode, count, first, last, places }) => ({
-          code: errorCode ?? null,
-          status: statusCode ?? null,
+          code: errorCode,
+          status: statusCode,
           errors: count,
-          first: toIso(first),
-          last: toIso(last),
+          first: toDate(first),
+          last: toDate(last),
           places: places.slice(0, most.places).map(([place, errors]) => ({ place, errors })),
         })),
         paths: counts.prefixes
           .slice(0, most.paths)
           .map(([path, errors]) => ({ path, errors_at_least: errors })),
-        setting_changed_before_first_error: change ? { at: toIso(change.at), change: change.text } : null,
+        setting_changed_before_first_error: change && { at: toDate(change.at), change: change.text },
       },
-      zones: null,
       zones_not_checked: 0,
     },
     next: [
@@ -177,7 +143,7 @@ async function answerOne(typed: string, question: Question, view: View, context:
   };
 }
 
-async function answerAll(question: Question, view: View, context: Context): Promise<Answer> {
+async function answerAll(question: Question, view: View, context: Context): Promise<ToolAnswer> {
   let found: Overview | undefined;
   for await (const soFar of readOverview(question, context)) found = soFar;
   if (!found) throw new Error('nothing was read');
@@ -194,16 +160,16 @@ async function answerAll(question: Question, view: View, context: Context): Prom
     shown: shown.length,
     total: failing.length,
     data: {
-      ...writeBounds(question),
-      zone: null,
+      from: toDate(question.period.from),
+      to: toDate(question.period.to),
       zones: shown.map(({ zone, total, recent, mostly, last }) => ({
         id: zone.id,
         name: zone.name,
         errors: total,
-        errors_last_hour: recent ?? null,
-        most_frequent_code: mostly?.errorCode ?? null,
-        most_frequent_status: mostly?.statusCode ?? null,
-        last: toIso(last),
+        errors_last_hour: recent,
+        most_frequent_code: mostly?.errorCode,
+        most_frequent_status: mostly?.statusCode,
+        last: toDate(last),
       })),
       zones_not_checked: notChecked,
     },
@@ -215,9 +181,4 @@ async function answerAll(question: Question, view: View, context: Context): Prom
         : [allZones],
     message,
   };
-}
-
-function writeBounds({ period }: Question) {
-  const { from, to } = period;
-  return { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }

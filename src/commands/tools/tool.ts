@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import { pluralize } from '../../views/blocks/format.ts';
+import { formatCode } from '../../views/blocks/text.ts';
 import type { Context } from '../define.ts';
+import { lookUpZone } from '../zones/lookup.ts';
 
 export interface ToolCall {
   /** The name of the tool. */
@@ -16,8 +19,8 @@ export interface NextCall extends ToolCall {
   readonly label: string;
 }
 
-/** What a tool found. Times are ISO 8601 in UTC, numbers are numbers, unreported values are null. */
-export interface ToolAnswer<Data = unknown> {
+/** What a tool found. */
+export interface ToolAnswer {
   /** One sentence, with the number first; that of the message, if left out. */
   readonly summary?: string;
   /** Now, if left out. */
@@ -26,7 +29,8 @@ export interface ToolAnswer<Data = unknown> {
   /** Things in `data`, and things there are; one, if left out. */
   readonly shown?: number;
   readonly total?: number;
-  readonly data: Data;
+  /** Of the object that the message shows. Names are stable; what is missing is undefined, times are dates. */
+  readonly data: object;
   readonly next: readonly NextCall[];
   /** The answer as people see it in Slack. */
   readonly message?: Message;
@@ -58,39 +62,84 @@ export interface Tool {
   /** Arguments that ask for less, where a call took too long. */
   readonly narrower?: ToolCall['arguments'];
   readonly input: z.ZodObject;
-  readonly data: z.ZodType;
   /** With parsed arguments. `via`: `assistant`, or `client laptop` by a token. @throws UserError with what a person could do */
   readonly run: (args: ToolCall['arguments'], context: Context, via: string) => Promise<ToolAnswer>;
 }
 
-/** Ties the types of arguments and data to the work. */
-export function defineTool<Input extends z.ZodObject, Data extends z.ZodType>({
+/** Ties the types of arguments to the work. */
+export function defineTool<Input extends z.ZodObject>({
   run,
   ...tool
-}: Omit<Tool, 'run' | 'input' | 'data'> & {
+}: Omit<Tool, 'run' | 'input'> & {
   readonly input: Input;
-  readonly data: Data;
-  readonly run: (args: z.output<Input>, context: Context, via: string) => Promise<ToolAnswer<z.input<Data>>>;
+  readonly run: (args: z.output<Input>, context: Context, via: string) => Promise<ToolAnswer>;
 }): Tool {
   return { ...tool, run: (args, context, via) => run(args as z.output<Input>, context, via) };
 }
 
-/** The form of every answer; `data` is the tool's own. */
-export function answerSchema({ data }: Pick<Tool, 'data'>) {
-  return z.object({
-    summary: z.string(),
-    as_of: z.string().describe('ISO 8601, UTC'),
-    warnings: z.array(z.string()),
-    shown: z.number().int().describe('How many of the total stand in data'),
-    total: z.number().int(),
-    data,
-    next: z
-      .array(z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }))
-      .describe('Calls that help next'),
-  });
+/** The form of every answer. */
+export const answerSchema = z.object({
+  summary: z.string(),
+  as_of: z.string().describe('ISO 8601, UTC'),
+  warnings: z.array(z.string()),
+  shown: z.number().int().describe('How many of the total stand in data'),
+  total: z.number().int(),
+  data: z
+    .record(z.string(), z.unknown())
+    .describe('What was found: times in ISO 8601, null where nothing was reported'),
+  next: z
+    .array(z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) }))
+    .describe('Calls that help next'),
+});
+
+/** Data as JSON has it: times in ISO 8601 in UTC, null for what is missing. */
+export function toFacts(data: object): unknown {
+  return JSON.parse(JSON.stringify(data, (_, value: unknown) => value ?? null));
 }
 
-/** A time for data. */
-export function toIso(at: number | Date | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString();
+export function toDate(at: number | undefined): Date | undefined {
+  return at === undefined ? undefined : new Date(at);
 }
+
+/** Names, hostnames and ids have less than 200 characters. */
+export function zoneArgument() {
+  return z.string().trim().min(1).max(200).describe('Its name, a hostname or its ID');
+}
+
+/** The calls about zones that help next. */
+export const allZones: NextCall = { label: 'All zones', tool: 'list_zones', arguments: {} };
+
+export function toZone({ id, name }: { readonly id: string; readonly name: string }): NextCall {
+  return { label: name || id, tool: 'get_zone', arguments: { zone: id } };
+}
+
+/** The first of these zones, each once, or the list of all where there is none. */
+export function toZones(zones: readonly { readonly id: string; readonly name: string }[]): NextCall[] {
+  const calls = new Map(zones.map((zone) => [zone.id, toZone(zone)]));
+  return calls.size > 0 ? [...calls.values()].slice(0, 3) : [allZones];
+}
+
+export function toOriginErrors({ id }: { readonly id: string }): NextCall {
+  return { label: 'Origin errors', tool: 'list_origin_errors', arguments: { zone: id } };
+}
+
+/** The zone that is meant by an argument, for callers that cannot ask back. @throws ToolRefusal with the zones it may be */
+export async function findZone(typed: string, context: Context, argument = 'zone') {
+  const found = await lookUpZone(typed, context);
+  if (found.kind === 'one') return found.zone;
+  if (found.kind === 'none')
+    throw new ToolRefusal(
+      `No zone has the ID, name or hostname ${formatCode(found.typed, 60)}.`,
+      found.near.length > 0 ? 'Some names are near it.' : '`/cdn zones` lists those your key sees.',
+      found.near.slice(0, mostNamed).map((name) => ({ [argument]: name })),
+    );
+  const few = found.zones.slice(0, mostNamed);
+  const names = few.map(({ id, name }) => formatCode(`${name} (ID ${id})`, 80));
+  throw new ToolRefusal(
+    `${pluralize(found.zones.length, 'zone')} match ${formatCode(found.words, 60)}: ${names.join(', ')}${found.zones.length > few.length ? ' …' : ''}`,
+    'Name one of them by its ID.',
+    few.map(({ id }) => ({ [argument]: id })),
+  );
+}
+
+const mostNamed = 5;

@@ -9,6 +9,7 @@ import {
   type ToolAnswer,
   type ToolCall,
   ToolRefusal,
+  toFacts,
 } from '../../commands/tools/tool.ts';
 import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
@@ -250,7 +251,6 @@ function refuse(
   return fail(describeToolFailure({ ...failure, hint }, mapTexts(next, defuse)));
 }
 
-/** @throws Error where the tool does not keep to its own schema */
 function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
   const { asOf = now, warnings = [], shown = 1, total = 1, data, next, message } = answer;
   const summary = answer.summary ?? message?.text ?? '';
@@ -260,10 +260,10 @@ function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
     warnings: warnings.filter((warning) => warning !== false).map(defuse),
     shown,
     total,
-    data: mapTexts(data, defuse),
+    data: mapTexts(toFacts(data), defuse),
     next: next.map(({ tool, arguments: given }) => ({ tool, arguments: given })),
   };
-  const structuredContent = answerSchema(tool).parse(facts);
+  const structuredContent = answerSchema.parse(facts);
   const calls = next.map((call) => ({
     ...call,
     title: tools.find(({ name }) => name === call.tool)?.title ?? '',

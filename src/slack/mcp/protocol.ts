@@ -45,7 +45,7 @@ export async function createProtocol(call: CallTool, log: Log) {
             description: tool.description,
             // Names that no tool has are passed on: a key is found in them, too.
             inputSchema: tool.input.loose(),
-            outputSchema: answerSchema(tool),
+            outputSchema: answerSchema,
             annotations: {
               title: tool.title,
               readOnlyHint: tool.proposes === undefined,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import { findStep } from '../../commands/steps/list.ts';
-import { personInput } from '../../commands/steps/step.ts';
+import { findStep, personInput } from '../../commands/steps.ts';
 import { beginStepRun, endStepRun, type StepRun, type StepRunEnd } from '../../outbox/complete-step.ts';
 import { mapTexts, redactSecrets } from '../../secrets/scanner.ts';
 import { registerSecret } from '../../secrets/secret.ts';

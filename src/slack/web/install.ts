@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { InstallProvider } from '@slack/oauth';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { renderInstalled, renderNotInstalled } from '../../views/connect/install.ts';
+import { renderInstalled, renderNotInstalled } from '../../views/connect/page.ts';
 import type { SlackDeps } from '../receive/perform.ts';
 import { createRateLimit, findVisitor, oncePerMinute } from './limits.ts';
 import * as pages from './page.ts';

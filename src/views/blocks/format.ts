@@ -151,10 +151,5 @@ export function formatPercent(part: number, whole: number): string {
 /** Three significant digits: `1.24`, `12.4`, `124`, `1,240`. */
 function digits(amount: number): string {
   const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
-  return group(Number(amount.toFixed(decimals)));
-}
-
-/** A number of at most three decimals. Below a thousand nothing is grouped, and the formatter takes ten times as long. */
-function group(number: number): string {
-  return Math.abs(number) < 1000 ? String(number) : plainNumber.format(number);
+  return formatInteger(Number(amount.toFixed(decimals)));
 }

@@ -1,4 +1,4 @@
-import type { InputBlock, KnownBlock, ModalView, PlainTextOption, StaticSelect } from '@slack/types';
+import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { compact, type FormResult, limits, message, plain, section } from './blocks.ts';
 import { type Maybe, plainText, truncate } from './text.ts';
 
@@ -190,22 +190,6 @@ export function multiChannelSelect(
   const initial = [...chosen];
   const type = 'multi_conversations_select';
   return input(name, label, { type, ...limits, initial_conversations: initial }, settings);
-}
-
-/** A menu outside of inputs: each choice is an action. `chosen` is the value of an option. */
-export function actionMenu(
-  actionId: string,
-  placeholder: string,
-  options: PlainTextOption[],
-  chosen: string,
-): StaticSelect {
-  return withoutEmpty<StaticSelect>({
-    type: 'static_select',
-    action_id: actionId,
-    placeholder: plain(placeholder),
-    options,
-    initial_option: options.find(({ value }) => value === chosen),
-  });
 }
 
 /** The same fields, of which each may be undefined. */

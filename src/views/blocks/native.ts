@@ -76,11 +76,6 @@ function writeCell(cell: DataTableBlock['rows'][number][number]): string {
   if (cell.type !== 'rich_text') return escapeMrkdwn(cell.text ?? '', 300);
   return cell.elements
     .flatMap((part) => (part.type === 'rich_text_section' ? part.elements : []))
-    .map((element) => {
-      if (element.type === 'user') return `<@${element.user_id}>`;
-      if (element.type === 'channel') return `<#${element.channel_id}>`;
-      if (element.type === 'text') return escapeMarkup(element.text);
-      return element.type === 'date' ? formatMoment(new Date(element.timestamp * 1000)) : '';
-    })
+    .map((element) => (element.type === 'date' ? formatMoment(new Date(element.timestamp * 1000)) : ''))
     .join('');
 }

@@ -1,17 +1,9 @@
-import type { DataTableBlock, RichTextElement } from '@slack/types';
+import type { DataTableBlock } from '@slack/types';
 import { formatInteger, formatUtc } from './format.ts';
 import { plainText, truncate } from './text.ts';
 
-/** A text, a number with its words, a person by id, a moment in the reader's time zone, or words with mentions. */
-export type Cell =
-  | string
-  | { readonly number: number; readonly text: string }
-  | { readonly person: string }
-  | { readonly at: Date }
-  | { readonly parts: readonly CellPart[] };
-
-/** Text, or the id of a person or channel. In a private answer a mention notifies nobody. */
-export type CellPart = string | { readonly person: string } | { readonly channel: string };
+/** A text, a number with its words, or a moment in the reader's time zone. */
+export type Cell = string | { readonly number: number; readonly text: string } | { readonly at: Date };
 
 export interface Table {
   /** Read by screen readers before the table. */
@@ -25,9 +17,10 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
   /** How many rows there are, if more than given. */
   readonly total?: number;
-  /** 5 by default: what fits a phone together with the sentence and the buttons. */
-  readonly pageSize?: number;
 }
+
+/** What fits a phone together with the sentence and the buttons. */
+const pageSize = 5;
 
 // The lowest of the published limits: newer pages name 200 rows and 20,000 characters.
 const maxRows = 100;
@@ -36,14 +29,13 @@ const maxCell = 300;
 
 /**
  * A table that Slack's clients sort, search and page; nothing if it has no rows. Rows that do not fit are left out, and
- * the caption says so. All tables of a message share 10,000 characters: give `room` if there is a second one.
+ * the caption says so. A message holds one.
  *
  * Source of the limits: https://docs.slack.dev/reference/block-kit/blocks/data-table-block
  */
-export function renderTable(table: Table, room = maxCharacters): DataTableBlock[] {
-  const { caption, columns, rows, total = rows.length, pageSize = 5 } = table;
+export function renderTable({ caption, columns, rows, total = rows.length }: Table): DataTableBlock[] {
   const header = columns.map((name) => renderCell(name));
-  let left = room - countCharacters(header);
+  let left = maxCharacters - countCharacters(header);
   const shown: DataTableBlock['rows'] = [];
   for (const row of rows.slice(0, maxRows)) {
     const cells = row.map(renderCell);
@@ -73,30 +65,13 @@ type RenderedCell = DataTableBlock['rows'][number][number];
 function renderCell(cell: Cell): RenderedCell {
   if (typeof cell === 'string') return { type: 'raw_text', text: clean(cell) };
   if ('number' in cell) return { type: 'raw_number', value: cell.number, text: clean(cell.text) };
-  if ('person' in cell) return richText([{ type: 'user', user_id: cell.person }]);
-  if ('at' in cell)
-    return richText([
-      {
-        type: 'date',
-        timestamp: Math.floor(cell.at.getTime() / 1000),
-        format: '{date_short_pretty} {time}',
-        fallback: formatUtc(cell.at),
-      },
-    ]);
-  const { parts } = cell;
-  if (parts.every((part) => typeof part === 'string')) return renderCell(parts.join(''));
-  return richText(
-    parts.flatMap((part): RichTextElement[] => {
-      if (typeof part === 'string') return part === '' ? [] : [{ type: 'text', text: part }];
-      return 'person' in part
-        ? [{ type: 'user', user_id: part.person }]
-        : [{ type: 'channel', channel_id: part.channel }];
-    }),
-  );
-}
-
-function richText(elements: RichTextElement[]): RenderedCell {
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
+  const moment = {
+    type: 'date' as const,
+    timestamp: Math.floor(cell.at.getTime() / 1000),
+    format: '{date_short_pretty} {time}',
+    fallback: formatUtc(cell.at),
+  };
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [moment] }] };
 }
 
 /** Slack refuses an empty cell. */
@@ -104,16 +79,12 @@ function clean(text: string): string {
   return text.trim() === '' ? ' ' : truncate(plainText(text, maxCell), maxCell);
 }
 
-// A mention or a moment, as a client may write it.
-const richCharacters = 40;
+// A moment, as a client may write it.
+const momentCharacters = 40;
 
 function countCharacters(cells: readonly RenderedCell[]): number {
-  return cells.reduce((sum, cell) => sum + countCell(cell), 0);
-}
-
-function countCell(cell: RenderedCell): number {
-  if (cell.type !== 'rich_text') return (cell.text ?? '').length;
-  return cell.elements
-    .flatMap((part) => (part.type === 'rich_text_section' ? part.elements : []))
-    .reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : richCharacters), 0);
+  return cells.reduce(
+    (sum, cell) => sum + (cell.type === 'rich_text' ? momentCharacters : (cell.text ?? '').length),
+    0,
+  );
 }

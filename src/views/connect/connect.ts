@@ -14,7 +14,7 @@ import {
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatCount, formatMoment, listSome, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
-import { formatCode, truncateLines } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, truncateLines } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
 /** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */
@@ -141,7 +141,7 @@ export function renderWhoami(me: {
 export function renderDisconnected(done: {
   readonly had: boolean;
   readonly cancelled: number;
-  readonly pausing: readonly { readonly kind: string; readonly id: string; readonly channel: string }[];
+  readonly pausing: readonly KeyUser[];
   readonly keysAt: string | undefined;
 }): Message {
   const { had, cancelled, pausing, keysAt } = done;
@@ -183,11 +183,25 @@ function forgetButton(
   label = 'Forget my key',
   look: { style?: 'danger' } = {},
 ): Button {
+  const confirm = confirmation(disconnectTitle, describePausing(pausing), 'Disconnect', 'Keep it');
+  return button(label, 'connect:forget', 'forget', { ...look, confirm });
+}
+
+/** The same question as a message, where the command was typed. */
+export function renderDisconnectQuestion(pausing: readonly KeyUser[]): Message {
+  const consequences = describePausing(pausing);
+  return message(`${disconnectTitle} ${consequences}`, [
+    section([`*${disconnectTitle}*`, escapeMrkdwn(consequences, 2_000)]),
+    actions(button('Disconnect', 'connect:forget', 'forget', { style: 'danger' })),
+  ]);
+}
+
+const disconnectTitle = 'Disconnect your API key?';
+
+function describePausing(pausing: readonly KeyUser[]): string {
   const names = pausing.map(({ kind, id }) => `${kind} ${id}`);
   const reports = names.length > 0 ? `Pauses ${listSome(names, 5)}.` : 'Pauses your digests and alerts.';
-  const what = `${reports} Cancels requests that wait.`;
-  const confirm = confirmation('Disconnect your API key?', what, 'Disconnect', 'Keep it');
-  return button(label, 'connect:forget', 'forget', { ...look, confirm });
+  return `${reports} Cancels requests that wait.`;
 }
 
 /** How many zones a key sees, as far as its first page tells. */

@@ -1,4 +1,5 @@
 import { formatCount } from '../blocks/format.ts';
+import { capitalize } from '../blocks/text.ts';
 import type { Connected, KeyProblem } from './connect.ts';
 
 export function renderKeyForm(page: {
@@ -58,7 +59,6 @@ const endings = {
   refused: ['This link is closed', 'bunny.net refused five keys entered here. Nothing was stored.'],
 } as const;
 
-/** A link that has ended. */
 export function renderLinkEnded(state: keyof typeof endings): string {
   const [title, why] = endings[state];
   return renderNotice(title, why);
@@ -70,12 +70,7 @@ export function renderNotice(title: string, message: string, back?: string): str
   return renderStep(title, message, back === undefined ? undefined : ['Back to the form', back], hint);
 }
 
-export function renderStep(
-  title: string,
-  message: string,
-  link?: readonly [string, string],
-  hint?: Html,
-): string {
+function renderStep(title: string, message: string, link?: readonly [string, string], hint?: Html): string {
   return renderDocument(
     title,
     html`<h1>${title}</h1>
@@ -83,6 +78,63 @@ export function renderStep(
 ${link ? html`<p><a class="button" href="${link[1]}">${link[0]}</a></p>` : ''}
 ${hint ?? ''}`,
   );
+}
+
+interface Permission {
+  readonly use: string;
+  readonly lost: string;
+  readonly optional?: true;
+}
+
+/** The first page of an installation. `url`: Slack's, where a person agrees; `host`: where this bot runs. */
+export function renderInstall(
+  url: string,
+  {
+    permissions,
+    host,
+  }: { readonly permissions: Readonly<Record<string, Permission>>; readonly host: string },
+): string {
+  const entries = Object.entries(permissions);
+  const list = (isOptional: boolean): Html[] =>
+    entries
+      .filter(([, { optional = false }]) => optional === isOptional)
+      .map(([scope, permission]) => renderPermission(scope, permission));
+  return renderDocument(
+    'Add the CDN bot to Slack',
+    html`<h1>Add the CDN bot to Slack</h1>
+<p>Your team runs bunny.net from Slack with one command, <code>/cdn</code>. The bot acts with each person’s own API key, so it can do nothing that they cannot. Answers are private unless somebody shares them.</p>
+<h2>What each permission is for</h2>
+<ul>${list(false)}</ul>
+<h2>Optional permissions</h2>
+<p>You may leave these out in Slack; everything else works without them.</p>
+<ul>${list(true)}</ul>
+<p class="soft">The bot sees its command, mentions and messages to itself, not what people write to each other.</p>
+<h2>What it keeps</h2>
+<p>In the database of whoever runs it (<strong>${host}</strong>):</p>
+<ul>
+<li>API keys that people connect, and Slack’s token for this workspace, both encrypted.</li>
+<li>Settings, digests, alerts, approvals, and an audit log with IDs of people and channels.</li>
+<li>Its own messages, until they are posted and for a while after.</li>
+</ul>
+<h2>Who can remove it</h2>
+<p>Any admin of the workspace, under <em>Manage apps</em> in Slack. That deletes its token and all connected keys. <code>/cdn disconnect</code> removes your own key at any time.</p>
+<p><a class="button" href="${url}">Add to Slack</a></p>
+<p class="soft">Slack then shows the same permissions in its own words, and asks whether you agree.</p>`,
+  );
+}
+
+function renderPermission(scope: string, { use, lost, optional }: Permission): Html {
+  const without = optional ? html`<span class="soft">Without it: ${lost}.</span>` : '';
+  return html`<li>${capitalize(use)}. <code>${scope}</code> ${without}</li>
+`;
+}
+
+export function renderInstalled(url: string): string {
+  return renderStep('Installed', 'Type /cdn in Slack to begin.', ['Open Slack', url]);
+}
+
+export function renderNotInstalled(reason: string): string {
+  return renderStep('Not installed', `${reason} Nothing was stored.`, ['Start again', 'install']);
 }
 
 function renderNote(kind: 'good' | 'bad', { message, hint }: KeyProblem): Html {
@@ -109,7 +161,7 @@ ${body}
 `.markup;
 }
 
-export type Html = { readonly markup: string };
+type Html = { readonly markup: string };
 
 export function html(
   texts: TemplateStringsArray,

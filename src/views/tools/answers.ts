@@ -100,16 +100,13 @@ export function toAssistantBlocks(
     readonly arguments: object;
   }[],
 ): object[] {
-  let charts = 0;
-  let room = limits.tables;
+  const charts = blocks.filter(isChart).slice(0, limits.charts);
+  const table = blocks.find(isTable);
   const kept = blocks.flatMap((block): object[] => {
     if (!allowed.has(block.type)) return [];
-    if (isChart(block)) return (charts += 1) <= limits.charts ? [defuseTexts(block)] : [];
-    const fit = defuseTexts(block);
-    if (!isTable(fit)) return [fit];
-    const [table] = cutTable(fit, room);
-    room -= table ? JSON.stringify(table).length + 1 : 0;
-    return table ? [table] : [];
+    if (isChart(block)) return charts.includes(block) ? [defuseTexts(block)] : [];
+    if (isTable(block)) return block === table ? [cutTable(defuseTexts(block))] : [];
+    return [defuseTexts(block)];
   });
   const byTool = Map.groupBy(calls.slice(0, limits.calls), ({ tool }) => tool);
   const buttons = [...byTool].flatMap(([tool, same]) => {
@@ -153,21 +150,13 @@ function findPanelLinks(blocks: readonly MessageBlock[]): object[] {
   return found;
 }
 
-/** A table with its first rows, as many as there is room for in JSON; nothing where not even one fits. */
-function cutTable(table: DataTableBlock, room: number): DataTableBlock[] {
-  const { caption, rows } = table;
-  const cut = (most: number): DataTableBlock =>
-    most >= rows.length
-      ? table
-      : {
-          ...table,
-          rows: rows.slice(0, most),
-          caption: `first ${formatCount(most - 1, 'row')}: ${caption}`.slice(0, 150),
-        };
-  let left = room - JSON.stringify(cut(0)).length - 4;
-  const fitting = rows.findIndex((row) => (left -= JSON.stringify(row).length + 1) < 0);
-  if (fitting === -1) return [table];
-  return fitting < 2 ? [] : [cut(fitting)];
+/** A table with its first rows, as many as there is room for in JSON. */
+function cutTable(table: DataTableBlock): DataTableBlock {
+  const rows = [...table.rows];
+  while (rows.length > 2 && JSON.stringify(rows).length > limits.tables - 300) rows.pop();
+  if (rows.length === table.rows.length) return table;
+  const caption = `first ${formatCount(rows.length - 1, 'row')}: ${table.caption}`.slice(0, 150);
+  return { ...table, rows, caption };
 }
 
 /** Members of blocks that are no text of others. */

@@ -74,7 +74,6 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
           caption: `${caption} of ${plainText(summary.name, 60)}`,
           columns,
           rows,
-          pageSize: 6,
         }),
     actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, label)],
     share: `zone ${words}`,

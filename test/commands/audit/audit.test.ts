@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Audit, type AuditInput, auditEvents, createAudit } from '../../../src/auth/audit/audit.ts';
 import { UserError } from '../../../src/errors.ts';
-import { renderAuditLine } from '../../../src/views/audit/words.ts';
+import { renderAuditLine } from '../../../src/views/audit.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { acme, insertRecords, runWithoutTriggers } from '../../auth/audit/tampering.ts';
 import { buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
@@ -52,7 +52,7 @@ describe('/cdn audit', () => {
     const { somebody } = await admin();
     const [answer] = await somebody.run('audit');
     expect(readStable(answer)).toMatchSnapshot('nothing recorded');
-    expect([...buttons(answer).keys()]).toEqual(['Refresh', 'Settings']);
+    expect([...buttons(answer).keys()]).not.toContain('Download CSV');
   });
 
   test('says who did what, to whom, when, with which reference, newest first', async () => {
@@ -104,7 +104,7 @@ describe('/cdn audit', () => {
     });
     const [answer] = await somebody.run('audit');
     expect(readStable(answer)).toMatchSnapshot();
-    expect([...buttons(answer).keys()]).toEqual(['Download CSV', 'Refresh', 'Settings']);
+    expect([...buttons(answer).keys()]).toContain('Download CSV');
     expect(answer?.text).toContain('6 records');
   });
 
@@ -219,7 +219,7 @@ describe('/cdn audit', () => {
     expect(await audit.recent(acme, 1)).toMatchObject([
       { actor: 'U0ALICE00', event: 'audit-exported', detail: { format: 'csv', records: 1 } },
     ]);
-    const [none] = await somebody.press('audit:file', 'most=9&who=U9999999');
+    const [none] = await somebody.press('audit:file', 'audit 9 U9999999');
     expect(readStable(none)).toMatchSnapshot('no record for a table');
   });
 

@@ -18,12 +18,12 @@ function stable(answer: string): string {
   return readStable(hashes.replaceAll(/\b[A-Z\d]{8}$/gm, '<reference>'));
 }
 
-describe.each(['socket', 'http'] as const)('the audit in Slack over %s', (transport) => {
+describe('the audit in Slack', () => {
   let bot: Bot;
   let admin: Person;
   let other: Person;
   beforeAll(async () => {
-    bot = await startBot({ transport, zones: 12, env: { ADMIN_USER_IDS: carol } });
+    bot = await startBot({ zones: 12, env: { ADMIN_USER_IDS: carol } });
     [admin, other] = [bot.slack.as(carol, ops), bot.slack.as(bob, ops)];
     await connect(bot, bob, ops);
   });

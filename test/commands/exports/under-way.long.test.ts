@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { disconnect } from '../../support/bot.ts';
 import { channels, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { answers, readExport, readProblem, recorded, says } from './words.ts';
@@ -209,8 +210,7 @@ describe('cancelling', () => {
     await exportTo(ops);
     await held.reached;
     const person = bot().slack.as(alice, ops);
-    await person.slash('disconnect');
-    await person.waitForMessage(/Disconnected/);
+    await disconnect(person);
     held.release();
     expect((await waitForPost(ops, says.notPosted)).reads).toMatch(/key/);
     await expectNothingLeft();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connect } from '../../support/bot.ts';
+import { connect, disconnect } from '../../support/bot.ts';
 import { says } from './words.ts';
 import {
   type ApprovalWorkspace,
@@ -28,7 +28,7 @@ describe('requests end with the requester’s key', () => {
   test('disconnecting cancels the request, and its card says so', async () => {
     const volume = team.addVolume();
     const card = await asksFor(volume);
-    await team.alice.slash('disconnect');
+    await disconnect(team.alice);
     await team.alice.waitForMessage(says.cancelledWithKey);
     await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads));
     await connect(team.bot, alice, ops);

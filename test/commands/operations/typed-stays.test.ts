@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { ask, connect } from '../../support/bot.ts';
+import { connect, disconnect } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import {
   type ApprovalWorkspace,
@@ -79,7 +79,7 @@ test('of a form that is closed by then the failure says what was typed', async (
   const app = team.bot.cdn.data.apps[0]?.id ?? '';
   await team.alice.slash(`name app ${app}`);
   await team.alice.waitForModal('names:submit');
-  await ask(team.alice, 'disconnect');
+  await disconnect(team.alice);
   const before = team.alice.messages().length;
   await team.alice.submit({ name: longName });
   await expect.poll(() => team.alice.messages().length).toBeGreaterThan(before);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AssistantAnswer } from '../../../simulator/slack/assistant.ts';
 import { listCalls, listElements } from '../../../simulator/slack/assistant-blocks.ts';
-import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
+import { type Bot, connect, createPublicUrl, disconnect, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -172,11 +172,7 @@ describe('the key of a person, for every tool', () => {
     },
     {
       how: 'disconnected',
-      end: async ({ slack }: Bot) => {
-        const person = slack.as(alice, ops);
-        await person.slash('disconnect');
-        await person.waitForMessage(({ reads }) => reads.includes('API key. It stays valid'));
-      },
+      end: ({ slack }: Bot) => disconnect(slack.as(alice, ops)),
     },
   ])('$how: refused as the command is', async ({ end }) => {
     const { bot, call, wait } = running;

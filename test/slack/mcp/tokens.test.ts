@@ -5,7 +5,7 @@ import {
   countDeleteRequests,
   startApprovalWorkspace,
 } from '../../commands/operations/workspace.ts';
-import { connect, createPublicUrl } from '../../support/bot.ts';
+import { connect, createPublicUrl, disconnect } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -139,7 +139,7 @@ describe('a token for a client', () => {
 
   test('ends with the key with which it was made, also where another is connected', async () => {
     const token = await makeToken('desk');
-    await team.alice.slash('disconnect');
+    await disconnect(team.alice);
     await expect.poll(() => callAs(token, 'list_zones').catch(() => 'refused')).toBe('refused');
     await connect(team.bot, 'U0ALICE00', 'C0OPS0000');
     await expect(callAs(token, 'list_zones')).rejects.toThrow('-32600');

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { type Bot, connect, disconnect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { says } from '../words.ts';
 
@@ -72,8 +72,7 @@ describe('while the whole list is not there', () => {
     await openForm('zone');
     expect(await lines('shop')).toEqual([says.menu.reading]);
     expect(await lines('4242424')).toEqual([says.menu.useId('4242424'), says.menu.reading]);
-    await bot.slack.as(alice, ops).slash('disconnect');
-    await bot.slack.as(alice, ops).waitForMessage(/Disconnected/);
+    await disconnect(bot.slack.as(alice, ops));
   });
 
   test('a failing list shows the reason and the next step, is logged once, and is not repeated', async () => {
@@ -124,7 +123,7 @@ describe('once it is there', () => {
   test('it goes with the key', async () => {
     await openForm('zone');
     await linesWith('', says.menu.more('9,901'));
-    await bot.slack.as(alice, ops).slash('disconnect');
+    await disconnect(bot.slack.as(alice, ops));
     const refused = await linesWith('media', 'note:2');
     expect(refused.map((line) => readStable(line))).toMatchSnapshot();
     const before = listReadings();

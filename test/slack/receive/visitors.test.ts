@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
-import { steps } from '../../../src/commands/steps/list.ts';
-import { personInput } from '../../../src/commands/steps/step.ts';
+import { personInput, steps } from '../../../src/commands/steps.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
 import { sign } from '../signed.ts';
 import { says } from '../words.ts';

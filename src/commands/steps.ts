@@ -1,0 +1,288 @@
+import { z } from 'zod';
+import type { Right } from '../auth/policy/policy.ts';
+import { UserError } from '../errors.ts';
+import { minuteMs, toUtcDay } from '../lib/time.ts';
+import { hasCdnKey } from '../secrets/key-in-text.ts';
+import { findSecretKinds } from '../secrets/scanner.ts';
+import { say } from '../views/blocks/blocks.ts';
+import { formatCount } from '../views/blocks/format.ts';
+import { formatCode, plainText } from '../views/blocks/text.ts';
+import { renderProposed, renderStepRequest, type StepRequest } from '../views/operations/answers.ts';
+import { describeAttention, describeErrors, describeUnconfirmed } from '../views/steps.ts';
+import { everyZone } from '../views/zones/query.ts';
+import type { Context, Feature } from './define.ts';
+import { resolveAppToDelete } from './names.ts';
+import { longestReason } from './operations/decide.ts';
+import { volumeDeletion } from './operations/kinds/volume.ts';
+import { proposeChange } from './operations/proposals.ts';
+import { rejectStepRun } from './operations/steps.ts';
+import { loadPreview, volumeIds } from './operations/volumes.ts';
+import { toPeriod } from './origin-errors/feature.ts';
+import { createReport } from './origin-errors/read.ts';
+import { findPeriod } from './periods.ts';
+import { findZone } from './tools/tool.ts';
+import { readAllZones } from './zones/lookup.ts';
+import { selectZones } from './zones/query.ts';
+
+/** An input or output, as people who build workflows see it. */
+interface Parameter<Type extends string = 'string' | 'integer' | 'slack#/types/user_id'> {
+  readonly type: Type;
+  readonly title: string;
+  readonly description: string;
+  /** May be left out. */
+  readonly optional?: true;
+}
+
+type Inputs = Readonly<Record<string, Parameter<'string'>>>;
+
+type Values<Declared extends Inputs> = {
+  readonly [Name in keyof Declared]: Declared[Name] extends { optional: true } ? string | undefined : string;
+};
+
+type StepOutputs = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * How a step ends: with outputs; with the operation that was proposed for its run, once that is decided; or, where a
+ * person has to press a button first, with `late` if they have not by then. `ask` sends the button, and runs after `late`
+ * is stored, which would else replace what the press leads to.
+ */
+type StepEnd =
+  | { readonly outputs: StepOutputs }
+  | 'with its operation'
+  | { readonly until: Date; readonly late: StepOutputs; readonly ask: () => Promise<void> };
+
+/** A step of Workflow Builder: a function in manifest.yml. */
+export interface Step {
+  /** The name of the function in the manifest. Renaming it, an input or an output breaks the workflows that use it. */
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** The right of the person who runs the workflow. A workflow has no channel, so no channel's cap applies. */
+  readonly needs: Right;
+  readonly inputs: Inputs;
+  readonly outputs: Readonly<Record<string, Parameter>>;
+  /**
+   * Works with the key of the person who runs the workflow. A UserError becomes the error of the step. `runId`: the run
+   * of the step in a workflow, Slack's `function_execution_id`.
+   */
+  readonly run: (
+    inputs: Readonly<Record<string, unknown>>,
+    context: Context,
+    runId: string,
+  ) => Promise<StepEnd>;
+}
+
+/** Ties the types of inputs to the work. */
+function defineStep<const Declared extends Inputs>({
+  run,
+  ...step
+}: Omit<Step, 'run' | 'inputs'> & {
+  readonly inputs: Declared;
+  readonly run: (inputs: Values<Declared>, context: Context, runId: string) => Promise<StepEnd>;
+}): Step {
+  return { ...step, run: (given, context, runId) => run(readInputs(step.inputs, given), context, runId) };
+}
+
+function readInputs<Declared extends Inputs>(
+  inputs: Declared,
+  given: Readonly<Record<string, unknown>>,
+): Values<Declared> {
+  const read = Object.entries(inputs).map(([name, { title, optional }]) => {
+    const value = given[name];
+    const text = typeof value === 'string' ? value.trim() : '';
+    if (hasCdnKey(text) || findSecretKinds(text).length > 0)
+      throw new UserError(
+        `The input “${plainText(title, 60)}” of this step looks like a CDN key, so nothing was done with it.`,
+        'Whoever builds the workflow can take it out: keys go into `/cdn connect` and nowhere else.',
+      );
+    if (text !== '' || optional) return [name, text || undefined];
+    throw new UserError(
+      `The input “${plainText(title, 60)}” of this step is empty.`,
+      'Whoever builds the workflow can fill it in.',
+    );
+  });
+  return Object.fromEntries(read) as Values<Declared>;
+}
+
+/** The input that names the person whose key is used. Slack fills it in; authors of workflows see no such field. */
+export const personInput = { name: 'person', type: 'slack#/types/user_context' } as const;
+
+const zonesStep = defineStep({
+  id: 'zones_needing_attention',
+  title: 'Find zones that need attention',
+  description: 'Pull zones that are disabled, suspended, near their limit or without a certificate',
+  needs: 'read',
+  inputs: {},
+  outputs: {
+    count: { type: 'integer', title: 'Zones that need attention', description: 'How many, 0 or more' },
+    zones: { type: 'integer', title: 'All zones', description: 'How many zones there are' },
+    list: { type: 'string', title: 'List', description: 'A line for each: name, ID and what it needs' },
+    summary: { type: 'string', title: 'Summary', description: 'One sentence' },
+  },
+  async run(_, context) {
+    const { zones, skipped } = await readAllZones(context);
+    const found = selectZones(zones, { ...everyZone, only: 'attention' });
+    return { outputs: describeAttention(found, { all: zones.length, skipped }) };
+  },
+});
+
+const originErrorsStep = defineStep({
+  id: 'origin_errors',
+  title: 'Count origin errors of a zone',
+  description: 'How often the origin of a pull zone failed, and with which error most often',
+  needs: 'read',
+  inputs: {
+    zone: { type: 'string', title: 'Zone', description: 'Its name, a hostname or its ID' },
+    days: {
+      type: 'string',
+      title: 'Days',
+      description: 'today, yesterday, 2026-11-20 or last 3 days (UTC); today if empty',
+      optional: true,
+    },
+  },
+  outputs: {
+    count: { type: 'integer', title: 'Origin errors', description: 'How many, 0 or more' },
+    code: {
+      type: 'string',
+      title: 'Most frequent error code',
+      description: 'Not set where there is none',
+      optional: true,
+    },
+    summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
+  },
+  async run({ zone: typed, days: typedDays = 'today' }, context) {
+    const clock = { now: context.now(), timeZone: 'UTC' };
+    const typedPeriod = findPeriod(typedDays, clock);
+    if (!typedPeriod)
+      throw new UserError(
+        `${formatCode(typedDays, 60)} is not a day I can read.`,
+        'Whoever builds the workflow can write `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`.',
+      );
+    const zone = await findZone(typed, context);
+    const period = toPeriod(typedPeriod, clock);
+    const report = await createReport({ zone, period, filters: {} }, context);
+    return { outputs: describeErrors(report, toUtcDay(context.now())) };
+  },
+});
+
+// The approvers see where it comes from: the requester has pressed a button of a workflow, and typed nothing.
+const origin = 'By a workflow: ';
+
+/**
+ * Asks for a deletion in the name of the person who runs the workflow. The ids are written by its author, so nobody has
+ * typed a confirmation: the approvers decide. Where the settings ask for none, the person confirms by a button.
+ */
+const deletionStep = defineStep({
+  id: 'delete_volume',
+  title: 'Ask to delete a volume',
+  description:
+    'Asks for the deletion of a volume, every instance of it, and waits until it is decided and done',
+  needs: 'destroy',
+  inputs: {
+    app: { type: 'string', title: 'App', description: 'The ID of the app, or its name here' },
+    volume: { type: 'string', title: 'Volume', description: 'The ID of the volume' },
+    reason: { type: 'string', title: 'Reason', description: 'The approvers read it' },
+  },
+  outputs: {
+    outcome: {
+      type: 'string',
+      title: 'Outcome',
+      description: 'deleted, denied, expired, cancelled, failed or unknown',
+    },
+    decided_by: {
+      type: 'slack#/types/user_id',
+      title: 'Decided by',
+      description: 'Who decided last; not set where nobody did',
+      optional: true,
+    },
+    reference: { type: 'string', title: 'Reference', description: 'The number of the request' },
+    summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
+  },
+  async run({ app, volume, reason }, context: Context, run) {
+    const appId = await resolveAppToDelete(app, context);
+    const ids = volumeIds.safeParse({ appId, volumeId: volume });
+    if (!ids.success)
+      throw new UserError(
+        `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the IDs of an app and a volume.`,
+        'Whoever builds the workflow can write in the right ones; `/cdn app` offers the apps.',
+      );
+    const asked = { ...ids.data, run, reason: `${origin}${reason}` };
+    if (asked.reason.length > longestReason)
+      throw new UserError(
+        `The reason is too long: at most ${formatCount(longestReason - origin.length, 'character')}.`,
+        'Whoever builds the workflow can shorten it.',
+      );
+    const preview = await loadPreview(asked, context);
+    if (preview.needs.needed > 0) {
+      await propose(asked, preview, context);
+      return 'with its operation';
+    }
+    const until = new Date(context.now().getTime() + preview.needs.minutes * minuteMs);
+    const question = renderStepRequest(asked, preview.shown, until);
+    return {
+      until,
+      late: describeUnconfirmed('expired', asked),
+      async ask() {
+        if (await context.post(context.person.userId, question)) return;
+        throw new UserError(
+          'The bot could not write to you, and you have to confirm a deletion.',
+          'Nothing was asked for. Run the workflow again, or type `/cdn volume delete`.',
+        );
+      },
+    };
+  },
+});
+
+function propose(
+  { run, reason, ...ids }: StepRequest,
+  { needs: { policy, approvers }, shown }: Awaited<ReturnType<typeof loadPreview>>,
+  context: Context,
+) {
+  return proposeChange(
+    { kind: volumeDeletion, request: ids, reason, snapshot: shown, policy, approvers, stepRun: run },
+    context,
+  );
+}
+
+/** The buttons by which a person confirms a deletion that no approver has to. */
+export const stepRequests: Feature = {
+  name: 'steps',
+  commands: [],
+  actions: [
+    {
+      id: 'steps:confirm',
+      needs: 'destroy',
+      changesHome: true,
+      async run(value, context) {
+        const asked = parseButton(value);
+        return renderProposed(await propose(asked, await loadPreview(asked, context), context));
+      },
+    },
+    {
+      id: 'steps:reject',
+      needs: 'none',
+      async run(value, { ledger, person }) {
+        const asked = parseButton(value);
+        await rejectStepRun(ledger, asked.run, person, describeUnconfirmed('cancelled', asked));
+        return say(`Not deleted: volume ${formatCode(asked.volumeId, 60)}. The workflow was told.`);
+      },
+    },
+  ],
+};
+
+const buttonSchema = volumeIds.extend({ run: z.string().min(1), reason: z.string().max(longestReason) });
+
+function parseButton(value: string): StepRequest {
+  try {
+    return buttonSchema.parse(JSON.parse(value));
+  } catch {
+    throw new UserError('This button is from an older version of the bot.', 'Type `/cdn volume delete`.');
+  }
+}
+
+/** Every step of Workflow Builder. A new one is an object, a line here, and the same in manifest.yml. */
+export const steps: readonly Step[] = [zonesStep, originErrorsStep, deletionStep];
+
+export function findStep(id: string): Step | undefined {
+  return steps.find((step) => step.id === id);
+}

@@ -1,0 +1,300 @@
+import type { SectionBlock } from '@slack/types';
+import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
+import type { AuditRecord, Broken } from '../auth/audit/chain.ts';
+import { actions, context, type Message, message, section } from './blocks/blocks.ts';
+import { button, commandButton, overflow, selectOf } from './blocks/buttons.ts';
+import { formatInteger, formatMoment, pluralize } from './blocks/format.ts';
+import {
+  capitalize,
+  escapeMarkup,
+  escapeMrkdwn,
+  formatCode,
+  join,
+  plainText,
+  unbold,
+} from './blocks/text.ts';
+
+export interface AuditView {
+  readonly who: string | undefined;
+  readonly kind: string | undefined;
+  readonly most: number;
+}
+
+interface AuditList {
+  readonly view: AuditView;
+  readonly records: readonly AuditRecord[];
+  readonly kinds: readonly string[];
+  readonly state: Awaited<ReturnType<Audit['check']>>;
+  readonly takenAt: Date;
+}
+
+export function renderAuditList({ view, records, kinds, state, takenAt }: AuditList): Message {
+  const lines = records.map(renderAuditLine);
+  /** The typed words that show the same list with a change. */
+  const at = (change: Partial<AuditView>): string => {
+    const { most, who, kind } = { ...view, ...change };
+    return join(['audit', String(most), who, kind], ' ');
+  };
+  const headline = join([describeIntegrity(state), describeSelection(view, lines.length)], '\n');
+  const head = state.head ? `Head ${formatCode(state.head.hash.slice(0, 12))} · ` : '';
+  const entry = (label: string, kind: string | undefined) => button(label, 'audit:list:kind', at({ kind }));
+  return message(unbold(headline), [
+    section(headline),
+    ...renderLines(lines),
+    actions(
+      selectOf('Kind', [entry('All kinds', undefined), ...kinds.map((kind) => entry(nameKind(kind), kind))], {
+        chosen: view.kind === undefined ? 'All kinds' : nameKind(view.kind),
+      }),
+      lines.length > 0 && button('Download CSV', 'audit:file', at({})),
+      overflow(
+        button('Refresh', 'audit:list:refresh', at({})),
+        lines.length === view.most &&
+          view.most < 50 &&
+          button('Show 50', 'audit:list:more', at({ most: 50 })),
+        (view.who !== undefined || view.kind !== undefined) &&
+          button('All records', 'audit:list:all', at({ who: undefined, kind: undefined })),
+        commandButton('Settings', 'settings'),
+      ),
+    ),
+    context(`${head}as of ${formatMoment(takenAt)}`),
+  ]);
+}
+
+function nameKind(kind: string): string {
+  return capitalize(kind.replaceAll('-', ' '));
+}
+
+// Characters of a section: https://docs.slack.dev/reference/block-kit/blocks/section-block
+const maxSection = 2_900;
+// Upper bound for all lines; the file has the rest.
+const maxCharacters = 10_000;
+
+function renderLines(lines: readonly AuditLine[]): SectionBlock[] {
+  const sections: string[] = [];
+  let left = maxCharacters;
+  for (const [nth, { what, who, at, seq, reference }] of lines.entries()) {
+    const line = join([what, who, formatMoment(at), `no. ${formatInteger(seq)}`, reference], ' · ');
+    left -= line.length;
+    if (left < 0) {
+      sections.push(`${pluralize(lines.length - nth, 'older record')} in the CSV`);
+      break;
+    }
+    const last = sections.at(-1);
+    if (last === undefined || last.length + line.length > maxSection) sections.push(line);
+    else sections[sections.length - 1] = `${last}\n${line}`;
+  }
+  return sections.map((text) => section(text));
+}
+
+function describeIntegrity({ head, verdict, since }: AuditList['state']): string {
+  if (!verdict.ok) return `:rotating_light: *The audit is not intact.* ${describeBroken(verdict.broken)}`;
+  if (!head) return '*Nothing has been recorded yet.*';
+  const records = `:white_check_mark: *${pluralize(head.seq, 'record')}*`;
+  return since === 1
+    ? `${records}, none altered`
+    : `${records}, none of the newest ${formatInteger(head.seq - since + 1)} altered (\`npm run audit:verify\` checks all)`;
+}
+
+/** `2 records about denied of @Bob`; nothing if all of the newest are shown. */
+function describeSelection({ who, kind }: AuditView, found: number): string {
+  if (who === undefined && kind === undefined) return '';
+  const about = kind === undefined ? '' : ` about ${escapeMrkdwn(kind, 40)}`;
+  const by = who === undefined ? '' : ` of <@${who}>`;
+  return `${capitalize(pluralize(found, 'record'))}${about}${by}`;
+}
+
+/** The fault of the first wrong record, in plain text that needs no escaping. */
+export function describeBroken({ seq, problem, found, noted }: Broken): string {
+  const instead = Number.isSafeInteger(found)
+    ? `record ${formatInteger(found ?? 0)} is in its place`
+    : 'the record in its place has no number';
+  const faults: Readonly<Record<Broken['problem'], string>> = {
+    missing: `is missing: ${instead}.`,
+    altered: 'was changed: its hash does not match its content.',
+    unlinked: 'does not follow the record before it: its previous hash differs.',
+    rewritten: 'is not the one in the log: it, or one before it, was rewritten since.',
+    'cut-off': `and all after it are gone: the log has record ${formatInteger(noted?.seq ?? 0)}.`,
+  };
+  return `Record ${formatInteger(seq)} ${faults[problem]}`;
+}
+
+interface AuditLine {
+  readonly what: string;
+  readonly who: string;
+  readonly at: Date;
+  readonly seq: number;
+  /** To find it by: the seal of an operation, else the reference of a refusal or the CDN's request id. */
+  readonly reference: string;
+}
+
+export function renderAuditLine(record: AuditRecord): AuditLine {
+  const { seq, at, requestId, event, actor, subject } = record;
+  // Older records call alerts watches.
+  const today = event.replace(/^watch-/u, 'alert-');
+  const words = Object.hasOwn(phrases, today) ? phrases[today as AuditEvent] : otherPhrase;
+  const reference = isSeal(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
+  return {
+    what: typeof words === 'string' ? words.replace('{}', () => name(subject)) : words(record),
+    who: nameId(actor),
+    at,
+    seq,
+    reference: escapeMrkdwn(reference, 40),
+  };
+}
+
+/** mrkdwn, or a text in which `{}` is the subject. */
+type Phrase = string | ((record: AuditRecord) => string);
+
+/** The words of each event, without the person who did it. */
+const phrases: Readonly<Record<AuditEvent, Phrase>> = {
+  'key-linked': ({ detail }) => (detail['replaced'] === true ? 'Key replaced' : 'Key connected'),
+  'key-destroyed': ({ actor, subject, detail }) =>
+    actor === subject ? 'Key disconnected' : `Key of ${nameId(subject)} destroyed${explain(detail['cause'])}`,
+  'key-mismatch': ({ subject }) => `Stored key of ${nameId(subject)} does not match its record`,
+  'key-entry-refused': ({ subject }) => `Key entered for ${nameId(subject)}, refused by the CDN`,
+  'policy-changed': (record) => nameSettings(record),
+  'policy-asked': (record) => nameSettings(record, ' asked for'),
+  'policy-rejected': (record) =>
+    nameSettings(record, record.detail['asked'] === `asked by ${record.actor}` ? ' taken back' : ' rejected'),
+  denied: ({ subject, detail: { reason, channel } }) => {
+    const place = typeof channel === 'string' ? ` in ${nameId(channel)}` : '';
+    const why = typeof reason === 'string' && Object.hasOwn(reasons, reason) ? reasons[reason] : reason;
+    return `Refused: /cdn ${name(subject)}${place}${explain(why)}`;
+  },
+  'keyring-changed': ({ subject, detail: { step, rows } }) =>
+    step === 'rewrapped' && typeof rows === 'number'
+      ? `${pluralize(rows, 'row')} sealed under key ${name(subject)}`
+      : `Encryption key ${name(subject)} changed`,
+  'operation-proposed': (record) => `Asked${nameVia(record, ' through ')}: ${nameOperation(record)}`,
+  'operation-approval': (record) => `Approved${countVotes(record)}: ${nameOperation(record)}`,
+  'operation-approved': (record) => {
+    const { need, via } = record.detail;
+    const unasked = via === undefined ? 'Needs no approval' : 'Confirmed';
+    return `${need === 0 ? unasked : `Approved${countVotes(record)}, may run`}: ${nameOperation(record)}`;
+  },
+  'operation-executing': (record) => `Sent: ${nameOperation(record)}`,
+  'operation-succeeded': (record) => `Done: ${nameOperation(record)}${nameOutcome(record)}`,
+  'operation-failed': (record) => `Not done: ${nameOperation(record)}${nameOutcome(record)}`,
+  'operation-unknown': (record) => `Outcome unknown: ${nameOperation(record)}${nameOutcome(record)}`,
+  'operation-denied': (record) => `Denied: ${nameOperation(record)}`,
+  'operation-expired': (record) => `Expired: ${nameOperation(record)}`,
+  'operation-cancelled': (record) => `Taken back: ${nameOperation(record)}`,
+  'export-made': ({ subject, detail: { outcome, rows, channel } }) => {
+    const events = typeof rows === 'number' ? pluralize(rows, 'event') : 'events';
+    const exported = outcome === 'done' ? 'Exported' : 'May have exported';
+    return `${exported} ${events} of ${name(subject)} to ${nameId(channel)}`;
+  },
+  'export-ended': ({ subject, detail: { outcome, by } }) =>
+    `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'did not work'}`,
+  'export-deleted': ({ subject }) => `Files deleted of an export of ${nameId(subject)}`,
+  'digest-created': 'Digest {} made',
+  'digest-changed': 'Digest {} changed',
+  'digest-paused': ({ subject, detail }) => `Digest ${name(subject)} paused${explain(detail['reason'])}`,
+  'digest-taken-over': 'Digest {} taken over',
+  'digest-deleted': 'Digest {} deleted',
+  'alert-created': 'Alert {} made',
+  'alert-changed': 'Alert {} changed',
+  'alert-paused': ({ subject, detail }) => `Alert ${name(subject)} paused${explain(detail['reason'])}`,
+  'alert-taken-over': 'Alert {} taken over',
+  'alert-deleted': 'Alert {} deleted',
+  'alert-acknowledged': 'Incident of alert {} acknowledged',
+  'alert-snoozed': 'Alert {} snoozed',
+  'answer-shared': ({ subject, detail: { channel } }) => `Showed ${name(subject)} in ${nameId(channel)}`,
+  'token-made': 'Made a token for a client',
+  'token-ended': 'Revoked a token of a client',
+  'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,
+  'step-run': 'Ran the workflow step {}',
+  'name-given': 'Name given to {}',
+  'name-removed': 'Name taken from {}',
+  'default-zone-set': ({ detail: { channel, zone } }) => `Zone ${name(zone)} set in ${nameId(channel)}`,
+  'audit-exported': 'Audit record exported',
+  'tenant-erased': 'Everything of {} erased',
+};
+
+type Fact = AuditRecord['detail'][string] | null | undefined;
+
+/** Foreign text, escaped. */
+function name(text: Fact, most = 40): string {
+  return escapeMarkup(plainText(String(text ?? ''), most));
+}
+
+/** A record of another version: its name, its subject and its facts. */
+function otherPhrase({ event, subject, actor, detail }: AuditRecord): string {
+  const facts = Object.entries(detail).map(
+    ([fact, value]) => `${humanize(fact)} ${plainText(String(value), 60)}`,
+  );
+  const about = subject === null || subject === actor ? '' : `: ${nameId(subject)}`;
+  return `${escapeMarkup(capitalize(humanize(event)))}${about}${facts.length > 0 ? ` (${name(facts.join(', '), 150)})` : ''}`;
+}
+
+/** `Settings, version 3: operators, confirmed by @Carol`: the names of what changed, and the second admin. */
+function nameSettings({ subject, detail }: AuditRecord, verb = ''): string {
+  const version = /^policy v(\d+)$/u.exec(subject ?? '')?.[1];
+  const { asked, confirmed, ...changes } = detail;
+  const changed = Object.values(changes).map((change) => humanize(String(change).split(':', 1)[0] ?? ''));
+  const [, words = '', other = ''] = /^(\w+ by )(\w+)$/u.exec(String(confirmed ?? asked ?? '')) ?? [];
+  const by = words && `, ${words}${nameId(other)}`;
+  return `Settings${verb}${version ? `, version ${version}` : ''}: ${name(changed.join(', ') || 'nothing', 120)}${by}`;
+}
+
+const operations: Readonly<Record<string, string>> = { 'volume-delete': 'delete', 'variable-update': 'set' };
+
+/** `delete volume v1 of app a1`, `set FEATURE_X of script 301`. */
+function nameOperation({ detail }: AuditRecord): string {
+  const { kind, operation: id, volume, app, variable, name: named, script } = detail;
+  const verb = typeof kind === 'string' && Object.hasOwn(operations, kind) ? operations[kind] : '';
+  const target = typeof named === 'string' ? name(named, 60) : `variable ${name(variable, 30)}`;
+  const ofScript = `${target} of script ${name(script, 30)}`;
+  const other = typeof variable === 'string' ? ofScript : `request ${name(id)}`;
+  const what = typeof volume === 'string' ? `volume ${name(volume, 60)} of app ${name(app, 60)}` : other;
+  return join([verb, what], ' ');
+}
+
+/** What acts in the name of the person: Slack's assistant, or a client with a token of theirs. */
+function nameVia({ detail: { via } }: AuditRecord, before: string): string {
+  if (typeof via !== 'string') return '';
+  return before + (via === 'assistant' ? 'Slack’s assistant' : name(via, 60));
+}
+
+function countVotes({ detail: { have, need } }: AuditRecord): string {
+  return typeof have === 'number' && typeof need === 'number' && need > 1
+    ? ` (${formatInteger(have)} of ${formatInteger(need)})`
+    : '';
+}
+
+function nameOutcome({ actor, detail: { outcome, why, status } }: AuditRecord): string {
+  const words = [outcome, why, status === undefined ? undefined : `status ${status}`]
+    .filter((word) => word !== undefined && word !== 'done')
+    .map((word) => plainText(String(word), 60));
+  return actor === 'system' ? explain(words.join(', ')) : ', said by a person who looked';
+}
+
+function explain(reason: Fact): string {
+  return reason === undefined || reason === '' ? '' : `: ${name(reason, 60)}`;
+}
+
+function humanize(name: string): string {
+  return plainText(name.replaceAll(/[-_]/gu, ' ').replaceAll(/(?<=[a-z])(?=[A-Z])/gu, ' '), 60).toLowerCase();
+}
+
+/** An id of a person or channel as a mention, anything else unchanged. In a private answer a mention notifies nobody. */
+function nameId(id: Fact): string {
+  if (id === null) return 'nobody named';
+  if (id === 'system') return 'the bot';
+  if (/^[UW][A-Z0-9]{2,40}$/u.test(String(id))) return `<@${id}>`;
+  if (/^[CG][A-Z0-9]{8,40}$/u.test(String(id))) return `<#${id}>`;
+  return name(id, 60);
+}
+
+function isSeal(text: string | null): text is string {
+  return text !== null && /^[0-9a-f]{64}$/u.test(text);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  foreign: 'of another organisation',
+  'not-operator': 'not an operator',
+  'not-admin': 'not an admin',
+  'not-approver': 'not an approver',
+  'channel-cap': 'the channel is capped',
+  'other-channel': 'not into that channel',
+};
