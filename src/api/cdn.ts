@@ -30,7 +30,7 @@ export function createCdn(options: CdnOptions) {
         pullZones: createPullZones(send, { account, loads, sendUntil, signal }),
         apiKeys: createApiKeys(send, key),
         variables: createVariables(send),
-        originErrors: createOriginErrors(send),
+        originErrors: createOriginErrors(send, options.now),
         apps: createApps(send),
         volumes: createVolumes(send),
         uploadScanning: createUploadScanning(send),

@@ -56,6 +56,15 @@ test('its latency is a chart in the answer, with the lowest and highest in words
   ]);
 });
 
+test('what is reported is not 0, however small, and a key of any unit is a time', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const latencyChart = { '1763640000000000': 5, '1763726400000000': 6 };
+  harness.cdn.faults.add({ body: { averageLatency: 0.00034, totalVolumeSizeInGb: 0.0004, latencyChart } });
+  const [answer] = await harness.person().run(`app ${appIds.api}`);
+  expect(readText(answer)).toMatch(/0\.00034[^]*0\.0004 GB/u);
+  expect(readText(answer)).toContain('5 on 20 Nov 12:00');
+});
+
 test('of more than twenty points the newest are drawn, and the title says so', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run(`app ${appIds.api}`);

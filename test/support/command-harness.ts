@@ -67,6 +67,7 @@ export async function createCommandHarness({
     apiUrl: cdn.url,
     originLoggingUrl: cdn.originLoggingUrl,
     timeoutMs,
+    now: () => now,
     sleep: async () => {},
   });
   const zoneCache = createZoneCache({ now: () => new Date(now) });

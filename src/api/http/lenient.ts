@@ -96,9 +96,9 @@ export function compareNames(
   return { missing, unknown: unknown.slice(0, 50).map((name) => name.slice(0, 80)) };
 }
 
-/** The moment of a key of a map by time: ISO text, or epoch seconds or milliseconds. */
+/** The moment of a key of a map by time: ISO text, or an epoch time of any unit. */
 export function readKeyTime(key: string): number | undefined {
-  return /^\d{9,13}$/u.test(key) ? toEpochMs(Number(key)) : parseIsoTime(key);
+  return /^\d{9,19}$/u.test(key) ? toEpochMs(Number(key)) : parseIsoTime(key);
 }
 
 /** A map in a form that is not known, as JSON; undefined where it says nothing. */

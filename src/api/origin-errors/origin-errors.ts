@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../lib/canonical-json.ts';
-import { parseIsoTime, toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
+import { dayMs, minuteMs, parseIsoTime, startOfDay, toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
 import { compareNames, count, omitMissing, readLeniently, text } from '../http/lenient.ts';
@@ -34,7 +34,7 @@ export interface OriginError {
 
 export type OriginErrors = ReturnType<typeof createOriginErrors>;
 
-export function createOriginErrors(send: Send) {
+export function createOriginErrors(send: Send, now: () => number = Date.now) {
   return {
     /**
      * Get origin error logs: every entry of a pull zone on the UTC day `day`, such as `2026-11-20`, in no particular order,
@@ -50,10 +50,11 @@ export function createOriginErrors(send: Send) {
       let entries = 0;
       let skipped = 0;
       const visits: Promise<void>[] = [];
+      const times = { from: startOfDay(day) - dayMs, to: startOfDay(day) + 2 * dayMs, now: now() };
       const take = (raw: unknown) => {
         // The first stands for all: they are of one kind, and there may be half a million.
         if (entries + skipped === 0) reportDrift(raw, reply);
-        const entry = readEntry(raw);
+        const entry = readEntry(raw, times);
         if (entry) entries += 1;
         else skipped += 1;
         const visited = entry && visit(entry);
@@ -90,7 +91,7 @@ function formatPathDay(day: string): string {
   return `${month}-${dayOfMonth}-${year}`;
 }
 
-function readEntry(raw: unknown): OriginError | undefined {
+function readEntry(raw: unknown, times: Times): OriginError | undefined {
   if (!isObject(raw)) return undefined;
   const labels = isObject(raw['labels']) ? raw['labels'] : {};
   const log = raw['log'];
@@ -98,7 +99,7 @@ function readEntry(raw: unknown): OriginError | undefined {
   const details = () => (read ??= { details: readDetails(log) }).details;
   return {
     id: readWord(raw['logId']) ?? '',
-    at: readTimestamp(raw['timestamp']),
+    at: readTimestamp(raw['timestamp'], times),
     // The labels usually have both; else the document is parsed.
     errorCode: readWord(labels['ErrorCode']) ?? details()?.errorCode,
     statusCode: readStatus(labels['StatusCode']) ?? details()?.statusCode,
@@ -158,12 +159,22 @@ function redactMessage(sentence: string | undefined): string | undefined {
     .replaceAll(/[^\s"'`<>|,;:=?&()[\]{}]{20,}/gu, (word) => (hasSecret(word) ? '…' : word));
 }
 
-/** A number, digits or ISO 8601. Accepts times after 1970 and before the year 10,000, which every calendar can format. */
-function readTimestamp(timestamp: unknown): number | undefined {
+/** What a time in the log of a day may be: a time far from that day, or in the future, is in another unit or of a wrong clock. */
+interface Times {
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+}
+
+/** A clock of the CDN that is ahead by less than this is usual. */
+const skewMs = 10 * minuteMs;
+
+/** A number, digits or ISO 8601. Undefined for what cannot be the time of an entry, so that it counts as unknown, not as another time. */
+function readTimestamp(timestamp: unknown, { from, to, now }: Times): number | undefined {
   let read = timestamp;
   if (typeof read === 'string') read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : parseIsoTime(read);
   const at = typeof read === 'number' ? toEpochMs(read) : Number.NaN;
-  return at > 0 && at < 253_402_300_800_000 ? at : undefined;
+  return at >= from && at < to && at < now + skewMs ? Math.min(at, now - 1) : undefined;
 }
 
 function readWord(value: unknown): string | undefined {

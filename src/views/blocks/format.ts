@@ -101,9 +101,13 @@ export function formatPeriod(minutes: number): string {
   return minutes === size ? unit : formatCount(minutes / size, unit);
 }
 
-/** A number without a unit, to two decimals. */
+/** A number without a unit, to two decimals; a smaller one to two digits, as nothing that is reported is 0: `0.00034`. */
 export function formatNumber(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  const isTiny = value !== 0 && Math.abs(value) < 0.01;
+  return value.toLocaleString(
+    'en-US',
+    isTiny ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 },
+  );
 }
 
 /** 12345 → `12,345`. */

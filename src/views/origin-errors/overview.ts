@@ -116,7 +116,11 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
   const least = zones.some(({ hasMore }) => hasMore) ? 'at least ' : '';
   const errors = total === 0 && undated > 0 ? '' : `${least}${pluralize(total, 'origin error')}${ofAll}`;
   const [most] = failing.toSorted((a, b) => b.total - a.total);
-  const where = most && failing.length > 1 && `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
+  const where =
+    most &&
+    most.total > 0 &&
+    failing.length > 1 &&
+    `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
   const doubts = [
     undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
     asked < of && `*${countOf(of - asked, of, 'zone')} not checked*`,

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { expectApiError, sendBody, startStubCdn } from '../stub-cdn.ts';
 
-const day = '2026-11-20';
+const day = '2026-01-02';
+const now = Date.parse('2026-01-02T12:00:00Z');
 const labels = { ErrorCode: 'dns_lookup', StatusCode: '502', ServerZone: 'DE' };
 const log = JSON.stringify({
   RequestUrl: '/cart?token=CANARY&x=1',
@@ -18,7 +19,8 @@ const entry = { logId: 'id-1', timestamp: 1_767_225_600_000, log, labels };
 async function entriesOf(body: unknown) {
   const cdn = await startStubCdn((_, response) => sendBody(response, 200, body));
   const entries: OriginError[] = [];
-  const day_ = await cdn.client().originErrors.forEach('1001', day, (entry) => void entries.push(entry));
+  const { originErrors } = cdn.client({ now: () => now });
+  const day_ = await originErrors.forEach('1001', day, (entry) => void entries.push(entry));
   return { entries, day: day_, cdn };
 }
 
@@ -40,7 +42,7 @@ test('an entry has what the specification names, and nothing that may be secret'
   });
   expect(JSON.stringify([one, one?.details()])).not.toContain('CANARY');
   expect(day).toEqual({ entries: 1, skipped: 0, moreExist: false });
-  expect(cdn.requests[0]?.path).toBe('/origin-logging/1001/11-20-2026');
+  expect(cdn.requests[0]?.path).toBe('/origin-logging/1001/01-02-2026');
 });
 
 test.each([
@@ -101,6 +103,12 @@ test.each([
   ['1767225600000000', 1_767_225_600_000],
   ['2026-01-01T00:00:00Z', 1_767_225_600_000],
   ['2026-01-01T01:00:00.000+01:00', 1_767_225_600_000],
+  // A clock that is a little ahead means now.
+  [now + 60_000, now - 1],
+  // Another unit, a clock in another zone, another week: no time that the entry can have.
+  [now + 3_600_000, undefined],
+  [639_028_224_000_000_000, undefined],
+  [1_767_225_600_000 - 1, undefined],
   ['yesterday', undefined],
   [-1, undefined],
   [null, undefined],

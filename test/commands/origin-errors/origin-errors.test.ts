@@ -370,7 +370,8 @@ test('a file holds what the answer counted; what came after it only where nothin
   const [answer] = await person.run('errors shop today');
   expect(readText(answer)).toContain('2 origin errors');
   const words = `errors 1 ${day} UTC as:csv`;
-  harness.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:30:00Z` })]);
+  harness.advance(120_000);
+  harness.cdn.data.originErrors.entries.set(`1/${day}`, [...first, entry({ at: `${day}T12:01:30Z` })]);
   const rows = async (somebody: ReturnType<typeof harness.person>) => {
     const [file] = await somebody.press('origin-errors:file', words);
     return parse((await fileOf(file)).text, { bom: true }).slice(1);
