@@ -58,6 +58,11 @@ export function renderChart(about: Chart): MessageBlock[] {
   ]);
 }
 
+/** The smallest of these sizes that makes at most eight bars of so many parts: more cannot be read on a phone. */
+export function chooseBucketSize(parts: number, sizes: readonly number[]): number {
+  return sizes.find((size) => parts / size <= 8) ?? sizes.at(-1) ?? 1;
+}
+
 /** Sums of `size` neighbours each. */
 export function sumBuckets(values: readonly number[], size: number): number[] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_, bucket) =>

@@ -4,7 +4,7 @@ import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { actions, context, type Message, type MessageBlock, say, section } from '../blocks/blocks.ts';
 import { commandButton, selectOf } from '../blocks/buttons.ts';
-import { renderChart, sumBuckets } from '../blocks/chart.ts';
+import { chooseBucketSize, renderChart, sumBuckets } from '../blocks/chart.ts';
 import type { Failure } from '../blocks/failure.ts';
 import {
   agree,
@@ -395,8 +395,8 @@ export function formatKind({
   return `${errorCode.trim() || 'no code'} ${statusCode ?? 'no status'}`;
 }
 
-/** Parts of a bar, so that a chart has at most twenty bars. */
-const sizesOf = { days: [1, 2, 6, 24], hours: [1, 2, 6, 12], fives: [1, 2] };
+/** Hours, or five minutes, of a bar. */
+const bucketSizes = { hours: [1, 2, 3, 4, 6, 12, 24], fives: [1, 2, 3] };
 
 /** Errors by hour or less up to now, in equal buckets from the start on. What is to come is left out. */
 function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Clock, title: string) {
@@ -404,8 +404,7 @@ function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Cloc
   const { start, length } = chooseParts(period);
   const now = takenAt.getTime();
   const begun = hours.slice(0, Math.max(1, Math.ceil((now - start) / length)));
-  const sizes = sizesOf[length < hourMs ? 'fives' : period.isWholeDays ? 'days' : 'hours'];
-  const size = sizes.find((size) => begun.length / size <= 20) ?? 24;
+  const size = chooseBucketSize(begun.length, bucketSizes[length < hourMs ? 'fives' : 'hours']);
   const sums = sumBuckets(begun, size);
   const withDays = period.isWholeDays
     ? period.to - period.from > dayMs
@@ -417,7 +416,7 @@ function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Cloc
     const hour = length < hourMs ? clock.time(from) : clock.hour(from);
     const label = join([withDays && day, size < 24 && hour], ' ');
     if (end > now) return `${label}–now`;
-    return size === 2 && length === hourMs && !withDays ? `${label}–${clock.hour(end)}` : label;
+    return size > 1 && length === hourMs && !withDays ? `${label}–${clock.hour(end)}` : label;
   });
   const unit = `Errors each ${size === 24 ? 'day' : formatPeriod((size * length) / minuteMs)}`;
   const series = [{ name: 'Errors', values: sums }];

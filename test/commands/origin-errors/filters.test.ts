@@ -103,7 +103,7 @@ test('where nothing is left it says of how many', async () => {
   expect(readText(answer)).toMatchSnapshot();
 });
 
-test('an hour counts what is in it, beside the hour before, in bars of five minutes', async () => {
+test('an hour counts what is in it, beside the hour before, in bars of ten minutes', async () => {
   await using harness = await shop({
     [day]: [...entries, entry({ at: `${day}T10:59:59Z` }), entry({ at: '' })],
   });
@@ -113,7 +113,7 @@ test('an hour counts what is in it, beside the hour before, in bars of five minu
   expect(readRows(answer)).toHaveLength(2);
   const [chart] = await person.press(...(buttons(answer).get('Hour by hour') ?? ['', '']));
   const drawn = chart?.blocks?.find(isChart);
-  expect(drawn?.chart.axis_config.y_label).toBe('Errors each 5 minutes');
+  expect(drawn?.chart.axis_config.y_label).toBe('Errors each 10 minutes');
   expect(drawn?.chart.series[0]?.data.filter(({ value }) => value > 0)).toEqual([
     { label: '11:10', value: 1 },
     { label: '11:20', value: 1 },

@@ -167,10 +167,10 @@ test('one error is a sample, and its hour the peak', async () => {
 });
 
 test.each([
-  ['today', 'each hour', '00', '12–now', 13],
-  ['yesterday', 'each 2 hours', '00–02', '22–00', 12],
-  ['2026-11-20..21', 'each 2 hours', '20 Nov 00', '21 Nov 12–now', 19],
-  ['2026-11-19..21', 'each 6 hours', '19 Nov 00', '21 Nov 12–now', 11],
+  ['today', 'each 2 hours', '00–02', '12–now', 7],
+  ['yesterday', 'each 3 hours', '00–03', '21–00', 8],
+  ['2026-11-20..21', 'each 6 hours', '20 Nov 00', '21 Nov 12–now', 7],
+  ['2026-11-19..21', 'each 12 hours', '19 Nov 00', '21 Nov 12–now', 6],
   ['2026-11-15..21', 'each day', '15 Nov', '21 Nov–now', 7],
 ])('the chart of %s has a bar %s, up to now', async (typed, period, first, last, bars) => {
   const days = ['2026-11-15', '2026-11-19', '2026-11-20', '2026-11-21'];

@@ -1,8 +1,6 @@
-import { z } from 'zod';
 import { createSeenIds } from '../../../api/origin-errors/counts.ts';
 import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
-import { parseJson } from '../../../lib/canonical-json.ts';
 import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
@@ -15,25 +13,24 @@ const mostDays = 7;
 /** Counts are kept for so many days, codes for four weeks. */
 const keptDays = 8;
 export const rememberedDays = 28;
-/** A service has about ten codes; more is noise. */
+/** A service has about ten codes; more is noise, and counts as entries without a code. */
 const mostCodes = 40;
-export const otherCodes = '(other codes)';
 const maxCodeLength = 100;
 
-const body = z.object({
+/** What is stored of a day, apart from `noticed`. */
+interface DayCounts {
   /** Entries by code (`''` where none is reported), in buckets of five minutes since 1970. */
-  codes: z.record(z.string(), z.array(z.tuple([z.number(), z.number()]))),
-  undated: z.number(),
-  hasMore: z.boolean(),
-});
-/** When a reading first found each code, epoch ms; 0 where it was there at the first reading of all. */
-const noticedCodes = z.record(z.string(), z.number());
+  readonly codes: Readonly<Record<string, readonly (readonly [bucket: number, count: number])[]>>;
+  readonly undated: number;
+  readonly hasMore: boolean;
+}
 
 /** One UTC day (`2026-11-20`) of a zone's log, counted by a reading that began at `readAt`, epoch ms. */
-export interface ErrorDay extends z.infer<typeof body> {
+export interface ErrorDay extends DayCounts {
   readonly day: string;
   readonly readAt: number;
-  readonly noticed: z.infer<typeof noticedCodes>;
+  /** When a reading first found each code, epoch ms; 0 where it was there at the first reading of all. */
+  readonly noticed: Readonly<Record<string, number>>;
 }
 
 export type ErrorCounts = ReturnType<typeof toCounts>;
@@ -79,14 +76,14 @@ export async function countDays(
   zoneId: string,
   wanted: Wanted,
 ): Promise<{ readonly read: readonly ErrorDay[]; readonly counts: ErrorCounts }> {
-  const { known, at } = wanted;
+  const days = new Map(wanted.known.map((one) => [one.day, one]));
   const read: ErrorDay[] = [];
   for (const { day, isNew } of listDaysToRead(wanted)) {
-    const before = known.find((one) => one.day === day);
-    read.push(await countDay(originErrors, zoneId, day, { before, at, isNew }));
+    const one = await countDay(originErrors, zoneId, day, { before: days.get(day), at: wanted.at, isNew });
+    days.set(day, one);
+    read.push(one);
   }
-  const kept = known.filter(({ day }) => !read.some((one) => one.day === day));
-  return { read, counts: toCounts([...kept, ...read], at) };
+  return { read, counts: toCounts([...days.values()], wanted.at) };
 }
 
 /**
@@ -112,8 +109,8 @@ export function listDaysToRead({ known, at, since }: Wanted) {
 }
 
 /**
- * Counts one download of a day's log over what is known of that day: an entry counts once, on the day of its own time. Where
- * the CDN holds more than it gave, each bucket keeps the larger count. The moment a code was noticed never moves.
+ * Counts one download of a day's log, which replaces what was counted before: an entry counts once, on the day of its own
+ * time. The moment a code was noticed never moves.
  */
 export async function countDay(
   originErrors: OriginErrors,
@@ -127,23 +124,19 @@ export async function countDay(
   const codes = new Map<string, Map<number, number>>();
   const start = startOfDay(day);
   let undated = 0;
-  const { moreExist } = await originErrors.forEach(zoneId, day, (entry) => {
-    if (entry.id !== '' && !ids.isNew(entry.id)) return;
-    const { at: moment } = entry;
+  const { moreExist } = await originErrors.forEach(zoneId, day, ({ id, at: moment, errorCode = '' }) => {
+    if (id !== '' && !ids.isNew(id)) return;
     if (moment === undefined) undated += 1;
     else if (moment >= start && moment < start + dayMs) {
-      const code = findCode(codes, entry.errorCode ?? '');
+      const short = errorCode.slice(0, maxCodeLength);
+      const code = codes.has(short) || codes.size < mostCodes ? short : '';
+      const counts = codes.get(code) ?? new Map<number, number>();
       const bucket = Math.floor(moment / bucketMs);
-      code.set(bucket, (code.get(bucket) ?? 0) + 1);
+      codes.set(code, counts.set(bucket, (counts.get(bucket) ?? 0) + 1));
     }
   });
   const noticed: Record<string, number> = { ...before?.noticed };
   for (const code of codes.keys()) noticed[code] ??= isNew ? readAt : 0;
-  if (moreExist)
-    for (const [code, counts] of Object.entries(before?.codes ?? {})) {
-      const own = findCode(codes, code);
-      for (const [bucket, count] of counts) own.set(bucket, Math.max(count, own.get(bucket) ?? 0));
-    }
   return {
     day,
     readAt,
@@ -152,14 +145,6 @@ export async function countDay(
     undated,
     hasMore: moreExist,
   };
-}
-
-function findCode(codes: Map<string, Map<number, number>>, name: string): Map<number, number> {
-  const short = name.slice(0, maxCodeLength);
-  const key = codes.has(short) || codes.size < mostCodes ? short : otherCodes;
-  const known = codes.get(key) ?? new Map<number, number>();
-  codes.set(key, known);
-  return known;
 }
 
 function toCounts(all: readonly ErrorDay[], at: Date) {
@@ -216,7 +201,7 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
   };
 }
 
-/** The days of the last four weeks; of those whose counts are too old their codes alone. */
+/** The days of the last four weeks, which have the codes; the counts are those of the last eight days. */
 async function findDays(
   db: Db,
   { person, fingerprint }: Owner,
@@ -230,17 +215,17 @@ async function findDays(
       'day',
       'read_at',
       'noticed',
-      is.case().when('day', '>=', oldest).then(is.ref('body')).else('').end().as('body'),
+      is.case().when('day', '>=', oldest).then(is.ref('body')).end().as('body'),
     ])
     .where((is) => is.and({ ...ownerOf(person), zone_id: zoneId, fingerprint }))
     .where('day', '>=', shiftDay(toUtcDay(at), -rememberedDays))
     .execute();
-  return rows.flatMap((row) => {
-    const noticed = noticedCodes.safeParse(parseJson(row.noticed)).data;
-    const counts = body.safeParse(parseJson(row.body)).data;
-    const none = { codes: {}, undated: 0, hasMore: false };
-    return noticed ? [{ ...(counts ?? none), day: row.day, readAt: row.read_at.getTime(), noticed }] : [];
-  });
+  return rows.map(({ day, read_at, noticed, body }) => ({
+    ...(body === null ? { codes: {}, undated: 0, hasMore: false } : (JSON.parse(body) as DayCounts)),
+    day,
+    readAt: read_at.getTime(),
+    noticed: JSON.parse(noticed) as ErrorDay['noticed'],
+  }));
 }
 
 /** A reading replaces the stored one unless that began later. */
@@ -293,12 +278,9 @@ export async function findRecentErrors(
     .execute();
   const sums = new Map<string, number>();
   for (const { zone_id: zone, body: stored } of rows) {
-    const counts = Object.values(body.safeParse(parseJson(stored)).data?.codes ?? {}).flat();
-    const recent = counts.filter(([bucket]) => bucket * bucketMs >= since.getTime());
-    sums.set(
-      zone,
-      recent.reduce((sum, [, count]) => sum + count, sums.get(zone) ?? 0),
-    );
+    const counts = Object.values((JSON.parse(stored) as DayCounts).codes).flat();
+    for (const [bucket, count] of counts)
+      if (bucket * bucketMs >= since.getTime()) sums.set(zone, (sums.get(zone) ?? 0) + count);
   }
   return sums;
 }
@@ -309,7 +291,6 @@ export async function findKnownZones(
   { person, fingerprint }: Owner,
   at: Date,
 ): Promise<KnownOfZones> {
-  const tenant = tenantId(person);
   const failing = await db
     .selectFrom('error_days')
     .select('zone_id')
@@ -318,11 +299,7 @@ export async function findKnownZones(
     .where('day', '>=', shiftDay(toUtcDay(at), -1))
     .where('noticed', '<>', '{}')
     .execute();
-  const channels = await db
-    .selectFrom('channel_zones')
-    .select('zone_id')
-    .where('tenant', '=', tenant)
-    .execute();
-  const [failingIds, channelIds] = [failing, channels].map((rows) => new Set(rows.map((row) => row.zone_id)));
-  return { failing: failingIds ?? new Set(), channels: channelIds ?? new Set() };
+  const channels = db.selectFrom('channel_zones').select('zone_id').where('tenant', '=', tenantId(person));
+  const toIds = (rows: readonly { readonly zone_id: string }[]) => new Set(rows.map((row) => row.zone_id));
+  return { failing: toIds(failing), channels: toIds(await channels.execute()) };
 }

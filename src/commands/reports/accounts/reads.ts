@@ -1,17 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Cdn, CdnClient } from '../../../api/cdn.ts';
 import { ApiError } from '../../../api/http/errors.ts';
 import type { ErrorBudget } from '../../../api/http/request.ts';
 import type { Certificate } from '../../../api/zones/pull-zones.ts';
-import { type Person, personKey } from '../../../auth/identity.ts';
+import { type Person, personKey, tenantId } from '../../../auth/identity.ts';
 import { type KeyStore, requireKey } from '../../../auth/keys/key-store.ts';
 import type { OffboardingHook } from '../../../auth/offboarding.ts';
+import { UserError } from '../../../errors.ts';
 import { createCache } from '../../../lib/cache.ts';
-import { toUtcDay } from '../../../lib/time.ts';
+import { hourMs, toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
+import { formatInteger, formatUtc } from '../../../views/blocks/format.ts';
+import type { Budget } from '../../../views/reports/words.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
-import { countRequest, describeBudget } from './budget.ts';
 import { type ErrorCounts, findKnownZones, findRecentErrors, readErrorDays } from './error-days.ts';
 
 /**
@@ -23,17 +27,11 @@ export type AccountReads = Awaited<ReturnType<Accounts['open']>>;
 
 export type Accounts = ReturnType<typeof createAccountReads>;
 
-/** How old a result may be, counted from when its request began, ms. */
+/** Results are shared so long, and zone lists that commands read are taken. */
 const recentMs = 60_000;
 /** Of all results together, in zones of a list: about 12 MB. A list of more zones is not kept here. */
 const maxSize = 20_000;
 const smallSize = 10;
-
-interface Result {
-  readonly value: unknown;
-  readonly size: number;
-  readonly begun: Date;
-}
 
 /** Opens accounts for jobs. An account is a person's linked key: after it is replaced nothing is shared with before. */
 export function createAccountReads(options: {
@@ -45,24 +43,22 @@ export function createAccountReads(options: {
   readonly now: () => Date;
 }) {
   const { cdn, keyStore, settingsHistory, zoneLists, db, now } = options;
-  const age = (since: Date): number => now().getTime() - since.getTime();
-  const results = createCache<Result>({
+  const results = createCache<{ readonly value: unknown; readonly size: number }>({
     now,
     maxSize,
     sizeOf: ({ size }) => size,
-    ttlMs: ({ begun }) => recentMs - age(begun),
+    ttlMs: recentMs,
   });
   /** A list that was requested before the last of them belongs to nobody any more. */
   let drops = 0;
 
   /**
    * The account of a person. `signal` aborts this job's reads with ApiError `cancelled`; `budget` bounds its failed
-   * requests; `isFresh`: somebody waits for what is there now, so nothing of before is used. Throws a UserError where no key
-   * is connected, and LinkedKeyError.
+   * requests; `isFresh`: somebody waits for what is there now, so nothing is shared with others. Throws a UserError where no
+   * key is connected, and LinkedKeyError.
    */
   async function open(person: Person, signal: AbortSignal, budget?: ErrorBudget, isFresh = false) {
     const { key, version, fingerprint } = await requireKey(keyStore, person);
-    const opened = now();
     const counted: ErrorBudget = {
       spent: () => budget?.spent() ?? 0,
       spend(attempt) {
@@ -74,44 +70,42 @@ export function createAccountReads(options: {
       },
     };
     const owner = personKey(person);
-    const keyOf = (operation: string, id: string): string => [owner, version, operation, id].join('\n');
-    const isUsable = (begun: Date): boolean => (isFresh ? begun >= opened : age(begun) < recentMs);
-    const isStale = ({ begun }: Result): boolean => !isUsable(begun);
+    const own = isFresh ? randomUUID() : '';
     const read = async <T>(
       operation: string,
       id: string,
       start: (client: CdnClient) => Promise<T>,
       sizeOf: (value: T) => number = () => smallSize,
     ): Promise<T> => {
-      const load = async (until: AbortSignal): Promise<Result> => {
-        const begun = now();
+      const load = async (until: AbortSignal) => {
         const value = await start(cdn.withKey(key, until, counted));
-        return { value, size: sizeOf(value), begun };
+        return { value, size: sizeOf(value) };
       };
       try {
-        return (await results.load(keyOf(operation, id), load, { signal, isStale })).value as T;
+        const shared = [owner, version, operation, id, own].join('\n');
+        return (await results.load(shared, load, { signal })).value as T;
       } catch (error) {
         throw signal.aborted ? new ApiError({ code: 'cancelled', operation, sent: true }) : error;
       }
     };
+    const readZones = () =>
+      read(
+        'List Pull Zones',
+        '',
+        async ({ pullZones }) => {
+          const [takenAt, before] = [now(), drops];
+          const list = await pullZones.all();
+          if (drops === before) zoneLists.set(owner, { ...list, takenAt }, version);
+          return list;
+        },
+        ({ zones }) => zones.length,
+      );
     return {
       pullZones: {
         async all(): Promise<ZoneList> {
-          const known = zoneLists.get(owner, version);
-          const list =
-            known && isUsable(known.takenAt)
-              ? known
-              : await read(
-                  'List Pull Zones',
-                  '',
-                  async ({ pullZones }) => {
-                    const [takenAt, before] = [now(), drops];
-                    const list = await pullZones.all();
-                    if (drops === before) zoneLists.set(owner, { ...list, takenAt }, version);
-                    return list;
-                  },
-                  ({ zones }) => zones.length,
-                );
+          const known = isFresh ? undefined : zoneLists.get(owner, version);
+          const isRecent = known && now().getTime() - known.takenAt.getTime() < recentMs;
+          const list = isRecent ? known : await readZones();
           // Also in a job that did not request it.
           registerShown(list.zones);
           return list;
@@ -133,23 +127,13 @@ export function createAccountReads(options: {
           read('Get upload scanning metrics', id, ({ uploadScanning }) => uploadScanning.metrics(id)),
       },
       /** Origin errors of a zone, counted up to now, from `since` (epoch ms, at most a week ago) on. */
-      async errors(zoneId: string, since?: number): Promise<ErrorCounts> {
-        const operation = 'Get origin error logs';
-        const known = results.get(keyOf(operation, zoneId));
-        const counts = known && isUsable(known.begun) ? (known.value as ErrorCounts) : undefined;
-        const isEnough = since === undefined || (counts !== undefined && counts.since <= since);
-        return read(
-          operation,
-          isEnough ? zoneId : `${zoneId} from ${toUtcDay(new Date(since))}`,
-          ({ originErrors }) =>
-            readErrorDays(
-              { db, now, person, fingerprint, originErrors },
-              zoneId,
-              isEnough ? undefined : since,
-            ),
+      errors: (zoneId: string, since?: number): Promise<ErrorCounts> =>
+        read(
+          'Get origin error logs',
+          since === undefined ? zoneId : `${zoneId} from ${toUtcDay(new Date(since))}`,
+          ({ originErrors }) => readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, since),
           ({ size }) => size,
-        );
-      },
+        ),
       knownZones: () => findKnownZones(db, { person, fingerprint }, now()),
       settings: {
         look: (zones?: Parameters<SettingsReads['look']>[0]) =>
@@ -199,4 +183,56 @@ export function createAccountReads(options: {
       findRecentErrors(db, owner, now()),
     describeBudget: (person: Person) => describeBudget(db, person, now()),
   };
+}
+
+/**
+ * Requests that jobs send for one account in an hour. The service publishes no limit: this is one every three seconds,
+ * enough to read 25 logs and a list of 50 pages every five minutes, and leaves room for what people ask.
+ */
+export const requestsPerHour = 1_200;
+
+export class BudgetSpent extends UserError {
+  readonly resetsAt: Date;
+
+  constructor(resetsAt: Date) {
+    super(
+      `Alerts and digests have used all ${formatInteger(requestsPerHour)} background requests of this account this hour. Checks go on at ${formatUtc(resetsAt).slice(11)}.`,
+    );
+    this.resetsAt = resetsAt;
+  }
+}
+
+/** How much jobs of all processes have read for a person in the hour of `now`. */
+export async function describeBudget(db: Db, person: Person, now: Date): Promise<Budget> {
+  const row = await db
+    .selectFrom('read_budgets')
+    .select('requests')
+    .where((is) => is.and(keyOf(person, now)))
+    .executeTakeFirst();
+  return { used: row?.requests ?? 0, limit: requestsPerHour, resetsAt: endOfHour(now) };
+}
+
+/** Counts one request before it is sent. @throws BudgetSpent */
+export async function countRequest(db: Db, person: Person, now: Date): Promise<void> {
+  const counted = await db
+    .insertInto('read_budgets')
+    .values({ ...keyOf(person, now), requests: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant', 'user_id', 'hour'])
+        .doUpdateSet({ requests: sql`read_budgets.requests + 1` })
+        .where('read_budgets.requests', '<', requestsPerHour),
+    )
+    .returning('requests')
+    .executeTakeFirst();
+  if (!counted) throw new BudgetSpent(endOfHour(now));
+}
+
+function keyOf(person: Person, now: Date) {
+  const hour = new Date(endOfHour(now).getTime() - hourMs);
+  return { tenant: tenantId(person), user_id: person.userId, hour };
+}
+
+function endOfHour(at: Date): Date {
+  return new Date((Math.floor(at.getTime() / hourMs) + 1) * hourMs);
 }

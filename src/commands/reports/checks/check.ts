@@ -13,8 +13,8 @@ import type {
   Targets,
   Topic,
 } from '../../../views/reports/report.ts';
-import { BudgetSpent } from '../accounts/budget.ts';
 import type { AccountReads } from '../accounts/reads.ts';
+import { BudgetSpent } from '../accounts/reads.ts';
 import type { Past } from './figures.ts';
 
 /** What a check reads: the account, for the targets that were chosen. */
@@ -250,10 +250,14 @@ export function describeUnread(error: unknown): string | undefined {
   return error.code === 'refused' ? 'not checked: the CDN refused' : 'not checked: the CDN did not answer';
 }
 
-/** Rows of chosen zones that the key does not see, and of zones that could not be read. */
+/** Rows of chosen zones, or origin hosts, that the key does not see, and of zones that could not be read. */
 export function listMissing(missing: Iterable<string>, skipped = 0): Evidence[] {
   return [
-    ...[...missing].map((id) => toNote(`zone ${id}`, 'not in the account')),
+    ...[...missing].map((id) =>
+      /^\d+$/u.test(id)
+        ? toNote(`zone ${id}`, 'not in the account')
+        : toNote(truncate(id, 60), 'no zone fetches from it'),
+    ),
     ...(skipped > 0 ? [toNote(formatCount(skipped, 'zone'), 'not readable in the CDN’s list')] : []),
   ];
 }

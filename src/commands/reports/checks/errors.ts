@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
-import { renderChart, sumBuckets } from '../../../views/blocks/chart.ts';
+import { chooseBucketSize, renderChart, sumBuckets } from '../../../views/blocks/chart.ts';
 import {
   countOf,
   formatCount,
@@ -29,8 +28,7 @@ import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
 import type { Evidence, Part } from '../../../views/reports/report.ts';
 import { formatRunTime } from '../../../views/reports/words.ts';
 import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
-import { type ErrorCounts, otherCodes, rememberedDays } from '../accounts/error-days.ts';
-import type { AccountReads } from '../accounts/reads.ts';
+import { type ErrorCounts, rememberedDays } from '../accounts/error-days.ts';
 import {
   assertListed,
   type CheckInput,
@@ -38,7 +36,6 @@ import {
   createNoneThereError,
   type DigestKind,
   defineCondition,
-  describeUnread,
   explainFailures,
   type Judged,
   type JudgeInput,
@@ -78,44 +75,34 @@ interface ErrorFacts {
   readonly notes: readonly Evidence[];
 }
 
-type ListedZone = Pick<ZoneSummary, 'id' | 'name' | 'originUrl' | 'bandwidthUsed'>;
-interface ListedZones {
-  readonly zones: readonly ListedZone[];
-  readonly notes: readonly Evidence[];
-}
-
 /**
- * The zones with these ids or origin hosts, or all. Ids are enough to read logs: chosen zones are checked although their list
- * cannot be read. @throws UserError where none is there.
+ * Counts the errors of the zones with these ids or origin hosts, or of all; of those that matter most where there are too
+ * many. `assertTime` throws to read no more. @throws UserError where none is there.
  */
-async function listZones(account: AccountReads, targets: readonly string[]): Promise<ListedZones> {
-  const chosen = new Set(targets.map((id) => id.trim().toLowerCase()));
-  const missing = new Set(chosen);
-  const list = await account.pullZones.all().catch((error: unknown) => {
-    const why = describeUnread(error);
-    // Which zones an origin host has is not known without the list.
-    const zones = [...chosen].filter((id) => /^\d+$/u.test(id)).map((id) => ({ id, name: '' }));
-    if (zones.length === 0 || why === undefined) throw error;
-    missing.clear();
-    return { zones, skipped: 0, note: toNote('List of zones', why) };
-  });
-  const notes = 'note' in list ? [list.note] : [];
-  if (chosen.size === 0) return { zones: list.zones, notes: listMissing([], list.skipped) };
-  const zones = (list.zones as readonly ListedZone[]).filter((zone) => {
-    const found = [zone.id, readHost(zone) ?? ''].filter((one) => chosen.has(one));
-    for (const one of found) missing.delete(one);
-    return found.length > 0;
-  });
-  if (zones.length === 0) throw createNoneThereError();
-  return { zones, notes: [...notes, ...listMissing(missing, list.skipped)] };
-}
-
-/** Counts the errors of zones, of those that matter most where there are too many. `assertTime` throws to read no more. */
 async function readLogs(
-  account: AccountReads,
-  { zones, notes }: ListedZones,
-  { since, assertTime }: { readonly since?: number; readonly assertTime?: () => void } = {},
+  { account, targets }: Pick<CheckInput<unknown>, 'account' | 'targets'>,
+  {
+    isByHost = false,
+    since,
+    assertTime,
+  }: {
+    readonly isByHost?: boolean;
+    readonly since?: number;
+    readonly assertTime?: () => void;
+  } = {},
 ): Promise<ErrorFacts> {
+  const { zones: all, skipped } = await account.pullZones.all();
+  const wanted = new Set(targets.map((id) => id.trim().toLowerCase()));
+  const missing = new Set(wanted);
+  const zones = all.filter((zone) => {
+    const host = readHost(zone);
+    const found = [zone.id, host ?? ''].filter((one) => wanted.has(one));
+    for (const one of found) missing.delete(one);
+    return wanted.size > 0 ? found.length > 0 : host !== undefined || !isByHost;
+  });
+  if (isByHost && zones.length === 0)
+    throw new UserError('No zone fetches from the hosts of this alert.', 'Edit the alert.');
+  if (wanted.size > 0 && zones.length === 0) throw createNoneThereError();
   const chosen = chooseZones(zones, zones.length > mostLogs ? await account.knownZones() : {});
   const named = chosen.map((zone) => ({ id: zone.id, name: nameZone(zone), host: readHost(zone) }));
   const { read, failures } = await readEach(named, async ({ id }) => {
@@ -130,7 +117,7 @@ async function readLogs(
     failures,
     asked: chosen.length,
     of: zones.length,
-    notes: [...unread, ...notes],
+    notes: [...unread, ...listMissing(missing, skipped)],
   };
 }
 
@@ -281,10 +268,9 @@ const withoutTarget = `Empty = up to ${formatCount(mostLogs, 'zone')}: those wit
 
 const ofLogs = {
   withoutTarget,
-  read: async ({ account, targets }: Pick<CheckInput<unknown>, 'account' | 'targets'>) => {
-    const listed = await listZones(account, targets);
-    assertListed({ ...listed, skipped: listed.notes.length });
-    return readLogs(account, listed);
+  async read(input: CheckInput<unknown>): Promise<ErrorFacts> {
+    assertListed(await input.account.pullZones.all());
+    return readLogs(input);
   },
   // The id of a part begins with its zone's.
   next: (part: Part | undefined) => ({
@@ -328,40 +314,29 @@ export const hostErrors = defineCondition({
   }),
   describe: ({ threshold, window }) =>
     `more than ${formatCount(threshold, 'error')} of an origin host in ${formatDuration(window * minuteMs)}`,
-  async read({ account, targets }: CheckInput<RunMemory>): Promise<ErrorFacts> {
-    const wanted = new Set(targets.map((host) => host.trim().toLowerCase()));
-    const { zones: all, skipped } = await account.pullZones.all();
-    const zones = all.filter((zone) => {
-      const host = readHost(zone);
-      return host !== undefined && (wanted.size === 0 || wanted.has(host));
-    });
-    if (zones.length === 0)
-      throw new UserError('No zone fetches from the hosts of this alert.', 'Edit the alert.');
-    const absent = [...wanted].filter((host) => !zones.some((zone) => readHost(zone) === host));
-    const notes = absent.map((host) => toNote(truncate(host, 60), 'no zone fetches from it'));
-    return readLogs(account, { zones, notes: [...listMissing([], skipped), ...notes] });
-  },
+  read: (input: CheckInput<RunMemory>) => readLogs(input, { isByHost: true }),
   judge: (facts: ErrorFacts, input: JudgeInput<RunMemory>) => judgeErrors(facts, input, 'by host'),
   unit: 'Errors of the worst host',
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
 
 /** When the log of each zone was read last, epoch ms by zone id: codes noticed later are new. */
-const codeMemory = z.object({ zones: z.record(z.string(), z.number()) });
-type CodeMemory = z.infer<typeof codeMemory>;
+interface CodeMemory {
+  readonly zones: Readonly<Record<string, number>>;
+}
 
 const mostRemembered = 100;
 
 /**
  * The codes of each zone that were noticed since it was read last, and had not been there for 28 days. A zone that is read
- * for the first time has none. `stored`: the memory; one of an earlier version begins anew.
+ * for the first time has none.
  */
-function findNewCodes(read: readonly ReadZone[], stored: unknown) {
-  const before = codeMemory.safeParse(stored).data?.zones ?? {};
+function findNewCodes(read: readonly ReadZone[], memory: CodeMemory | undefined) {
+  const before = memory?.zones ?? {};
   const found = read.map((zone) => {
     const last = before[zone.id];
     const codes = [...zone.counts.noticed].flatMap(([code, noticed]) =>
-      last !== undefined && noticed > last && code !== '' && code !== otherCodes ? [code] : [],
+      last !== undefined && noticed > last && code !== '' ? [code] : [],
     );
     return { zone, codes, isLearning: last === undefined };
   });
@@ -405,7 +380,7 @@ export const newCodes = defineCondition({
 });
 
 function listCodes({ counts }: ReadZone): string {
-  const codes = [...counts.noticed.keys()].filter((code) => code !== '' && code !== otherCodes);
+  const codes = [...counts.noticed.keys()].filter((code) => code !== '');
   const names = codes.map((code) => truncate(code, 30));
   const counted = pluralize(codes.length, 'code');
   return codes.length === 0 ? counted : `${counted}: ${listSome(names, 5)}`;
@@ -533,7 +508,7 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
 
   // Codes that are new to a silent run are still to be reported.
   keepUnreported: (before, found) => ({
-    zones: { ...found.zones, ...codeMemory.safeParse(before).data?.zones },
+    zones: { ...found.zones, ...before.zones },
   }),
 };
 
@@ -548,13 +523,22 @@ async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {
   const assertTime = (): void => {
     if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left to check it.');
   };
-  const listed = await listZones(account, targets.zones);
-  const { read, asked, of, ...found } = await readLogs(account, listed, { since, assertTime });
+  const about = { account, targets: targets.zones };
+  const { read, asked, of, ...found } = await readLogs(about, { since, assertTime });
   const failures = found.failures.map(({ item, reason }) => ({ what: item.name, reason }));
   if (read.length === 0 && failures.length > 0) return { figures: undefined, failures };
   const { found: codes, memory } = findNewCodes(read, baseline);
-  const about = { scope, since: past.since, asked, of, read: read.length, fresh: nameNewCodes(codes) };
-  return { figures: { ...about, ...summarize(read, since, past, now) }, baseline: memory, failures };
+  const counted = summarize(read, since, past, now);
+  const figures = {
+    scope,
+    since: past.since,
+    asked,
+    of,
+    read: read.length,
+    fresh: nameNewCodes(codes),
+    ...counted,
+  };
+  return { figures, baseline: memory, failures };
 }
 
 function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
@@ -673,13 +657,12 @@ function listCounts(counts: ErrorFigures['codes']): string {
   return truncateLines(words, 1000, ', ');
 }
 
-/** Hours of a bar, so that a chart has about twelve bars: a run reports at most seven days. */
-const bucketHours = [1, 2, 6, 12] as const;
-const mostBars = 13;
+/** Hours of a bar: a run reports at most seven days. */
+const bucketHours = [1, 2, 3, 4, 6, 12, 24] as const;
 
 function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): MessageBlock[] {
   if (hours.every((count) => count === 0)) return [];
-  const size = bucketHours.find((size) => hours.length / size <= mostBars) ?? 12;
+  const size = chooseBucketSize(hours.length, bucketHours);
   const sums = sumBuckets(hours, size);
   const starts = sums.map((_, nth) =>
     formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' '),

@@ -25,8 +25,8 @@ import {
 } from '../../../views/reports/report.ts';
 import { describePause } from '../../../views/reports/words.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
-import { BudgetSpent } from '../accounts/budget.ts';
 import type { AccountReads } from '../accounts/reads.ts';
+import { BudgetSpent } from '../accounts/reads.ts';
 import type { ReadFailure } from '../checks/check.ts';
 import type { Past } from '../checks/figures.ts';
 import { digestKinds, findDigestKind } from '../checks/list.ts';

@@ -7,7 +7,6 @@ import {
   countDay,
   type ErrorDay,
   listDaysToRead,
-  otherCodes,
   rememberedDays,
   settleMs,
 } from '../../../../src/commands/reports/accounts/error-days.ts';
@@ -195,17 +194,14 @@ const entry = (id: string, at: number | undefined, errorCode = 'a'): OriginError
   path: () => '/a',
   details: () => undefined,
 });
-const logOf = (entries: readonly OriginError[], moreExist = false): OriginErrors => ({
+const logOf = (entries: readonly OriginError[]): OriginErrors => ({
   async forEach(_, __, visit) {
     for (const one of entries) await visit(one);
-    return { entries: entries.length, skipped: 0, moreExist };
+    return { entries: entries.length, skipped: 0, moreExist: false };
   },
 });
-const countLog = (
-  entries: readonly OriginError[],
-  about: { before?: ErrorDay; at?: number; moreExist?: boolean } = {},
-) =>
-  countDay(logOf(entries, about.moreExist), zone, '2026-11-20', {
+const countLog = (entries: readonly OriginError[], about: { before?: ErrorDay; at?: number } = {}) =>
+  countDay(logOf(entries), zone, '2026-11-20', {
     before: about.before,
     at: new Date(about.at ?? start + dayMs / 2),
     isNew: about.before !== undefined,
@@ -228,14 +224,9 @@ describe('one download of a day', () => {
     expect([sumOf(day), day.undated]).toEqual([2, 1]);
   });
 
-  test('replaces what was counted, but for what the CDN does not give any more', async () => {
+  test('replaces what was counted', async () => {
     const three = await countLog([entry('1', start), entry('2', start), entry('3', start + hourMs)]);
     expect(sumOf(await countLog([entry('1', start)], { before: three }))).toBe(1);
-    const cut = await countLog([entry('1', start), entry('9', start + 2 * hourMs)], {
-      before: three,
-      moreExist: true,
-    });
-    expect([sumOf(cut), cut.hasMore]).toEqual([4, true]);
   });
 
   test('notices a code once', async () => {
@@ -248,10 +239,10 @@ describe('one download of a day', () => {
     expect(third.noticed).toEqual({ a: 0, b: start + 2 * hourMs });
   });
 
-  test('counts codes beyond forty together', async () => {
+  test('counts codes beyond forty as no code', async () => {
     const day = await countLog(Array.from({ length: 50 }, (_, nth) => entry(`${nth}`, start, `code-${nth}`)));
     expect(Object.keys(day.codes)).toHaveLength(41);
-    expect(day.codes[otherCodes]?.[0]?.[1]).toBe(10);
+    expect(day.codes['']?.[0]?.[1]).toBe(10);
   });
 });
 

@@ -4,7 +4,7 @@ import {
   BudgetSpent,
   describeBudget,
   requestsPerHour,
-} from '../../../../src/commands/reports/accounts/budget.ts';
+} from '../../../../src/commands/reports/accounts/reads.ts';
 import { createZoneCache } from '../../../../src/commands/zones/zone-cache.ts';
 import { dayMs, hourMs } from '../../../../src/lib/time.ts';
 import { prepareEngines } from '../../../support/engines.ts';

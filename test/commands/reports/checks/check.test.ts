@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../../src/api/http/errors.ts';
-import { BudgetSpent } from '../../../../src/commands/reports/accounts/budget.ts';
+import { BudgetSpent } from '../../../../src/commands/reports/accounts/reads.ts';
 import { explainFailures, readEach } from '../../../../src/commands/reports/checks/check.ts';
 
 const failed = (code: ApiError['code']) => new ApiError({ code, operation: 'Get', sent: true });

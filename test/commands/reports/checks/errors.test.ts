@@ -101,18 +101,6 @@ test('errors: of many zones one that had errors is read, however small it is', a
   expect((await world.createLook('errors')()).parts.map(({ id }) => id)).toEqual(['1001']);
 });
 
-test('errors: chosen zones are looked at while their list cannot be read', async () => {
-  const world = await start();
-  world.fail(1001, 51);
-  world.simulator.faults.add({ match: { path: /pullzone/ }, status: 503, times: 9 });
-  const found = await world.createLook('errors', { targets: ['1001'] })();
-  expect(listParts(found)).toEqual(['zone 1001: 51 errors in 10 minutes (mostly http_timeout)']);
-  expect(listEvidence(found)).toMatchSnapshot('the list fails');
-  world.later(5 * minuteMs);
-  world.simulator.faults.add({ match: { path: /pullzone/ }, status: 503, times: 9 });
-  await expect(world.createLook('errors')()).rejects.toMatchObject({ code: 'unavailable' });
-});
-
 test('errors: of many zones the busiest are read, and the others are said not to be', async () => {
   const zones = Array.from({ length: 27 }, (_, nth) => ({
     Name: `z${nth}`,

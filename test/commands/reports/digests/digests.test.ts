@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestsPerHour } from '../../../../src/commands/reports/accounts/budget.ts';
+import { requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
