@@ -1,7 +1,7 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../errors.ts';
-import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay } from '../lib/time.ts';
-import { findMoment, toLocalTime } from '../lib/time-zone.ts';
+import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
+import { findMoment, isTimeZone, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import { findClosest } from './did-you-mean.ts';
@@ -72,8 +72,7 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
     : near
       ? `Did you mean \`${near}\`?`
       : shapes;
-  const dates = findDates(typed, toLocalDay(clock.now.getTime(), clock.timeZone));
-  const periods = near ? [near] : (dates ?? ['24h', 'today', 'yesterday']);
+  const periods = near ? [near] : ['24h', 'today', 'yesterday'];
   return refuse(asked, `I can’t read ${formatCode(typed, 60)} as a time.`, hint, periods);
 }
 
@@ -89,65 +88,84 @@ function refuse(
   return new UserError(message, hint, offer);
 }
 
-/** The days that a date with the year last may mean; undefined if none has begun. */
-function findDates(typed: string, today: string): string[] | undefined {
-  const [, first, second, year] = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/u.exec(typed) ?? [];
-  const either = [
-    [first, second],
-    [second, first],
-  ];
-  const found = either
-    .filter(([month, day]) => isExists(Number(year), Number(month) - 1, Number(day)))
-    .map(([month = '', day = '']) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`)
-    .filter((day) => day <= today);
-  return found.length > 0 ? [...new Set(found)] : undefined;
-}
+const counts = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
+const weekdays = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
+const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?|y(?:ears?)?)';
+const dayNames = '(?:sun|mon|tue|wed|thu|fri|sat)';
+const isMonth = `(?:${months.map((month) => month.slice(0, 3)).join('|')})`;
+const hours = String.raw`(\d{1,2})(?::00)? ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?(?:[ap]m|${isMonth}))`;
+const weekday = `(${dayNames}[a-z]*)`;
+const isWeekday = new RegExp(`^${weekday}`, 'u');
 
-/** Lower case, single spaces; dots, dashes and words between two ends become `..`. */
+/** What people and programs write, in the words of the grammar: two ends are joined by `..`. In this order. */
+const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
+  [/\s+/gu, ' '],
+  [/^ | $/gu, ''],
+  // Phones and word processors make dashes longer.
+  [/[–—−‒]/gu, '-'],
+  [/ so far$/u, ''],
+  [
+    new RegExp(`\\b(?:${counts.join('|')})(?= (?:${unit.slice(1)})`, 'gu'),
+    (word) => `${counts.indexOf(word) + 1}`,
+  ],
+  [/\b(?:a )?few(?= [mhdw])/u, '3'],
+  [/\b(?:a )?couple(?: of)?(?= [mhdw])/u, '2'],
+  [/^-(?=\d)/u, ''],
+  [/\b(\d{1,2})h(\d{1,2})$/u, '$1h$2m'],
+  [
+    /\b(\d{1,2})\.(\d{2})(?= ?(?:-|to|\.\.) ?\d{1,2}\.\d{2}$)|(?<=\d\.\d{2} ?(?:-|to|\.\.) ?)(\d{1,2})\.(\d{2})$/gu,
+    (_, hour = '', minute = '', toHour = hour, toMinute = minute) => `${toHour}:${toMinute}`,
+  ],
+  // Hours, as no dates are told like that.
+  [
+    new RegExp(`(?<=^|(?:day|${dayNames}|\\d{4}-\\d{2}-\\d{2}) )(?:(?:from|between) )?${hours}(?=$| )`, 'u'),
+    '$1:00..$2:00',
+  ],
+  [/(?<=\b(?:since|from) )(\d{1,2})$/u, '$1:00'],
+  [/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..'],
+  // `today from 10:00`
+  [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
+  // The CDN's files and ours write times with milliseconds.
+  [/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1'],
+  // Phones replace three dots by one character; people add spaces.
+  [/ ?(?:…|\.{2,3}) ?/gu, '..'],
+  [/\bbetween (.+?) and /u, '$1..'],
+  [/ (?:to|until|till|through|-{1,2}) /gu, '..'],
+  [/(?<=\d(?:z|[+-]\d{2}:?\d{2})?)\/(?=\d{4}-\d{2}-\d{2}t)/gu, '..'],
+  // `10:00-11:00`, `10am-11am`, `10-11am`, but not the offset of `2026-11-20t10:00-05:00`.
+  [/(?<!t[\d:]*)(?<=\d:\d{2}|\d ?[ap]m|noon) ?-{1,2} ?(?=\d|now|noon|midnight)/gu, '..'],
+  [/(?<![\d./-])(\d{1,2}) ?-{1,2} ?(?=\d{1,2} ?(?:[ap]m|[a-z]{3,}))/u, '$1..'],
+  [/([a-z]{3,9} \d{1,2}) ?-{1,2} ?(?=\d{1,2}$)/u, '$1..'],
+  [new RegExp(`^${weekday} ?- ?${weekday}$`, 'u'), '$1..$2'],
+  [new RegExp(`^(\\d+ ?${unit})\\.\\.-?(\\d+ ?${unit})$`, 'u'), '$1 ago..$3 ago'],
+];
+
 function clean(typed: string): string {
-  return (
-    typed
-      .toLowerCase()
-      .replaceAll(/\s+/gu, ' ')
-      .trim()
-      // Phones and word processors make dashes longer.
-      .replaceAll(/[–—−‒]/gu, '-')
-      .replace(/ so far$/u, '')
-      .replaceAll(countWords, (word) => String(counts.indexOf(word) + 1))
-      // `from 10 to 12` means hours, as no dates are told like that.
-      .replace(/^(?:from|between) (\d{1,2}) (?:to|and|until|till) (\d{1,2})(?=$| )/u, '$1:00..$2:00')
-      .replace(/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..')
-      // The CDN's files and ours write times with milliseconds.
-      .replaceAll(/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1')
-      // Phones replace three dots by one character; people add spaces.
-      .replaceAll(/ ?(?:…|\.{2,3}) ?/gu, '..')
-      .replace(/\bbetween (.+?) and /u, '$1..')
-      .replaceAll(/ (?:to|until|till|through|-{1,2}) /gu, '..')
-      .replaceAll(/(?<=\d(?:z|[+-]\d{2}:?\d{2})?)\/(?=\d{4}-\d{2}-\d{2}t)/gu, '..')
-      // `10:00-11:00`, `10am-11am`, `10-11am`, but not the offset of `2026-11-20t10:00-05:00`.
-      .replaceAll(/(?<!t[\d:]*)(?<=\d:\d{2}|\d ?[ap]m|noon) ?-{1,2} ?(?=\d|now|noon|midnight)/gu, '..')
-      .replace(/(?<![\d./-])(\d{1,2}) ?-{1,2} ?(?=\d{1,2} ?(?:[ap]m|[a-z]{3,}))/u, '$1..')
-      .replace(/([a-z]{3,9} \d{1,2}) ?-{1,2} ?(?=\d{1,2}$)/u, '$1..')
+  return rewrites.reduce(
+    (words, [pattern, by]) =>
+      typeof by === 'string' ? words.replace(pattern, by) : words.replace(pattern, by),
+    typed.toLowerCase(),
   );
 }
-
-const counts = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
-const countWords = new RegExp(`\\b(?:${counts.join('|')})(?= (?:minute|min|hour|day|week|month))`, 'gu');
 
 /** Undefined where the words are not a period. @throws UserError for a day that does not exist or has not begun. */
 export function findPeriod(typed: string, clock: PeriodClock, subject = ''): TypedPeriod | undefined {
   const words = clean(typed)
     .replace(/^(?:(?:in|on|for|during|within|over|of|at) )+(?:the )?/u, '')
-    .replace(/^since (?=(?:the )?(?:last|past) (?!\w+day))/u, '');
+    .replace(sinceLast, '');
   if (words === '') return undefined;
-  return readLast(words, clock) ?? readNamed(words, clock) ?? readRange(words, { ...clock, typed, subject });
+  return readLast(words, clock) ?? readRange(nameSpans(words, clock), { ...clock, typed, subject });
 }
 
-const unitMinutes = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60, o: 30 * 24 * 60 } as const;
-const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?)';
-const amount = new RegExp(`(?:(\\d{1,6}(?:\\.\\d)?|half an?(?= )|\\ban?(?= )) ?|\\b)${unit}(?![a-z])`, 'gu');
+const sinceLast = new RegExp(`^since (?=(?:the )?(?:last|past) (?!\\w+day)|\\d+ ?${unit}$)`, 'u');
+const unitMinutes = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60, o: 30 * 24 * 60, y: 365 * 24 * 60 } as const;
+const half = 'half(?: an?)?';
+const amount = new RegExp(`(?:(\\d{1,6}(?:\\.\\d)?|${half}(?= )|\\ban?(?= )) ?|\\b)${unit}(?![a-z])`, 'gu');
 const lastAmounts = new RegExp(
-  `^((?:the )?(?:last|past|previous) )?(?:(?:\\d{1,6}(?:\\.\\d)?|an?|half an?) ?)?${unit}(?:(?:,| and)? ?\\d{1,6} ?${unit})*$`,
+  `^((?:the )?(?:last|past|previous) )?(?:(?:\\d{1,6}(?:\\.\\d)?|an?|${half}) ?)?${unit}(?:(?:,| and)? ?\\d{1,6} ?${unit})*$`,
   'u',
 );
 
@@ -172,23 +190,35 @@ function readLast(words: string, { now }: PeriodClock): TypedPeriod | undefined 
   return last === undefined || last > 5_000_000 ? undefined : { from: floor(to - last * minuteMs), to, last };
 }
 
-/** `this week`, `since the start of the month` */
-function readNamed(words: string, { now, timeZone }: PeriodClock): TypedPeriod | undefined {
-  const [, named, inUtc] =
-    /^(?:since )?(?:the )?(?:this |start of (?:the )?)(hour|week|month)( utc)?$/u.exec(words) ?? [];
-  if (named === undefined) return undefined;
-  const zone = inUtc ? 'UTC' : timeZone;
-  const at = now.getTime();
-  const today = toLocalDay(at, zone);
-  const from =
-    named === 'hour'
-      ? floor(at) - (toLocalTime(zone, now).minutes % 60) * minuteMs
-      : toInstant(
-          named === 'week' ? shiftDay(today, 1 - toLocalTime(zone, now).weekday) : `${today.slice(0, 8)}01`,
-          0,
-          zone,
-        );
-  return { from, to: floor(at) > from ? floor(at) : at, isOpen: true };
+const dayParts: Readonly<Record<string, string>> = {
+  morning: '6:00..12:00',
+  afternoon: '12:00..18:00',
+  evening: '18:00..24:00',
+};
+
+/** Times that have a name, by their ends: `this week`, `last weekend`, `november`, `yesterday evening`, `last night`. */
+function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
+  const [, bare = '', zone = ''] = /^(.*?)( (?:utc|gmt))?$/u.exec(words) ?? [];
+  const clock = toLocalTime(zone === '' ? timeZone : 'UTC', now);
+  const monday = shiftDay(clock.day, 1 - clock.weekday);
+  const [, named] = /^(?:since )?(?:the )?(?:this |start of (?:the )?)(hour|week|month)$/u.exec(bare) ?? [];
+  if (named === 'hour') return `since ${Math.floor(clock.minutes / 60)}:00${zone}`;
+  if (named === 'week') return `since ${monday}${zone}`;
+  if (named === 'month') return `since ${clock.day.slice(0, 8)}01${zone}`;
+  if (/^(?:(?:last|this) )?weekend$/u.test(bare)) {
+    const saturday = shiftDay(monday, bare.startsWith('last') || clock.weekday < 6 ? -2 : 5);
+    return `${saturday}..${clock.day > saturday ? shiftDay(saturday, 1) : saturday}${zone}`;
+  }
+  const month = months.findIndex((name) => bare.replace(/^last /u, '') === name) + 1;
+  if (month > 0) {
+    const year = Number(clock.day.slice(0, 4)) - (month > Number(clock.day.slice(5, 7)) ? 1 : 0);
+    const first = `${year}-${String(month).padStart(2, '0')}-01`;
+    const last = toUtcDay(new Date(Date.UTC(year, month, 0)));
+    return `${first}..${last < clock.day ? last : clock.day}${zone}`;
+  }
+  if (/^(?:last night|overnight)$/u.test(bare)) return `yesterday 20:00..today 6:00${zone}`;
+  const [, day = '', part = ''] = /^(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
+  return part === '' ? words : `${day === 'this' ? 'today' : day} ${dayParts[part]}${zone}`;
 }
 
 /** One end of a period as it was typed. */
@@ -209,8 +239,7 @@ interface Asked extends PeriodClock {
 
 function readRange(words: string, asked: Asked): TypedPeriod | undefined {
   const { now, timeZone } = asked;
-  const hasEnd = words.includes('..');
-  const isSince = !hasEnd && /^(?:since|from|after) /u.test(words);
+  const isSince = !words.includes('..') && /^(?:since|from|after) /u.test(words);
   const plain = words
     .replace(/^(?:since|from|after) (?:the )?/u, '')
     // `yesterday from 10:00..12:00`
@@ -219,19 +248,18 @@ function readRange(words: string, asked: Asked): TypedPeriod | undefined {
   if (more.length > 0) return undefined;
   const zone = findZone(first) ?? (second === undefined ? undefined : findZone(second)) ?? timeZone;
   const [typedFirst, typedSecond] = fillBareEnds(first, second);
-  const start = readPart(typedFirst, asked, zone);
+  let start = readPart(typedFirst, asked, zone);
   const end = typedSecond === undefined ? undefined : readPart(typedSecond, asked, zone);
   if (!start || (typedSecond !== undefined && !end)) return undefined;
+  // `fri-mon` on a Wednesday
+  if (start.day !== undefined && end?.day !== undefined && start.day > end.day && isWeekday.test(typedFirst))
+    start = { ...start, day: shiftDay(start.day, -7) };
   for (const { day, zone: own } of [start, end ?? {}])
     if (day !== undefined) assertBegun(day, own ?? zone, asked);
-
   // A moment alone has no length.
-  if (!end)
-    return start.at === undefined && start.minutes === undefined
-      ? wholeDays(start, start, zone, now)
-      : undefined;
-  const days = start.minutes ?? start.at ?? end.minutes ?? end.at;
-  if (days === undefined) return wholeDays(start, end, zone, now);
+  if (!end && (start.minutes ?? start.at) !== undefined) return undefined;
+  if (!end || (start.minutes ?? start.at ?? end.minutes ?? end.at) === undefined)
+    return wholeDays(start, end ?? start, zone, asked);
 
   const today = toLocalDay(now.getTime(), zone);
   // `10:00..12:00 yesterday`
@@ -246,35 +274,25 @@ function readRange(words: string, asked: Asked): TypedPeriod | undefined {
   } else if (to < from && start.day === undefined && start.at === undefined) {
     // `22:00..02:00` means last night; since a time later than now it is that of yesterday.
     from = toInstant(shiftDay(end.day ?? today, -1), start.minutes ?? 0, zone);
-  } else if (
-    to < from &&
-    end.day === undefined &&
-    end.at === undefined &&
-    end.minutes !== undefined &&
-    !start.at
-  ) {
+  } else if (to < from && end.day === undefined && end.minutes !== undefined && !start.at) {
     const next = endOf({ ...end, day: shiftDay(day ?? today, 1) }, zone);
     // `yesterday 22:00..02:00` goes over midnight; `yesterday 12:00..10:00` was typed the wrong way round.
     if (next - from <= 12 * hourMs) to = next;
   }
-  if (from === to) return undefined;
   const isOpen = end.at !== undefined && typedSecond === 'now';
+  if (from === to && !isOpen) return undefined;
   const isSwapped = to < from;
   if (isSwapped) [from, to] = [to, from];
   return cut({ from: floor(from), to: ceil(to) }, asked, { isOpen, isSwapped });
 }
 
 /** Whole days on the clocks of a zone, in either order. */
-function wholeDays(start: Part, end: Part, zone: string, now: Date): TypedPeriod | undefined {
+function wholeDays(start: Part, end: Part, zone: string, asked: Asked): TypedPeriod | undefined {
   const [first = '', last = ''] = [start.day ?? '', end.day ?? ''].toSorted();
   if (first === '' || last === '') return undefined;
-  const from = toInstant(first, 0, zone);
-  const to = toInstant(shiftDay(last, 1), 0, zone);
-  const at = now.getTime();
+  const bounds = { from: toInstant(first, 0, zone), to: toInstant(shiftDay(last, 1), 0, zone) };
   const count = Math.round((startOfDay(last) - startOfDay(first)) / dayMs) + 1;
-  const days = isUtc(zone) ? { utcDays: { first, count } } : {};
-  if (to <= at) return { from, to, ...days };
-  return { from, to: floor(at) > from ? floor(at) : at, isOpen: true, ...days };
+  return { ...cut(bounds, asked), ...(isUtc(zone) && { utcDays: { first, count } }) };
 }
 
 function isUtc(zone: string): boolean {
@@ -285,7 +303,7 @@ function isUtc(zone: string): boolean {
 function cut(
   { from, to }: { readonly from: number; readonly to: number },
   asked: Asked,
-  { isOpen, isSwapped }: { readonly isOpen: boolean; readonly isSwapped: boolean },
+  { isOpen = false, isSwapped = false }: { readonly isOpen?: boolean; readonly isSwapped?: boolean } = {},
 ): TypedPeriod {
   const at = asked.now.getTime();
   if (from >= at)
@@ -293,15 +311,13 @@ function cut(
   const end = floor(at) > from ? floor(at) : at;
   return {
     from,
-    to: to > at ? end : to,
-    ...(isOpen || to > at ? { isOpen: true as const } : {}),
-    ...(isSwapped ? { isSwapped: true as const } : {}),
+    to: to > at || to === from ? end : to,
+    ...((isOpen || to > at) && { isOpen: true }),
+    ...(isSwapped && { isSwapped: true }),
   };
 }
 
-function isNumber(words: string): boolean {
-  return /^\d{1,2}$/u.test(words);
-}
+const isNumber = (words: string): boolean => /^\d{1,2}$/u.test(words);
 
 /** `18..20 nov`, `2026-11-18..20`, `10..11am`: an end that is a number alone takes the rest from the other one. */
 function fillBareEnds(first: string, second: string | undefined): [string, string | undefined] {
@@ -328,17 +344,18 @@ function endOf({ day = '', minutes, at, zone: own }: Part, zone: string): number
 }
 
 const zoneSuffix =
-  /(?<=\d|[ap]m|noon|midnight|[a-z]{3}) ?(?:utc|gmt|(?<=\d)z)$|(?<=t[\d:]+)[+-]\d{2}(?::?\d{2})?$/u;
+  /(?<=\d|[ap]m|noon|midnight|[a-z]{3}) ?(?:utc|gmt|(?<=\d)z)$|(?<=:\d{2} ?|[ap]m )[a-z]{3,4}$|(?<=t[\d:]+)[+-]\d{2}(?::?\d{2})?$/u;
 
-/** The zone that was typed behind a time: `Z`, `UTC` or an offset. */
+/** The zone that was typed behind a time: `Z`, `UTC`, an abbreviation such as `CET`, or an offset. */
 function findZone(words: string): string | undefined {
-  const [found] = zoneSuffix.exec(words) ?? [];
+  const found = zoneSuffix.exec(words)?.[0].trim();
   if (found === undefined) return undefined;
   const [, sign, hours, minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/u.exec(found) ?? [];
-  return hours === undefined ? 'UTC' : `${sign}${hours}:${minutes}`;
+  if (hours !== undefined) return `${sign}${hours}:${minutes}`;
+  if (/^(?:utc|gmt|z)$/u.test(found)) return 'UTC';
+  return isTimeZone(found) ? found.toUpperCase() : undefined;
 }
 
-const weekdays = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
 const clockTime = String.raw`(?:\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?|\d{1,2} ?[ap]m|noon|midday|midnight)`;
 const dayAndTime = new RegExp(`^(?:(.+?)(?:,? at |t(?=\\d)|,? ))?(${clockTime})$`, 'u');
 const timeAndDay = new RegExp(`^(${clockTime})(?:,? on|,)? (.+)$`, 'u');
@@ -346,8 +363,7 @@ const timeAndDay = new RegExp(`^(${clockTime})(?:,? on|,)? (.+)$`, 'u');
 /** A day, a time, or both; undefined where the words are neither. */
 function readPart(typed: string, asked: Asked, zone: string): Part | undefined {
   const own = findZone(typed);
-  const words = typed
-    .replace(zoneSuffix, '')
+  const words = (own === undefined ? typed : typed.replace(zoneSuffix, ''))
     .replace(/^(?:(?:on|at|the) )+/u, '')
     .trim();
   const now = asked.now.getTime();
@@ -379,10 +395,6 @@ function readTime(words: string): number | undefined {
   const time = (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) * 60 + minute;
   return time <= 24 * 60 ? time : undefined;
 }
-
-const months = 'january february march april may june july august september october november december'.split(
-  ' ',
-);
 
 /** `2026-11-20` of `today`, `last monday`, `2026/11/20`, `20 Nov`, `Nov 20th, 2026`. @throws UserError if it does not exist. */
 function readDay(typed: string, today: string, asked: Asked): string | undefined {
@@ -451,13 +463,8 @@ function assertBegun(day: string, zone: string, asked: Asked): void {
   throw refuse(asked, message, 'Type `today` or an earlier day.', ['today', 'yesterday']);
 }
 
-function floor(at: number): number {
-  return Math.floor(at / minuteMs) * minuteMs;
-}
-
-function ceil(at: number): number {
-  return Math.ceil(at / minuteMs) * minuteMs;
-}
+const floor = (at: number): number => Math.floor(at / minuteMs) * minuteMs;
+const ceil = (at: number): number => Math.ceil(at / minuteMs) * minuteMs;
 
 function toLocalDay(at: number, zone: string): string {
   return toLocalTime(zone, new Date(at)).day;

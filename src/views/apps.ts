@@ -15,7 +15,6 @@ import { showButton } from './zones/rows.ts';
 
 export interface App {
   readonly id: string;
-  /** As people here call it. */
   readonly name?: string | undefined;
   readonly app: AppSummary;
   /** The zones that lead to it, if they are cached. */
@@ -163,7 +162,6 @@ export function renderAppForm(): ModalView {
   ]);
 }
 
-/** An option of that menu, with the names of the zones that lead to the app. */
 export function renderAppOption({ id, zones }: { id: string; zones: readonly string[] }): Option {
   return option(id, id, `Zone ${firstOf(zones)}`);
 }

@@ -10,14 +10,12 @@ import { modal, searchSelect } from './blocks/inputs.ts';
 import { formatCell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
-/** The ways to look at the past 28 days. */
 export const scanningPictures = { weeks: 'By week', days: 'By day, as a table' } as const;
 export type ScanningPicture = keyof typeof scanningPictures;
 export const scanningPictureNames = Object.keys(scanningPictures) as ScanningPicture[];
 
 export interface Scanning {
   readonly id: string;
-  /** As people here call it. */
   readonly name?: string | undefined;
   readonly metrics: UploadScanningMetrics;
   readonly picture?: ScanningPicture;

@@ -33,7 +33,6 @@ export const hereCommand: Command = {
   },
 };
 
-/** The zone of the current channel; undefined outside of channels. */
 export async function findChannelZone({
   names,
   person,

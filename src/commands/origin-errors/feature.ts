@@ -85,9 +85,7 @@ async function readQuestion(typedWords: Words, context: Context) {
 interface Shown {
   /** To be counted now; else the cached answer is shown, if there is one. */
   readonly fresh: boolean;
-  /** The picture that was typed. */
   readonly show?: string | undefined;
-  /** The zone was not typed: it is that of the channel. */
   readonly isOfChannel?: boolean | undefined;
 }
 
@@ -107,13 +105,11 @@ async function findAndAnswer(
   return renderOriginErrors(report, { ...view, picture, isOfChannel });
 }
 
-/** The reader's day and time zone, as far as Slack tells it. */
 async function readView({ people, person, now }: Context) {
   const { timeZone } = (await people.profile(person.userId)) ?? {};
   return { today: toLocalTime(timeZone ?? 'UTC', now()).day, timeZone };
 }
 
-/** Which zones fail, with the zones so far while they are read. @throws ApiError */
 async function* answerOverview(
   question: Question,
   fresh: boolean,
@@ -152,7 +148,6 @@ async function sendFile(words: Words, as: SharedFile, context: Context): Promise
   return file ? renderFile({ question: counted, today, as, asOf, ...file }) : renderNoFile(counted, today);
 }
 
-/** Looks up why a link in a message fails, without typing, and shows it to one person only. */
 const lookUpLink: Shortcut = {
   id: 'origin-errors:link',
   kind: 'message',

@@ -37,7 +37,6 @@ interface Counted {
   readonly counts: OriginErrorCounts;
   /** Entries of the period, also those that the filters leave out. */
   readonly all: number;
-  /** Entries without a readable time in logs of which the period is a part. */
   readonly undated: number;
   readonly skipped: number;
   readonly incomplete: readonly string[];
@@ -129,12 +128,10 @@ function readRecent({ from, to }: Period, { counts, failures }: Counted, takenAt
   return hasLastHour && !failures.some(({ day }) => days.includes(day)) ? counts.recent : undefined;
 }
 
-/** The cached report of a question. Call it before resolving the key. */
 export function findCachedReport(question: ZoneQuestion, context: Context) {
   return findCached<Report>('origin-errors', question, context);
 }
 
-/** The cached overview of a question. Call it before resolving the key. */
 export function findCachedOverview(question: Question, context: Context) {
   return findCached<Overview>('origin-errors-zones', question, context);
 }
@@ -294,7 +291,6 @@ export async function* readOverview(
   yield overview;
 }
 
-/** What fails now comes first. */
 function compareUrgency(one: ZoneErrors, other: ZoneErrors): number {
   return (
     (other.recent ?? 0) - (one.recent ?? 0) ||

@@ -46,7 +46,6 @@ import {
   type ZoneQuestion,
 } from './question.ts';
 
-/** The origin errors of one zone in some time, counted. */
 export interface Report extends ZoneQuestion {
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
@@ -55,7 +54,6 @@ export interface Report extends ZoneQuestion {
   /** Entries of the last hour; undefined if it is not a part of that time. */
   readonly recent: number | undefined;
   readonly skipped: number;
-  /** Days of which the CDN has more entries than it sent. */
   readonly incomplete: readonly string[];
   readonly unread: readonly { readonly day: string; readonly why: Failure }[];
   /** Entries without a readable time, which may be of that time or not. */
@@ -63,7 +61,6 @@ export interface Report extends ZoneQuestion {
   /** An equal time before, for comparison; undefined where the period is too long for one. */
   readonly before:
     | {
-        /** `hour before` */
         readonly name: string;
         /** Undefined: it could not be read. */
         readonly total?: number;
@@ -72,7 +69,6 @@ export interface Report extends ZoneQuestion {
         readonly incomplete?: boolean;
       }
     | undefined;
-  /** The host that the zone fetches from, where it is known. */
   readonly origin: string | undefined;
   /** A setting that changed shortly before the first error of the most frequent kind, as plain text. */
   readonly change: { readonly at: number; readonly text: string } | undefined;
@@ -93,11 +89,9 @@ function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): D
 }
 
 export interface Kind extends Pick<Group, 'errorCode' | 'statusCode' | 'count' | 'first' | 'last'> {
-  /** Server zones, the most frequent first. */
   readonly places: readonly (readonly [name: string, count: number])[];
 }
 
-/** Entries by code and status, the most frequent first. */
 export function rankKinds(groups: readonly Group[]): Kind[] {
   const kinds = Map.groupBy(groups, ({ errorCode, statusCode }) => `${errorCode} ${statusCode}`);
   return [...kinds.values()]
@@ -127,7 +121,6 @@ export interface ReportView {
   readonly picture: Picture;
   /** IANA name of the reader's; UTC if unknown. */
   readonly timeZone: string | undefined;
-  /** The zone was not typed: it is that of the channel. */
   readonly isOfChannel?: boolean;
 }
 
@@ -215,7 +208,6 @@ function describeCause(report: Report, clock: Clock): string {
   return join([what, join([share, since], ', ')], ': ');
 }
 
-/** A setting that changed shortly before the first error. */
 function describeChange(report: Report, clock: Clock): string {
   const { change, counts } = report;
   const start = findStart(counts);
@@ -251,7 +243,6 @@ function describeTimeBefore({ before, undated }: Report): string {
   return `${before.name} ${before.incomplete ? 'at least ' : ''}${number}`;
 }
 
-/** What makes the numbers doubtful, and what is new. */
 function renderWarnings(report: Report): Maybe<string>[] {
   const { counts, before, incomplete, unread, skipped, undated } = report;
   return [
@@ -295,7 +286,6 @@ function renderMore(report: Report, { picture }: ReportView): Maybe<Button>[] {
   ];
 }
 
-/** The ways to look at a report: each is one chart or one table. */
 export const pictures = {
   kinds: 'What fails',
   hours: 'Hour by hour',
@@ -475,7 +465,6 @@ function describeQuestion({ zone, period, filters }: ZoneQuestion, today: string
 
 const title = 'Origin errors';
 
-/** Shown while the origin errors of a link are counted. */
 export function renderLinkLoading(host?: string): ModalView {
   const where = host === undefined ? '' : ` of ${formatCode(host, 100)}`;
   return modal({ title }, [section(`Reading the origin errors${where}…`)]);

@@ -20,14 +20,11 @@ import {
   type ZoneName,
 } from './question.ts';
 
-/** The origin errors of the busiest zones in some time, counted. */
 export interface Overview extends Question {
   readonly zone: undefined;
   readonly takenAt: Date;
-  /** Zones that were read, those that fail now first. */
   readonly zones: readonly ZoneErrors[];
   readonly unread: readonly { readonly zone: ZoneName; readonly why: Failure }[];
-  /** Zones that are to be read, and zones there are. */
   readonly asked: number;
   readonly of: number;
 }
@@ -39,13 +36,10 @@ export interface ZoneErrors {
   readonly all: number;
   /** Of the last hour; undefined if it is not a part of that time. */
   readonly recent: number | undefined;
-  /** Its most frequent kind. */
   readonly mostly:
     | { readonly errorCode?: string | undefined; readonly statusCode?: number | undefined }
     | undefined;
-  /** When the newest came, in epoch ms. */
   readonly last: number | undefined;
-  /** The CDN has more entries than it sent. */
   readonly hasMore: boolean;
   /** Entries without a readable time, which may be of that time or not. */
   readonly undated: number;
@@ -57,10 +51,8 @@ interface OverviewView {
   readonly timeZone: string | undefined;
 }
 
-/** Zones in the menu that opens them. */
 const maxOffered = 25;
 
-/** Which zones fail: how many, how much, and each of them. */
 export function renderOverview(overview: Overview, view: OverviewView): Message {
   const { zones, filters, takenAt } = overview;
   const clock = createClock(view.timeZone);
@@ -95,7 +87,6 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
   });
 }
 
-/** Shown while zones are read. */
 export function renderReading({ period, asked }: Overview, { today, timeZone }: OverviewView): Message {
   const when = describePeriod(period, today, createClock(timeZone));
   return say(`Reading the origin errors ${when} of ${formatCount(asked, 'zone')}…`);

@@ -11,7 +11,6 @@ import { quoteWord } from '../zones/rows.ts';
 /** The time that is asked about, from one whole minute to another, in epoch ms. */
 export interface Period {
   readonly from: number;
-  /** Not part of it. */
   readonly to: number;
   /** Asked for as the last minutes, so it moves on when it is read again. */
   readonly last?: number | undefined;
@@ -21,7 +20,6 @@ export interface Period {
   readonly isWholeDays?: true | undefined;
 }
 
-/** The UTC days whose logs hold it. */
 export function daysOf({ from, to }: Period): DayRange {
   const [first, last] = [from, to - 1].map((at) => toUtcDay(new Date(at)));
   return { first: first ?? '', count: (startOfDay(last ?? '') - startOfDay(first ?? '')) / dayMs + 1 };
@@ -38,7 +36,6 @@ export function rollBack(minutes: number, now: Date): Period {
   return { from, to: endOfMinute(now), last: minutes };
 }
 
-/** From a minute until now. */
 export function openPeriod(from: number, now: Date): Period {
   return { from, to: endOfMinute(now), isOpen: true };
 }
@@ -66,10 +63,8 @@ export function chooseParts({ from, to }: Period) {
   return { start, length, count: Math.ceil((to - start) / length) };
 }
 
-/** Moments by the clock of one time zone, so that an answer has no second one. */
 export type Clock = ReturnType<typeof createClock>;
 
-/** The clock of an IANA zone or an offset. */
 export function createClock(zone = 'UTC') {
   const date = (at: number): string => toLocalTime(zone, new Date(at)).day;
   const day = (at: number): string => formatShortDay(date(at));
@@ -79,11 +74,8 @@ export function createClock(zone = 'UTC') {
   };
   return {
     zone,
-    /** `2026-11-21` */
     date,
-    /** `21 Nov` */
     day,
-    /** `11:38` */
     time,
     /** `11:38`, or `20 Nov 11:38` where that is not the day of the answer. */
     moment: (at: number, asOf: Date) =>
@@ -110,7 +102,6 @@ export function describePeriod(period: Period, today: string, clock: Clock): str
     : `from ${day} ${begin} to ${lastDay} ${end}`;
 }
 
-/** Whole days on the reader's clock. */
 function describeLocalDays({ from, to, isOpen }: Period, today: string, clock: Clock): string {
   const [first, last] = [clock.date(from), clock.date(to - 1)];
   const [begin, end] = [from, to - 1].map((at) => writeDay(at, today, clock));
@@ -166,7 +157,6 @@ export interface ZoneName {
   readonly originUrl?: string | undefined;
 }
 
-/** Which errors are asked about. */
 export interface Question {
   /** Undefined = the busiest zones. */
   readonly zone: ZoneName | undefined;
@@ -174,7 +164,6 @@ export interface Question {
   readonly filters: Filters;
 }
 
-/** A question about one zone. */
 export type ZoneQuestion = Question & { readonly zone: ZoneName };
 
 export function isFiltered(filters: Filters): boolean {
@@ -236,7 +225,6 @@ export function fileButton(label: string, as: string, question: Question): Butto
   );
 }
 
-/** The same question about other times. */
 export function renderPeriodMenu(
   question: Question,
   view: { readonly today: string; readonly timeZone: string | undefined },

@@ -154,7 +154,6 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
   // Newest first, up to the first gap.
   const gap = days.findIndex(({ day }, nth) => nth > 0 && shiftDay(day, 1) !== days[nth - 1]?.day);
   const inRow = gap === -1 ? days : days.slice(0, gap);
-  /** Counting began here without a gap, epoch ms. */
   const since = startOfDay(inRow.at(-1)?.day ?? toUtcDay(at));
   const touching = (from: number, to = Number.POSITIVE_INFINITY) =>
     inRow.filter(({ day }) => startOfDay(day) < to && startOfDay(day) + dayMs > from);

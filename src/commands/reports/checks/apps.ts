@@ -6,39 +6,38 @@ import { formatCell, renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
 import {
   type Comparison,
+  type Detail,
   describeChange,
   describeComparison,
+  type Finding,
   formatDifference,
   renderTrend,
-} from '../../../views/reports/digests/comparisons.ts';
-import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
+} from '../../../views/reports/digests/post.ts';
 import type { Part } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CheckInput,
   type CollectInput,
   compareEach,
+  compareWithPast,
   type DigestKind,
   defineCondition,
   explainFailures,
+  findEarlier,
+  flattenName,
+  hasMoved,
   type Judged,
   type JudgeInput,
   moreThan,
+  noise,
   type Observation,
   observe,
   type ReadParts,
   readEach,
-  toNote,
-} from './check.ts';
-import {
-  compareWithPast,
-  findEarlier,
-  flattenName,
-  hasMoved,
-  noise,
   sumReported,
+  toNote,
   trendOf,
-} from './figures.ts';
+} from './check.ts';
 
 const mostApps = 25;
 
@@ -178,10 +177,13 @@ export const appCost = defineCondition({
   unit: 'Cost a month',
 });
 
-/** What is stored of an app, as JSON. */
 type AppFigures = ReturnType<typeof compareApp>;
 
-type PastApp = Partial<Record<'latency' | 'average' | 'cost' | 'volumes', Comparison | undefined>> & {
+/** What is compared with earlier runs; a smaller difference is noise. */
+const floors = { latency: noise.latency, average: noise.latency, cost: noise.dollars, volumes: 0 } as const;
+type Metric = keyof typeof floors;
+
+type PastApp = Partial<Record<Metric, Comparison | undefined>> & {
   readonly id: string;
   readonly status?: string | undefined;
 };
@@ -239,21 +241,18 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
 
 function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures<PastApp>>) {
   const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
-  const compare = (
-    now: number | undefined,
-    read: (found: PastApp) => Comparison | undefined,
-    floor: number,
-  ): Comparison | undefined => (now === undefined ? undefined : compareWithPast(now, past, read, floor));
-  const average = compare(app.averageLatency, (found) => found.average, noise.latency);
+  const compare = (metric: Metric, now: number | undefined): Comparison | undefined =>
+    now === undefined ? undefined : compareWithPast(now, past, (found) => found[metric], floors[metric]);
+  const average = compare('average', app.averageLatency);
   return {
     id,
     since: past.since,
     status: app.status === undefined ? undefined : flattenName(app.status),
     wasStatus: past.previous?.figures.status,
-    latency: compare(app.currentLatency, (found) => found.latency, noise.latency),
+    latency: compare('latency', app.currentLatency),
     average,
-    cost: compare(app.monthlyCost, (found) => found.cost, noise.dollars),
-    volumes: compare(app.totalVolumeSizeInGb, (found) => found.volumes, 0),
+    cost: compare('cost', app.monthlyCost),
+    volumes: compare('volumes', app.totalVolumeSizeInGb),
     trend: trendOf(past, input.now, average, (found) => found.average),
   };
 }
@@ -269,11 +268,11 @@ function listFindings(app: AppFigures): Finding[] {
   }
   if (latency?.usual !== undefined)
     add(4, ':snail:', `: latency ${describeComparison(latency, formatNumber)}`);
-  else if (average && hasMoved(average, noise.latency))
+  else if (average && hasMoved(average, floors.average))
     add(4, ':snail:', `: average latency ${describeComparison(average, formatNumber)}`);
-  if (cost && hasMoved(cost, noise.dollars))
+  if (cost && hasMoved(cost, floors.cost))
     add(5, ':moneybag:', `: cost ${describeComparison(cost, formatNumber, ' a month')}`);
-  if (volumes && hasMoved(volumes, 0))
+  if (volumes && hasMoved(volumes, floors.volumes))
     add(5, ':floppy_disk:', `: volumes ${describeComparison(volumes, formatGigabytes)}`);
   return found;
 }

@@ -17,14 +17,15 @@ import { renderTable } from '../../../views/blocks/table.ts';
 import { formatCode, truncate, truncateLines } from '../../../views/blocks/text.ts';
 import {
   type Comparison,
+  type Detail,
   describeComparison,
   describeName,
   describeRate,
+  type Finding,
   isIncrease,
   listNames,
   type Named,
-} from '../../../views/reports/digests/comparisons.ts';
-import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
+} from '../../../views/reports/digests/post.ts';
 import type { Evidence, Part } from '../../../views/reports/report.ts';
 import { formatRunTime } from '../../../views/reports/words.ts';
 import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
@@ -33,35 +34,32 @@ import {
   assertListed,
   type CheckInput,
   type CollectInput,
+  compareWithPast,
   createNoneThereError,
   type DigestKind,
   defineCondition,
+  type Earlier,
   explainFailures,
+  findEarlier,
+  flattenName,
+  hasMoved,
   type Judged,
   type JudgeInput,
   listMissing,
+  maxNamed,
+  measureBaseline,
   moreThan,
   mostEvidence,
   nameZone,
+  noise,
   type Observation,
   observe,
   type ReadParts,
   readEach,
+  toNamed,
   toNote,
 } from './check.ts';
-import {
-  compareWithPast,
-  type Earlier,
-  findEarlier,
-  flattenName,
-  hasMoved,
-  maxNamed,
-  measureBaseline,
-  noise,
-  toNamed,
-} from './figures.ts';
 
-/** `host`: of its origin, where it has one. */
 type NamedZone = Named & { readonly host: string | undefined };
 type ReadZone = NamedZone & { readonly counts: ErrorCounts };
 
@@ -126,7 +124,6 @@ export function readHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): st
   return URL.parse(originUrl)?.hostname.toLowerCase() || undefined;
 }
 
-/** What an alert says of logs that could not be read. @throws the failure where none could be. */
 function explainUnread(facts: ErrorFacts): Evidence[] {
   return [...explainFailures(facts, ({ name }) => name), ...facts.notes];
 }
@@ -347,7 +344,6 @@ function findNewCodes(read: readonly ReadZone[], memory: CodeMemory | undefined)
   return { found, memory: { zones: Object.fromEntries(all) } };
 }
 
-/** A code that a zone did not have for four weeks: often the first sign of another kind of failure. */
 export const newCodes = defineCondition({
   ...ofLogs,
   name: 'errors-new-code',
@@ -461,7 +457,6 @@ const mostDays = 7;
 const mostCodes = 12;
 const mostNewCodes = 10;
 
-/** What is stored of a run, as JSON. */
 type ErrorFigures = NonNullable<Awaited<ReturnType<typeof collectErrors>>['figures']>;
 
 /** What later runs compare with. Figures of other chosen zones (`scope`) are not. */

@@ -13,7 +13,7 @@ import {
   pluralize,
 } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
-import { describeComparison, describeRate, inBrackets } from '../../../views/reports/digests/comparisons.ts';
+import { describeComparison, describeRate, inBrackets } from '../../../views/reports/digests/post.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CollectInput,
@@ -21,14 +21,19 @@ import {
   type DigestKind,
   defineCondition,
   explainFailures,
+  findEarlier,
+  findOutlier,
+  hasMoved,
   type JudgeInput,
   moreThan,
+  noise,
   observe,
+  type Past,
   type ReadParts,
   readEach,
+  sumReported,
   toNote,
 } from './check.ts';
-import { findEarlier, findOutlier, hasMoved, noise, type Past, sumReported } from './figures.ts';
 
 type Scans = ReadParts<string, UploadScanningMetrics>;
 
@@ -60,7 +65,6 @@ export const scanning = defineCondition({
       );
     const judged = found
       .flatMap(({ id, days }) =>
-        // Its worst day.
         days
           .toSorted((a, b) => b.blocked - a.blocked)
           .slice(0, 1)
@@ -99,7 +103,6 @@ function findDays({ days }: UploadScanningMetrics, now: Date, lookedAt: Date | u
   return reported.filter(({ day }) => day >= (since < first ? since : first));
 }
 
-/** What is stored of a shield zone, as JSON. */
 type ScanFigures = ReturnType<typeof compareDays>;
 
 const daysCharted = 14;

@@ -51,7 +51,6 @@ interface Cursor {
   readonly cursor: number;
 }
 
-/** A setting of a zone that changed since the last check. */
 export const settings = defineCondition({
   name: 'settings',
   label: 'Setting changed',
@@ -111,11 +110,9 @@ function listParts(changes: readonly StoredChange[], total: number): Part[] {
 /** `at`: when the digest last reported, as ISO text. */
 type DigestCursor = Cursor & { readonly at: string };
 
-/** What is stored of a run, as JSON. */
 type SettingsFigures = Awaited<ReturnType<typeof collectSettings>>['figures'];
 type ChangeFigures = SettingsFigures['changes'][number];
 
-/** What changed in the settings of some zones, or of all, since the digest last told. */
 export const settingsDigest: DigestKind<'settings', SettingsFigures, DigestCursor> = {
   name: 'settings',
   label: 'Changed settings',

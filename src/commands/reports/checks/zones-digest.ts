@@ -25,9 +25,11 @@ import { formatCell, renderTable } from '../../../views/blocks/table.ts';
 import { capitalize, escapeMrkdwn, join } from '../../../views/blocks/text.ts';
 import {
   type Comparison,
+  type Detail,
   describeComparison,
   describeName,
   describeRate,
+  type Finding,
   formatDifference,
   inBrackets,
   isIncrease,
@@ -36,12 +38,12 @@ import {
   type NamedGroup,
   type Point,
   renderTrend,
-} from '../../../views/reports/digests/comparisons.ts';
-import type { Detail, Finding } from '../../../views/reports/digests/post.ts';
-import type { CollectInput, DigestKind } from './check.ts';
+} from '../../../views/reports/digests/post.ts';
 import {
   apartMs,
+  type CollectInput,
   compareWithPast,
+  type DigestKind,
   type Earlier,
   findEarlier,
   flattenName,
@@ -51,9 +53,8 @@ import {
   sumReported,
   toNamed,
   trendOf,
-} from './figures.ts';
+} from './check.ts';
 
-/** What is stored of a run, as JSON. Moments are ISO text. */
 type ZoneFigures = NonNullable<Awaited<ReturnType<typeof collectZones>>['figures']>;
 
 /** What later runs compare with. Figures of other chosen zones (`scope`) are not. */
@@ -63,12 +64,7 @@ interface PastZones {
   readonly used?: number | undefined;
   readonly charges?: number | undefined;
   readonly perDay?: Comparison | undefined;
-  readonly chargesPerDay?: Comparison | undefined;
-  readonly busiest: readonly {
-    readonly id: string;
-    readonly used: number;
-    readonly perDay?: Comparison | undefined;
-  }[];
+  readonly busiest: readonly (Named & Pick<PastZones, 'perDay'> & { readonly used: number })[];
 }
 
 /** The last report of every zone, by column: three texts for any number of zones. */
@@ -116,15 +112,14 @@ const states = (
   ] as const
 ).map(([state, weight, sign, became, recovered]) => ({ state, weight, sign, became, recovered }));
 
-/** The most urgent first. */
-const urgency: readonly Flag[] = [
+const urgency = [
   'suspended',
   'disabled',
   'limit-reached',
   'near-limit',
   'limit-foretold',
   'no-certificate',
-];
+] as const satisfies Flag[];
 
 const mostTroubled = 40;
 const mostLimits = 10;
@@ -141,8 +136,7 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
   collect: collectZones,
 
   describe(figures, timeZone) {
-    const { since, zones, used, charges, chargesBefore, attention, perDay, chargesPerDay, skipped } = figures;
-    const isAboutCharges = hasMoved(chargesPerDay, noise.dollars) && !hasMoved(perDay, noise.bytes);
+    const { since, zones, used, charges, chargesBefore, attention, perDay, skipped } = figures;
     const least = (sum: 'used' | 'charges'): string => (figures.partial?.includes(sum) ? 'at least ' : '');
     const numbers = [
       `*${pluralize(zones, 'zone')}*`,
@@ -159,11 +153,7 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
       since: [since],
       findings: listFindings(figures),
       number: isEmpty ? '*No zones*' : join(numbers, ' · '),
-      compared: isAboutCharges
-        ? describeRate(chargesPerDay, formatMoney, 'a day')
-        : isEmpty
-          ? ''
-          : describeRate(perDay, formatBytes, 'a day'),
+      compared: isEmpty ? '' : describeRate(perDay, formatBytes, 'a day'),
       detail: () => renderDetail(figures, timeZone),
     };
   },
@@ -200,13 +190,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
   const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
   const perDay = compareRate(past, now, used, (found) => found);
-  const chargesPerDay = compareRate(
-    past,
-    now,
-    charges,
-    (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
-    noise.dollars,
-  );
   await yieldToEventLoop();
   const busiest = findBusiest(
     zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
@@ -216,7 +199,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const isSameMonth = past.previous !== undefined && past.previous.at >= monthOf(now).start;
   const figures = {
     scope,
-    /** When the digest last reported them; undefined in the first run. */
     since: before && baseline ? baseline.at : undefined,
     zones: zones.length,
     skipped,
@@ -229,7 +211,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
     }),
     chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     perDay,
-    chargesPerDay,
     busiest: busiest.map((zone) => ({
       ...toUse(zone),
       used: bandwidthOf(zone),
@@ -239,7 +220,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
     })),
     ...found,
     missing: [...wanted].filter((id) => !present.has(id)),
-    /** Against what the digest last reported. */
     news: before && news,
     trend: trendOf(past, now, perDay, (found) => found.perDay),
   };
@@ -347,7 +327,6 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
   };
 }
 
-/** A missing certificate is fixed by hostname. */
 function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
   if (state !== 'no-certificate' || without.length === 0) return name;
   return `${name} (${listSome(without, 1)})`;
@@ -363,7 +342,6 @@ function compareRate(
   now: Date,
   used: number | undefined,
   find: (found: PastZones) => Pick<PastZones, 'used' | 'perDay'> | undefined,
-  floor: number = noise.bytes,
 ): Comparison | undefined {
   const { base } = past;
   const before = base && find(base.figures)?.used;
@@ -374,7 +352,7 @@ function compareRate(
   const elapsed = now.getTime() - (isNewMonth ? start : base.at);
   if (elapsed < apartMs) return undefined;
   const rate = roundToCents(((isNewMonth ? used : used - before) / elapsed) * dayMs);
-  return compareWithPast(rate, past, (found) => find(found)?.perDay, floor);
+  return compareWithPast(rate, past, (found) => find(found)?.perDay, noise.bytes);
 }
 
 /** Two decimals: floating-point noise behind them would differ from run to run. */
@@ -383,7 +361,7 @@ function roundToCents<Sum extends number | undefined>(sum: Sum): Sum {
 }
 
 function listFindings(figures: ZoneFigures): Finding[] {
-  const { since, news, limits, busiest, perDay: total, chargesPerDay } = figures;
+  const { since, news, limits, busiest, perDay: total } = figures;
   const newLimits = limits
     .filter(({ isNew }) => isNew)
     .map(
@@ -415,7 +393,7 @@ function listFindings(figures: ZoneFigures): Finding[] {
         ]
       : []),
     ...moved,
-    ...(hasMoved(total, noise.bytes) || hasMoved(chargesPerDay, noise.dollars) ? [{ weight: 7 }] : []),
+    ...(hasMoved(total, noise.bytes) ? [{ weight: 7 }] : []),
   ];
 }
 
@@ -435,33 +413,30 @@ function describeLimit(limit: Named & Limit): string {
 }
 
 function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
-  const { limits, busiest, missing, perDay, chargesPerDay, trend } = figures;
+  const { limits, busiest, missing, perDay, trend } = figures;
   // The line of a zone that makes up the whole total says the same.
   const isTotalReported = busiest.some(
     (zone) => hasMoved(zone.perDay, noise.bytes) && zone.perDay?.now === perDay?.now,
   );
+  const hasTotal = perDay && (perDay.now > 0 || perDay.before) && !isTotalReported;
   const notInAccount = missing.slice(0, 30).map((id) => escapeMrkdwn(id, 20));
   const forecast = ' Forecast: if the rest of the month continues like this.';
-  const title = `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`;
   const [unit, bytesOf] = Math.max(...trend.map(([, bytes]) => bytes)) >= 1e12 ? ['TB', 1e12] : ['GB', 1e9];
   const points = trend.map(([at, bytes]): Point => [at, Math.round((bytes / bytesOf) * 100) / 100]);
   return {
     title: 'Zones',
     lines: [
-      !isTotalReported && describeTotal(perDay, formatBytes),
-      describeTotal(chargesPerDay, formatMoney),
+      hasTotal && `All together *${formatBytes(perDay.now)}* a day${inBrackets(perDay, formatBytes)}`,
       missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
     ],
     table: renderZoneTable(figures),
     note: `Months are UTC, as the CDN counts them.${limits.some(({ reaches }) => reaches) ? forecast : ''}`,
-    chart: renderTrend({ title, unit: `${unit} a day` }, [{ name: 'Bandwidth', points }], timeZone),
+    chart: renderTrend(
+      { title: `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`, unit: `${unit} a day` },
+      [{ name: 'Bandwidth', points }],
+      timeZone,
+    ),
   };
-}
-
-function describeTotal(rate: Comparison | undefined, format: (value: number) => string): string | undefined {
-  return rate && (rate.now > 0 || rate.before)
-    ? `All together *${format(rate.now)}* a day${inBrackets(rate, format)}`
-    : undefined;
 }
 
 function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlock[] {

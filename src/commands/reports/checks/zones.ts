@@ -131,7 +131,6 @@ export const zoneState = defineZoneCondition({
   only: 'attention',
 });
 
-/** Judges the use of a zone that has a monthly limit. */
 function judgeUse(
   { bandwidthUsed: used, bandwidthLimit: limit, isUnlimited }: ZoneSummary,
   judge: (used: number, limit: number, amount: string) => ZoneFigure,
@@ -145,7 +144,6 @@ function judgeUse(
 
 const ofLimits = { absent: 'has no monthly limit', only: 'above-80' } as const;
 
-/** A zone that has used much of its monthly limit: at the limit the CDN disables it. */
 export const zoneLimit = defineZoneCondition({
   ...ofLimits,
   name: 'zone-limit',
@@ -275,7 +273,6 @@ interface CertificateFacts {
   readonly certificates: readonly Certificate[];
 }
 
-/** A certificate of the customer's own hostnames that ends soon, or has ended. */
 export const endingCertificates = defineCondition({
   name: 'certificate-ending',
   label: 'Certificate ends soon',

@@ -27,8 +27,7 @@ import { describePause } from '../../../views/reports/words.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
-import type { ReadFailure } from '../checks/check.ts';
-import type { Past } from '../checks/figures.ts';
+import { type Past, type ReadFailure } from '../checks/check.ts';
 import { digestKinds, findDigestKind } from '../checks/list.ts';
 import { classifyCdnFailure, findRefusal, toPlaceReason } from '../failures.ts';
 import {

@@ -48,7 +48,7 @@ test('origin errors since the previous run: each entry in one digest, a new code
   `);
   expect(second.charts).toMatchInlineSnapshot(`
     [
-      "16 origin errors (bar, Errors each 2 hours, Europe/Vienna): Errors Tue 10:00 5, 12:00 0, 14:00 0, 16:00 0, 18:00 0, 20:00 0, 22:00 0, Wed 00:00 0, 02:00 0, 04:00 11, 06:00 0, 08:00 0, 10:00–now 0",
+      "16 origin errors (bar, Errors each 4 hours, Europe/Vienna): Errors Tue 10:00 5, 14:00 0, 18:00 0, 22:00 0, Wed 02:00 11, 06:00 0, 10:00–now 0",
     ]
   `);
   const third = await errors.run('2026-11-05T09:00:00Z');

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ZoneSummary } from '../../../../src/api/zones/summary.ts';
 import type { AccountReads } from '../../../../src/commands/reports/accounts/reads.ts';
-import { flattenName } from '../../../../src/commands/reports/checks/figures.ts';
+import { flattenName } from '../../../../src/commands/reports/checks/check.ts';
 import { zonesDigest } from '../../../../src/commands/reports/checks/zones-digest.ts';
 
 const now = new Date('2026-11-11T00:00:00Z');

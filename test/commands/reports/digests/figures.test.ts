@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findOutlier, hasMoved } from '../../../../src/commands/reports/checks/figures.ts';
+import { findOutlier, hasMoved } from '../../../../src/commands/reports/checks/check.ts';
 import { countDaysSince } from '../../../../src/commands/reports/checks/scanning.ts';
 
 test.each([

@@ -5,7 +5,7 @@ import { digestKinds } from '../../../../src/commands/reports/checks/list.ts';
 import { renderDigest } from '../../../../src/commands/reports/digests/run-digest.ts';
 import { type Collected, storedVersion } from '../../../../src/commands/reports/model.ts';
 import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
-import type { NamedGroup } from '../../../../src/views/reports/digests/comparisons.ts';
+import type { NamedGroup } from '../../../../src/views/reports/digests/post.ts';
 import type { Threshold } from '../../../../src/views/reports/report.ts';
 import { findChartProblems, findMessageProblems } from '../../../support/slack-limits.ts';
 
