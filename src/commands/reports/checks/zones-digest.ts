@@ -64,6 +64,7 @@ interface PastZones {
   readonly used?: number | undefined;
   readonly charges?: number | undefined;
   readonly perDay?: Comparison | undefined;
+  readonly chargesPerDay?: Comparison | undefined;
   readonly busiest: readonly (Named & Pick<PastZones, 'perDay'> & { readonly used: number })[];
 }
 
@@ -190,6 +191,13 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
   const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
   const perDay = compareRate(past, now, used, (found) => found);
+  const chargesPerDay = compareRate(
+    past,
+    now,
+    charges,
+    (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
+    noise.dollars,
+  );
   await yieldToEventLoop();
   const busiest = findBusiest(
     zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
@@ -211,6 +219,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
     }),
     chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     perDay,
+    chargesPerDay,
     busiest: busiest.map((zone) => ({
       ...toUse(zone),
       used: bandwidthOf(zone),
@@ -342,6 +351,7 @@ function compareRate(
   now: Date,
   used: number | undefined,
   find: (found: PastZones) => Pick<PastZones, 'used' | 'perDay'> | undefined,
+  floor: number = noise.bytes,
 ): Comparison | undefined {
   const { base } = past;
   const before = base && find(base.figures)?.used;
@@ -352,7 +362,7 @@ function compareRate(
   const elapsed = now.getTime() - (isNewMonth ? start : base.at);
   if (elapsed < apartMs) return undefined;
   const rate = roundToCents(((isNewMonth ? used : used - before) / elapsed) * dayMs);
-  return compareWithPast(rate, past, (found) => find(found)?.perDay, noise.bytes);
+  return compareWithPast(rate, past, (found) => find(found)?.perDay, floor);
 }
 
 /** Two decimals: floating-point noise behind them would differ from run to run. */
@@ -361,7 +371,7 @@ function roundToCents<Sum extends number | undefined>(sum: Sum): Sum {
 }
 
 function listFindings(figures: ZoneFigures): Finding[] {
-  const { since, news, limits, busiest, perDay: total } = figures;
+  const { since, news, limits, busiest, perDay: total, chargesPerDay } = figures;
   const newLimits = limits
     .filter(({ isNew }) => isNew)
     .map(
@@ -394,6 +404,14 @@ function listFindings(figures: ZoneFigures): Finding[] {
       : []),
     ...moved,
     ...(hasMoved(total, noise.bytes) ? [{ weight: 7 }] : []),
+    ...(chargesPerDay && hasMoved(chargesPerDay, noise.dollars)
+      ? [
+          {
+            weight: 7,
+            line: () => `:moneybag: Charges ${describeComparison(chargesPerDay, formatMoney, ' a day')}`,
+          },
+        ]
+      : []),
   ];
 }
 
