@@ -299,6 +299,9 @@ export async function findKnownZones(
     .where('noticed', '<>', '{}')
     .execute();
   const channels = db.selectFrom('channel_zones').select('zone_id').where('tenant', '=', tenantId(person));
-  const toIds = (rows: readonly { readonly zone_id: string }[]) => new Set(rows.map((row) => row.zone_id));
   return { failing: toIds(failing), channels: toIds(await channels.execute()) };
+}
+
+function toIds(rows: readonly { readonly zone_id: string }[]): Set<string> {
+  return new Set(rows.map((row) => row.zone_id));
 }

@@ -213,7 +213,7 @@ export async function describeBudget(db: Db, person: Person, now: Date): Promise
 }
 
 /** Counts one request before it is sent. @throws BudgetSpent */
-export async function countRequest(db: Db, person: Person, now: Date): Promise<void> {
+async function countRequest(db: Db, person: Person, now: Date): Promise<void> {
   const counted = await db
     .insertInto('read_budgets')
     .values({ ...keyOf(person, now), requests: 1 })

@@ -239,7 +239,7 @@ export function explainFailures<Item>(
 }
 
 /** Why one of several could not be read; undefined for a failure that concerns all. */
-export function describeUnread(error: unknown): string | undefined {
+function describeUnread(error: unknown): string | undefined {
   if (error instanceof BudgetSpent) return 'not checked: no requests are left in this hour';
   if (!(error instanceof ApiError) || error.code === 'key_refused') return undefined;
   if (error.code === 'cancelled') return 'not checked: the check took too long';
