@@ -17,7 +17,7 @@ export function isReadOnly(error: unknown): boolean {
 // PostgreSQL's class 08, its shutdown and start; of the driver and its pool there are only words.
 const lostCodes = /^(?:08...|57P0[123]|ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)$/u;
 const lostWords =
-  /connection terminated|no database connection was free|timeout exceeded when trying to connect/iu;
+  /connection terminated|no database connection was free|query read timeout|timeout exceeded when trying to connect/iu;
 
 /** True where a query failed because the database could not be reached. */
 export function isDatabaseLost(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { Role } from './app/config.ts';
 import type { ChatApp } from './app/wire.ts';
-import type { Command, Word } from './cli/words.ts';
+import type { Command, Word } from './cli/terminal.ts';
 import { UserError } from './errors.ts';
 
 // The only file that reads the environment, ends the process and listens to its signals. It imports on demand what a word needs,
@@ -15,7 +15,7 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
     throw new UserError(
       `This is Node ${process.versions.node}, and the bot needs ${oldestNode.join('.')} or newer: https://nodejs.org/en/download`,
     );
-  const { describeUsage, usages } = await import('./cli/words.ts');
+  const { describeUsage, usages } = await import('./cli/terminal.ts');
   const isKnown = (given: string): given is Word => Object.hasOwn(usages, given);
   if (word === 'help' || isHelp(word)) return console.log(describeUsage());
   if (!isKnown(word)) throw new UserError(`There is no “${word}”.`, describeUsage());
@@ -76,7 +76,7 @@ function onSignals(app: ChatApp, onStop: () => void): void {
 }
 
 const tools: Readonly<Record<Exclude<Word, Role>, () => Promise<Command>>> = {
-  migrate: async () => (await import('./cli/migrate.ts')).migrateCommand,
+  migrate: async () => (await import('./cli/db.ts')).migrateCommand,
   keys: async () => (await import('./cli/keys.ts')).keysCommand,
   tenant: async () => (await import('./cli/tenant.ts')).tenantCommand,
   audit: async () => (await import('./cli/audit.ts')).auditCommand,

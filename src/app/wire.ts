@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createCdn } from '../api/cdn.ts';
 import { createAudit } from '../auth/audit/audit.ts';
-import { createDeliveryClaims } from '../auth/claims.ts';
+import { createClaims, createDeliveryClaims, createReleases } from '../auth/claims.ts';
 import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createClientTokens } from '../auth/keys/client-tokens.ts';
@@ -48,15 +48,13 @@ import { oncePerMinute } from '../slack/web/limits.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { readBacklog } from '../store/backlog.ts';
 import type { Database } from '../store/database.ts';
-import { createClaims, createReleases } from '../store/deliveries.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
 import { addCallSpan } from '../telemetry/tracing.ts';
 import type { Config, Role } from './config.ts';
-import { createReadiness, runChecks } from './doctor/checks.ts';
-import { findChannels } from './doctor/stores.ts';
-import type { Subject } from './doctor/subject.ts';
+import { createReadiness, runChecks, type Subject } from './doctor/checks.ts';
+import { findChannels } from './doctor/slack.ts';
 import { createDriftWatch } from './drift.ts';
 import { jobs, repairSchedules } from './jobs.ts';
 import { openKeyringService } from './keyring-service.ts';
@@ -235,7 +233,7 @@ export async function wire(
         const channels = await findChannels(database, tenantId(person));
         return runChecks('command', {
           ...parts,
-          findWorkspaces: async () => ({ found: [], workspaces: [{ token, channels }] }),
+          findWorkspaces: async () => [{ token, channels }],
           support: nativeSupport,
           probe: person.userId,
           key: (await keyStore.reveal(person))?.key,

@@ -9,8 +9,7 @@ import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { describeBroken } from '../views/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
-import { openExisting } from './open-existing.ts';
-import { type Command, describeUsage, parseWords } from './words.ts';
+import { type Command, describeUsage, openExisting, parseWords } from './terminal.ts';
 
 /**
  * `npm run audit:verify`: reads every chain, and compares it with heads that the bot has logged. Changes nothing. False

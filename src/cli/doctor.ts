@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
-import { runChecks } from '../app/doctor/checks.ts';
-import { describeRefusal } from '../app/doctor/stores.ts';
-import type { Subject } from '../app/doctor/subject.ts';
-import { findWorkspaces } from '../app/doctor/workspaces.ts';
+import { describeRefusal, runChecks, type Subject } from '../app/doctor/checks.ts';
+import { findWorkspaces } from '../app/doctor/slack.ts';
 import { createDriftWatch } from '../app/drift.ts';
 import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
@@ -13,8 +11,7 @@ import { findSchemaState, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
-import { readKeyFile } from './key-file.ts';
-import { type Command, parseWords, type Terminal } from './words.ts';
+import { type Command, parseWords, readKeyFile, type Terminal } from './terminal.ts';
 
 /**
  * `npm run doctor`: prints what it found with the fix for each fault. `--probe` posts a chart and a table to a person and
@@ -94,10 +91,10 @@ async function openStore(config: Config, log: Log): Promise<Pick<Subject, 'datab
   try {
     return { database: await openDatabase({ ...config.store, log }) };
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    if (databaseUrl) return { database: undefined, closed: describeRefusal(check, error) };
+    const closed = describeRefusal(check, error);
+    if (databaseUrl) return { database: undefined, closed };
     // The embedded database serves one process.
     const fix = 'Ask /cdn doctor in Slack, or stop the bot first.';
-    return { database: undefined, closed: { check, state: 'skipped', says: error.message, fix } };
+    return { database: undefined, closed: { ...closed, state: 'skipped', fix } };
   }
 }

@@ -14,8 +14,7 @@ import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import type { Db } from '../store/schema.ts';
 import { pluralize } from '../views/blocks/format.ts';
-import { openExisting } from './open-existing.ts';
-import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
+import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
 
 /**
  * `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, and no key but the one that `new` makes. @throws

@@ -5,8 +5,7 @@ import { readCdnConfig } from '../app/config.ts';
 import { UserError } from '../errors.ts';
 import { hourMs, toUtcDay } from '../lib/time.ts';
 import { pluralize } from '../views/blocks/format.ts';
-import { readKeyFile } from './key-file.ts';
-import { type Command, describeUsage, parseWords } from './words.ts';
+import { type Command, describeUsage, parseWords, readKeyFile } from './terminal.ts';
 
 /**
  * `npm run smoke`: calls the six reading operations with a real key and prints what came, how long it took and what differs
@@ -27,12 +26,16 @@ export const smokeCommand: Command = async (words, { env, fetch, now, print }) =
       describeUsage('smoke'),
     );
   const key = await readKeyFile(given['key-file']);
-  const drifts: Drift[] = [];
-  const cdn = createCdn({
-    ...readCdnConfig(env),
-    fetch: readOnly(fetch),
-    onDrift: (drift) => drifts.push(drift),
-  }).withKey(key);
+  const [differing, news] = [new Set<string>(), new Set<string>()];
+  const onDrift = ({ operation, wrong, missing, unknown }: Drift): void => {
+    const list = (what: string, names: readonly string[]): string[] =>
+      names.length === 0 ? [] : [`${what}: ${[...new Set(names)].join(', ')}`];
+    const parts = [...list('of another type', wrong), ...list('missing', missing)];
+    if (parts.length > 0) differing.add(`${operation}: ${parts.join('; ')}`);
+    // Members come monthly, and are ignored.
+    for (const line of list('not in the specification', unknown)) news.add(`${operation}: ${line}`);
+  };
+  const cdn = createCdn({ ...readCdnConfig(env), fetch: readOnly(fetch), onDrift }).withKey(key);
   const found = { zone: given.zone, app: given.app };
   let failed = 0;
   for (const { operation, missing, run } of operations(cdn, found, given['shield-zone'], now())) {
@@ -42,19 +45,18 @@ export const smokeCommand: Command = async (words, { env, fetch, now, print }) =
       continue;
     }
     const start = performance.now();
-    const result = await run().catch((error: unknown) => describeFailure(error));
-    const ms = `${Math.round(performance.now() - start)} ms`;
-    if (typeof result === 'string') print(`ok       ${operation}: ${result}, ${ms}`);
-    else {
-      failed += 1;
-      print(`FAILED   ${operation}: ${result.failure}, ${ms}`);
-    }
+    const result = await run().then(
+      (came) => `ok       ${operation}: ${came}`,
+      (error: unknown) => {
+        failed += 1;
+        return `FAILED   ${operation}: ${describeFailure(error)}`;
+      },
+    );
+    print(`${result}, ${Math.round(performance.now() - start)} ms`);
   }
-  const differing = drifts.flatMap(describeDifferences);
-  for (const line of new Set(differing)) print(`differs  ${line}`);
-  // Members come monthly, and are ignored.
-  for (const line of new Set(drifts.flatMap(describeNews))) print(`note     ${line}`);
-  return failed === 0 && differing.length === 0;
+  for (const line of differing) print(`differs  ${line}`);
+  for (const line of news) print(`note     ${line}`);
+  return failed === 0 && differing.size === 0;
 };
 
 interface Operation {
@@ -138,29 +140,11 @@ function readOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   };
 }
 
-function describeFailure(error: unknown): { readonly failure: string } {
-  if (error instanceof UserError) return { failure: error.message };
+function describeFailure(error: unknown): string {
+  if (error instanceof UserError) return error.message;
   if (!(error instanceof ApiError)) throw error;
   const { code, status, requestId, network } = error;
-  if (network) return { failure: `${network.message} ${network.hint}` };
-  const details = [status && `HTTP ${status}`, requestId && `request ${requestId}`]
-    .filter(Boolean)
-    .join(', ');
-  return { failure: details ? `${code} (${details})` : code };
-}
-
-function describeDifferences({ operation, wrong, missing }: Drift): string[] {
-  const parts = [
-    wrong.length > 0 && `of another type: ${listOnce(wrong)}`,
-    missing.length > 0 && `missing: ${listOnce(missing)}`,
-  ].filter((part) => part !== false);
-  return parts.length === 0 ? [] : [`${operation}: ${parts.join('; ')}`];
-}
-
-function describeNews({ operation, unknown }: Drift): string[] {
-  return unknown.length === 0 ? [] : [`${operation}: not in the specification: ${listOnce(unknown)}`];
-}
-
-function listOnce(names: readonly string[]): string {
-  return [...new Set(names)].join(', ');
+  if (network) return `${network.message} ${network.hint}`;
+  const details = [status && `HTTP ${status}`, requestId && `request ${requestId}`].filter(Boolean);
+  return details.length > 0 ? `${code} (${details.join(', ')})` : code;
 }

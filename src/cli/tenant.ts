@@ -1,5 +1,4 @@
-import { readConfig, readStoreConfig } from '../app/config.ts';
-import { uninstall } from '../app/uninstall.ts';
+import { readStoreConfig } from '../app/config.ts';
 import { createAudit, deployment } from '../auth/audit/audit.ts';
 import { findRecentAudit } from '../auth/audit/chain.ts';
 import { UserError } from '../errors.ts';
@@ -7,8 +6,7 @@ import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
 import { formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
-import { openExisting } from './open-existing.ts';
-import { type Command, describeUsage, parseWords, type Terminal } from './words.ts';
+import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
 
 /**
  * `npm run tenant`: lists the workspaces and organisations that the database holds, and exports or erases one of them.
@@ -16,15 +14,7 @@ import { type Command, describeUsage, parseWords, type Terminal } from './words.
  */
 export const tenantCommand: Command = async (words, terminal) => {
   const { env, log, print } = terminal;
-  const { positionals, values } = parseWords(
-    'tenant',
-    words,
-    {
-      yes: { type: 'string' },
-      uninstall: { type: 'boolean', default: false },
-    },
-    true,
-  );
+  const { positionals, values } = parseWords('tenant', words, { yes: { type: 'string' } }, true);
   const [verb, tenant, file, ...more] = positionals;
   const arity = { list: 1, export: 3, erase: 2 }[verb ?? ''];
   if (arity !== positionals.length || more.length > 0)
@@ -55,30 +45,22 @@ async function list(db: Db, print: Terminal['print']): Promise<void> {
   const tenants = await findTenants(db);
   const installed = await db.selectFrom('installations').select(['tenant', 'installed_at']).execute();
   const since = new Map(installed.map((row) => [row.tenant, row.installed_at.toISOString()]));
-  const [keys, records] = [await countByTenant(db, 'linked_keys'), await countByTenant(db, 'audit_records')];
   for (const tenant of tenants.filter((one) => one !== deployment)) {
     const at = since.get(tenant);
     const state = at === undefined ? 'no installation stored' : `installed ${at}`;
-    const counts = `${pluralize(keys.get(tenant) ?? 0, 'linked key')}, ${pluralize(records.get(tenant) ?? 0, 'audit record')}`;
-    print(`${tenant}  ${state}, ${counts}`);
+    print(`${tenant}  ${state}, ${describeContent(await countTenantRows(db, tenant))}`);
   }
   if (tenants.length === 0) print('The database holds nothing of any workspace.');
 }
 
-async function countByTenant(db: Db, table: 'linked_keys' | 'audit_records'): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom(table)
-    .select(['tenant', (is) => is.fn.countAll<number>().as('count')])
-    .groupBy('tenant')
-    .execute();
-  return new Map(rows.map(({ tenant, count }) => [tenant, count]));
+function describeContent(counts: ReadonlyMap<string, number>): string {
+  const keys = pluralize(counts.get('linked_keys') ?? 0, 'linked key');
+  return `${keys}, ${pluralize(counts.get('audit_records') ?? 0, 'audit record')}`;
 }
 
 function describe(counts: ReadonlyMap<string, number>): string {
   const rows = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const keys = counts.get('linked_keys') ?? 0;
-  const records = counts.get('audit_records') ?? 0;
-  return `${pluralize(rows, 'row')} in ${formatCount(counts.size, 'table')}: ${pluralize(keys, 'linked key')}, ${pluralize(records, 'audit record')}`;
+  return `${pluralize(rows, 'row')} in ${formatCount(counts.size, 'table')}: ${describeContent(counts)}`;
 }
 
 async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, number>> {
@@ -101,35 +83,25 @@ async function exportTo(database: Database, tenant: string, file: string, print:
 const keptBySlack =
   'what Slack keeps: the messages and files that the bot posted, its conversations with people, and what Slack logs of the app';
 
-async function findInstalledAt(db: Db, tenant: string): Promise<Date | undefined> {
-  const row = db.selectFrom('installations').select('installed_at').where('tenant', '=', tenant);
-  return (await row.executeTakeFirst())?.installed_at;
-}
-
 async function erase(
   database: Database,
   tenant: string,
   counts: ReadonlyMap<string, number>,
-  options: Terminal & { readonly yes?: string | undefined; readonly uninstall: boolean },
+  { print, now, yes }: Terminal & { readonly yes?: string | undefined },
 ): Promise<void> {
   const { db } = database;
-  const { print, now, yes } = options;
   if (yes !== tenant) {
     throw new UserError(
       `This erases ${describe(counts)} of ${tenant}. It cannot be undone.`,
       `Export first if somebody needs it. To erase, add --yes ${tenant}`,
     );
   }
-  if ((await findInstalledAt(db, tenant)) !== undefined) {
-    if (!options.uninstall) {
-      throw new UserError(
-        `The app is still installed in ${tenant}: people would go on and write new rows.`,
-        'Have an admin remove it there (Manage apps), or add --uninstall, which removes it in Slack.',
-      );
-    }
-    const removed = await uninstall(database, readConfig(options.env), tenant, options);
-    print(removed ? `Removed the app from ${tenant} in Slack.` : `The app was gone from ${tenant} in Slack.`);
-  }
+  const installation = db.selectFrom('installations').select('tenant').where('tenant', '=', tenant);
+  if (await installation.executeTakeFirst())
+    throw new UserError(
+      `The app is still installed in ${tenant}: people would go on and write new rows.`,
+      'Have an admin remove it there (Manage apps); the bot notes that it is gone within seconds.',
+    );
   const audit = createAudit({ db, now });
   const findLast = async (trx: Trx) => (await findRecentAudit(trx, tenant, 1))[0];
   const erased = await eraseTenant(db, tenant, findLast, (trx, all, last) => {

@@ -4,9 +4,8 @@ import type { Pool } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { openEmbedded } from './embedded/open.ts';
+import { openEmbedded } from './embedded/embedded.ts';
 import { openPostgres } from './postgres.ts';
-import { checkRights, withCreateRights } from './rights.ts';
 import { type Db, definedTables, migrationProvider, type Trx } from './schema.ts';
 
 export type WithLock = <T>(name: string, run: () => Promise<T>) => Promise<T>;
@@ -37,17 +36,18 @@ export interface Database {
 }
 
 /**
- * Opens PostgreSQL where a URL is given, else the embedded database in `dataDir`: the same SQL on both. @throws UserError
- * when it cannot be reached, or when another process uses `dataDir`.
+ * Opens PostgreSQL where a URL is given, else the embedded database in `dataDir`: the same SQL on both. `isPatient`: a
+ * statement may take minutes. @throws UserError when it cannot be reached, or when another process uses `dataDir`.
  */
 export async function openDatabase(options: {
   databaseUrl?: Secret | undefined;
   dataDir: string;
   log: Log;
+  isPatient?: boolean;
 }): Promise<Database> {
-  const { databaseUrl, dataDir, log } = options;
+  const { databaseUrl, dataDir, log, isPatient } = options;
   const { unlimited, explain, ...opened } = databaseUrl
-    ? await openPostgres(databaseUrl, log)
+    ? await openPostgres(databaseUrl, log, isPatient)
     : await openEmbedded(dataDir, log);
   const { db } = opened;
   let closing: Promise<void> | undefined;
@@ -144,4 +144,75 @@ function createLocks(pool: Db | undefined): WithLock {
     result.then(forget, forget);
     return result;
   };
+}
+
+const queueSchema = 'pgboss';
+
+async function readNames(db: Db): Promise<{ user: string; database: string; schema: string }> {
+  const { rows } = await sql<{ user: string; database: string; schema: string }>`
+    select quote_ident(current_user) as user, quote_ident(current_database()) as database,
+      quote_ident(coalesce(current_schema(), 'public')) as schema`.execute(db);
+  return rows[0] ?? { user: '', database: '', schema: 'public' };
+}
+
+/**
+ * Checks that the user of this session may do with the tables what the bot does. @throws UserError with the GRANT to run.
+ */
+export async function checkRights(db: Db): Promise<void> {
+  // By the catalog, since the schema itself may be closed to this user.
+  const { rows } = await sql<{ table: string }>`
+    select n.nspname || '.' || c.relname as table
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p') and n.nspname in (current_schema(), ${queueSchema})
+       and not (has_schema_privilege(n.oid, 'usage')
+         and has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+         and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))
+     order by 1`.execute(db);
+  const [first, ...more] = rows;
+  if (!first) return;
+  const { user, schema } = await readNames(db);
+  const schemas = `schema ${schema}, ${queueSchema}`;
+  throw new UserError(
+    `The database user ${user} may not use the bot's tables: ${first.table}${more.length > 0 ? ` and ${more.length} more` : ''}.`,
+    [
+      'Run this as the user that owns them:',
+      `  grant usage on ${schemas} to ${user};`,
+      `  grant select, insert, update, delete on all tables in ${schemas} to ${user};`,
+      `  alter default privileges in ${schemas} grant select, insert, update, delete on tables to ${user};`,
+    ].join('\n'),
+  );
+}
+
+/** Runs what creates or changes tables. @throws UserError with the GRANT to run, where the user may not. */
+export async function withCreateRights<T>(db: Db, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isPrivilegeError(error) ? await describeMissingCreate(db) : error;
+  }
+}
+
+/** @throws UserError with the GRANT to run, where this user may not make the tables of an empty database. */
+export async function checkCreateRights(db: Db): Promise<void> {
+  const { rows } = await sql<{ may: boolean }>`
+    select has_database_privilege(current_database(), 'create')
+      and has_schema_privilege(coalesce(current_schema(), 'public'), 'create') as may`.execute(db);
+  if (!rows[0]?.may) throw await describeMissingCreate(db);
+}
+
+async function describeMissingCreate(db: Db): Promise<UserError> {
+  const { user, database, schema } = await readNames(db);
+  return new UserError(
+    `The database user ${user} may not create or change the bot's tables.`,
+    [
+      'Run npm run migrate with the user that owns the database; or run this as that user, and try again:',
+      `  grant create on database ${database} to ${user};`,
+      `  grant usage, create on schema ${schema} to ${user};`,
+    ].join('\n'),
+  );
+}
+
+function isPrivilegeError(error: unknown): boolean {
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  return code === '42501' || (cause !== undefined && isPrivilegeError(cause));
 }

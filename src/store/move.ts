@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { version } from '../lib/version.ts';
+import type { Log } from '../telemetry/log.ts';
 import { type Database, findExistingTables, findSchemaState } from './database.ts';
+import { createQueue } from './queue/queue.ts';
 import { type Db, migrationProvider, type Trx } from './schema.ts';
-import { appendLines, prepareSession, writeSnapshot } from './snapshot.ts';
 
 // A file of lines: the header, then for each table its name and number of rows and a JSON object for each row, then the
 // SHA-256 of everything before. Rows are read and written as text, so that no number passes through JavaScript.
@@ -80,35 +82,31 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
 }
 
 /**
- * Puts what a file of this version holds into an empty database, in one transaction: all of it or nothing. @throws
- * UserError where the file is damaged or of another version, and where the database is not empty.
+ * Puts what a file of this version holds into an empty database: all of it, or no row. @throws UserError where the file is
+ * damaged or of another version, where the database is not empty, and as `Database.migrate`.
  */
-export async function importDatabase({ db }: Database, path: string): Promise<Moved> {
+export async function importDatabase(database: Database, path: string, log: Log): Promise<Moved> {
   // The whole file first: nothing is begun with one that was cut off.
   const head = await checkFile(path);
-  const importing = db.transaction().execute(async (trx) => {
-    await prepareSession(trx);
+  await database.migrate();
+  const queue = createQueue({ database, log, now: () => new Date() });
+  await queue.start({ jobs: [], ports: {}, work: false });
+  await queue.stop();
+  const importing = database.db.transaction().execute(async (trx) => {
     await refuseFilled(trx);
-    await migrate(trx);
-    await createQueueTables(trx, head);
+    await refuseOtherQueue(trx, head);
     const total = await fillTables(trx, path);
     await continueSequences(trx);
     return { ...head, ...total };
   });
-  return importing.catch(explainFailure);
-}
-
-// insufficient_privilege, and the class of what has run out: disk, memory, connections.
-const ofTheServer = /^(?:42501|53...)$/u;
-
-function explainFailure(error: unknown): never {
-  const { cause = error } = error as Error;
-  const { code, message } = cause as { code?: unknown; message?: string };
-  if (error instanceof UserError || !ofTheServer.test(String(code))) throw error;
-  throw new UserError(
-    `The database refused the import: ${message} (${String(code)}).`,
-    'Nothing was imported. Give its user the right to make tables and schemas, and the server room, and try again.',
-  );
+  return importing.catch((error: { readonly code?: unknown; readonly message?: unknown }) => {
+    // The class of what has run out: disk, memory, connections.
+    if (error instanceof UserError || !String(error.code).startsWith('53')) throw error;
+    throw new UserError(
+      `The database refused the import: ${String(error.message)} (${String(error.code)}).`,
+      'Nothing was imported. Give the server room, and try again.',
+    );
+  });
 }
 
 async function* readLines(path: string): AsyncGenerator<string, void> {
@@ -171,24 +169,9 @@ async function refuseFilled(trx: Trx): Promise<void> {
     );
 }
 
-async function migrate(trx: Trx): Promise<void> {
-  const { error } = await new Migrator({ db: trx, provider: migrationProvider }).migrateToLatest();
-  if (error !== undefined) throw new Error('The tables could not be made', { cause: error });
-}
-
-/** The queue's own tables, as pg-boss makes them at its first start. */
-async function createQueueTables(trx: Trx, { queue, bot }: z.output<typeof header>): Promise<void> {
-  if (queue === null) return;
-  if ((await findQueueVersion(trx)) === null) {
-    const { getConstructionPlans } = await import('pg-boss');
-    const [, statements] = /^\s*begin;(.*)commit;\s*$/isu.exec(getConstructionPlans()) ?? [];
-    // A commit would end the transaction of the import.
-    if (statements === undefined) throw new Error('The plan of the job queue is no transaction');
-    await sql.raw(statements).execute(trx);
-    await prepareSession(trx);
-  }
+async function refuseOtherQueue(trx: Trx, { queue, bot }: z.output<typeof header>): Promise<void> {
   const made = await findQueueVersion(trx);
-  if (made === queue) return;
+  if (queue === null || queue === made) return;
   throw new UserError(
     `The jobs in the file are of version ${queue} of the queue's tables, and this version makes version ${made}.`,
     `Import with version ${bot} of the bot, which wrote the file, and start this version there. Nothing was changed.`,
@@ -257,4 +240,70 @@ async function findQueueVersion(db: Db): Promise<number | null> {
   if (!tables[0]?.found) return null;
   const { rows } = await sql<{ version: number }>`select version from pgboss.version`.execute(db);
   return rows[0]?.version ?? null;
+}
+
+// Few enough that rows of 100 kB stay small in memory.
+const rowsAtOnce = 200;
+
+/**
+ * Writes a snapshot of the database to a file. The file gets its name when it is complete and on the disk, mode
+ * 0600; a failure leaves nothing. @throws UserError where the file exists, or cannot be written.
+ */
+export async function writeSnapshot<T>(
+  db: Db,
+  path: string,
+  write: (trx: Trx, append: (text: string) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  if (await stat(path).catch(() => undefined))
+    throw new UserError(`The file ${path} exists already.`, 'Give another name, or remove it first.');
+  const unfinished = `${path}.part`;
+  try {
+    await rm(unfinished, { force: true });
+    let result: T;
+    {
+      await using file = await open(unfinished, 'wx', 0o600);
+      const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+      result = await snapshot.execute(async (trx) => {
+        // Values as text are the same on both engines.
+        await sql`set local timezone = 'UTC'`.execute(trx);
+        return write(trx, (text) => file.appendFile(text));
+      });
+      await file.sync();
+    }
+    await rename(unfinished, path);
+    await using folder = await open(dirname(path), 'r');
+    await folder.sync();
+    return result;
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    const { code, path: about, syscall } = error as NodeJS.ErrnoException;
+    if (syscall !== 'write' && syscall !== 'fsync' && !about?.startsWith(dirname(path))) throw error;
+    throw new UserError(
+      `The file ${path} cannot be written (${code}). ${problems[code ?? ''] ?? ''}`.trim(),
+      'Nothing was left there. Give a place with room that you may write to.',
+    );
+  }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  ENOSPC: 'The disk is full.',
+  EDQUOT: 'Your quota is used up.',
+  EFBIG: 'It is larger than the system allows.',
+  ENOENT: 'There is no such directory.',
+};
+
+export async function appendLines(
+  trx: Trx,
+  append: (text: string) => Promise<void>,
+  query: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`declare lines no scroll cursor for ${query}`.execute(trx);
+  for (;;) {
+    const { rows } = await sql<{ line: string }>`fetch forward ${sql.lit(rowsAtOnce)} from lines`.execute(
+      trx,
+    );
+    if (rows.length === 0) break;
+    await append(rows.map(({ line }) => `${line}\n`).join(''));
+  }
+  await sql`close lines`.execute(trx);
 }

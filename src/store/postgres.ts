@@ -1,11 +1,12 @@
+import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { Kysely, PostgresDialect } from 'kysely';
-import type { Pool, PoolConfig } from 'pg';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import pg, { type ClientBase, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { createKysely, createPool, endPool } from './pool.ts';
-import type { Schema } from './schema.ts';
+import { addQuerySpan, isTracing } from '../telemetry/tracing.ts';
+import type { Db, Schema } from './schema.ts';
 
 // Every process has these three pools. Two of them fit into PgBouncer's default of 20, and small servers allow no more.
 const maxConnections = 5;
@@ -13,13 +14,15 @@ const maxUnlimited = 2;
 const maxQueue = 3;
 const connectTimeoutMs = 5_000;
 // A person waits for each of these queries; the longest takes milliseconds.
-const statementTimeoutMs = 15_000;
+const statementTimeoutMs = 6_000;
+// A server that lives has ended the statement by then.
+const silenceMs = 8_000;
 
 /**
- * Pools of connections to a PostgreSQL server. @throws UserError when the server cannot be reached, refuses, or cannot be
- * used; its message never holds the password.
+ * Pools of connections to a PostgreSQL server. `isPatient`: statements may take minutes, as an operator's do. @throws
+ * UserError when the server cannot be reached, refuses, or cannot be used; its message never holds the password.
  */
-export async function openPostgres(databaseUrl: Secret, log: Log) {
+export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = false) {
   const common: PoolConfig = {
     connectionString: databaseUrl.reveal(),
     application_name: 'cdn-chatops',
@@ -28,31 +31,28 @@ export async function openPostgres(databaseUrl: Secret, log: Log) {
   };
   const address = describeAddress(databaseUrl.reveal());
   const pools: Pool[] = [];
-  const primary = { since: 0 };
-  const create = (max: number, setup?: string, more: PoolConfig = {}): Pool => {
-    const pool = createPool({ ...common, max, ...more }, log, {
-      primary,
-      ...(setup !== undefined && { setup }),
-    });
+  const primary = { since: 0, clients: new Set<PoolClient>() };
+  const create = (config: PoolConfig, options = {}): Pool => {
+    const pool = createPool({ ...common, ...config }, log, { primary, ...options });
     pools.push(pool);
     return pool;
   };
   const close = async (): Promise<void> => void (await Promise.all(pools.map(endPool)));
   try {
-    const pool = create(
-      maxConnections,
-      // Not as parameters of the start: PgBouncer knows none of them.
-      `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000;`,
-    );
+    // Not as parameters of the start: PgBouncer knows none of them.
+    const setup = `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = 60000`;
+    const pool = isPatient
+      ? create({ max: maxConnections })
+      : create({ max: maxConnections, query_timeout: silenceMs }, { setup });
     const late = setTimeout(2 * connectTimeoutMs, undefined, { ref: false });
     await Promise.race([checkServer(pool, address), late.then(() => Promise.reject(withCode('no session')))]);
-    const unlimited = create(maxUnlimited, undefined, { connectionTimeoutMillis: 60_000 });
+    const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
     return {
       engine: 'postgres' as const,
       // The queue has its own connections: people do not wait for jobs.
-      pool: create(maxQueue, ''),
+      pool: create({ max: maxQueue }),
       db: createKysely(pool),
-      poolUse: () => ({ inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
+      poolUse: () => countConnections(pool),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       explain: (error: unknown) => toUserError(error, address),
@@ -201,4 +201,118 @@ interface Failure {
   readonly code?: string;
   readonly message?: string;
   readonly syscall?: string;
+}
+
+/** Parsers by type id, in place of the driver's. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  // int8: a number while it is exact, beyond that a bigint.
+  20(text) {
+    const value = Number(text);
+    return Number.isSafeInteger(value) ? value : BigInt(text);
+  },
+  // date: as a moment, a day would begin in the time zone of the machine that reads it.
+  1082: (text) => text,
+};
+
+const types = {
+  getTypeParser: (id: number, format?: string) =>
+    (format === 'binary' ? undefined : parsers[id]) ?? pg.types.getTypeParser(id, format as 'text'),
+};
+
+/** Shared by the pools of a database: connections from before `since` lead to a server that takes no writes or is gone. */
+interface Primary {
+  since: number;
+  readonly clients: Set<PoolClient>;
+}
+
+const warningMs = 1_000;
+
+/**
+ * A pool of connections, without those to a server that no longer takes writes or is gone. `setup`: the first statements of
+ * each session.
+ */
+export function createPool(
+  config: PoolConfig,
+  log: Log,
+  { primary = { since: 0, clients: new Set() }, setup }: { primary?: Primary; setup?: string } = {},
+): Pool {
+  const onConnect = async (client: ClientBase): Promise<void> => void (await client.query(setup ?? ''));
+  // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, its types do not say so
+  const pool = new pg.Pool({ ...config, types, ...(setup !== undefined && { onConnect }) });
+  const connectedAt = new WeakMap<PoolClient, number>();
+  const isStale = (client: PoolClient): boolean => (connectedAt.get(client) ?? 0) <= primary.since;
+  const replaceAll = (reason: string): void => {
+    const now = performance.now();
+    if (now - primary.since > warningMs) log.warn({}, `${reason}; opening new connections`);
+    primary.since = now;
+  };
+  const onFailure = (error: { readonly code?: unknown; readonly message?: unknown }): void => {
+    // read_only_sql_transaction: a standby, or a primary that was one before a failover.
+    if (error.code === '25006') replaceAll('the database takes no writes');
+    if (error.message !== silence) return;
+    replaceAll('the server of a database connection is gone');
+    // What waits on them fails at once. The member is not in the driver's types.
+    for (const client of primary.clients)
+      (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy();
+  };
+  // A server that restarts breaks idle connections; without a listener that ends the process.
+  pool.on('error', (error) => log.warn({ error }, 'database connection broke; the next query opens another'));
+  pool.on('remove', (client) => primary.clients.delete(client));
+  pool.on('connect', (client) => {
+    connectedAt.set(client, performance.now());
+    primary.clients.add(client);
+    // The pool listens only while a connection is idle, so one inside a transaction needs its own listener.
+    client.on('error', () => undefined);
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    Object.assign(client, {
+      query(...given: unknown[]) {
+        const result = query(...given);
+        // What the driver asks for itself has a callback.
+        if (result instanceof Promise) result.catch(onFailure);
+        return result;
+      },
+    });
+  });
+  const connect = pool.connect.bind(pool);
+  const connectFresh = async (): Promise<PoolClient> => {
+    const client = await connect();
+    if (isStale(client)) {
+      client.release(true);
+      return connectFresh();
+    }
+    const release = client.release.bind(client);
+    client.release = (broken) => release(broken ?? isStale(client));
+    return client;
+  };
+  return Object.assign(pool, {
+    connect: (callback?: Parameters<typeof connect>[0]) => (callback ? connect(callback) : connectFresh()),
+  });
+}
+
+// The driver's words for `query_timeout`.
+const silence = 'Query read timeout';
+
+export function countConnections(pool: Pool): { readonly inUse: number; readonly waiting: number } {
+  return { inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount };
+}
+
+/** Closes a pool behind all that wait for a connection: the pool itself would leave them waiting. */
+export async function endPool(pool: Pool): Promise<void> {
+  while (pool.waitingCount > 0) {
+    const client = await pool.connect().catch(() => undefined);
+    if (!client) break;
+    client.release();
+  }
+  await pool.end();
+}
+
+/** Queries over a pool. Where tracing is on, each statement is a span: measuring them costs a little. */
+export function createKysely(pool: PostgresPool): Db {
+  const dialect = new PostgresDialect({ pool });
+  if (!isTracing()) return new Kysely<Schema>({ dialect });
+  return new Kysely<Schema>({
+    dialect,
+    log: ({ level, query, queryDurationMillis }) =>
+      addQuerySpan(query.sql, queryDurationMillis / 1000, level === 'error'),
+  });
 }

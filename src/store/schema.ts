@@ -1,16 +1,32 @@
-import { type ColumnType, type Kysely, sql, type Transaction } from 'kysely';
+import { type ColumnType, type Generated, type Kysely, sql, type Transaction } from 'kysely';
 import type { Migration, MigrationProvider } from 'kysely/migration';
-import { authTables } from './schema/auth.ts';
-import { cdnTables } from './schema/cdn.ts';
-import type { Rows } from './schema/define-tables.ts';
-import { engineTables } from './schema/engines.ts';
-import { slackTables } from './schema/slack.ts';
-import { upgrade } from './schema/upgrade.ts';
+import { constraints, statements, tables } from './tables.ts';
 
-type Tables = typeof authTables.tables &
-  typeof slackTables.tables &
-  typeof engineTables.tables &
-  typeof cdnTables.tables;
+interface Types {
+  text: string;
+  integer: number;
+  bigint: number;
+  boolean: boolean;
+  timestamptz: Date;
+  jsonb: unknown;
+}
+
+type Value<Sql> = Sql extends keyof Types
+  ? Types[Sql]
+  : Sql extends `${infer Type} ${string}`
+    ? Value<Type>
+    : never;
+
+/** A column's type in queries: what is generated or has a default may be left out of an insert. */
+type Column<Sql> = Sql extends `${string} ${'default' | 'generated'} ${string}`
+  ? Generated<Value<Sql>>
+  : Sql extends `${string} ${'not null' | 'primary key'}${string}`
+    ? Value<Sql>
+    : Value<Sql> | null;
+
+type Rows<Tables> = {
+  [Table in keyof Tables]: { [Name in keyof Tables[Table]]: Column<Tables[Table][Name]> };
+};
 
 /** Column types that the SQL does not tell. */
 interface Narrowed {
@@ -18,11 +34,34 @@ interface Narrowed {
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' | 'retry' };
 }
 
-export type Schema = Rows<Tables> & Narrowed;
+export type Schema = Rows<typeof tables> & Narrowed;
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
 
-const groups = [authTables, slackTables, engineTables, cdnTables];
+/** Every table with its columns as SQL, parents before children, without the queue's. */
+export const definedTables: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
+  Object.entries(tables),
+);
+
+/** Statements that create all tables; with `if not exists`, what a database lacks of them. */
+function createTables(ifMissing: '' | 'if not exists'): string[] {
+  const created = [...definedTables].flatMap(([table, columns]) => {
+    const definitions = Object.entries(columns).map(([name, definition]) => `${name} ${definition}`);
+    const lines = [...definitions, constraints[table as keyof typeof tables]].filter(Boolean);
+    const create = `create table ${ifMissing} ${table} (${lines.join(', ')})`;
+    if (!ifMissing) return [create];
+    return [
+      create,
+      ...definitions.map((column) => `alter table ${table} add column if not exists ${column}`),
+    ];
+  });
+  const rest = statements.map((text) =>
+    text
+      .replace(/^create ((?:unique )?index)/u, 'create $1 if not exists')
+      .replace(/^create trigger/u, 'create or replace trigger'),
+  );
+  return [refuseChange, ...created, ...rest];
+}
 
 const refuseChange = `create or replace function refuse_change() returns trigger language plpgsql as $$
     begin
@@ -38,6 +77,51 @@ function runTogether(statements: readonly string[]): Migration {
   };
 }
 
+const movedColumns = `tenant, enterprise_id, team_id, owner, channel, body, revision, paused, paused_by, paused_at,
+  pause_notice, next_due, failures, created_at, deleted_at`;
+
+/**
+ * Brings a database of a version before 0.2.0 to the tables of this one, around the creation of what it lacks. Digests and
+ * watches become one table: digests are renamed in place, so that runs and baselines keep their keys, and alerts move in.
+ * Ids are short and drawn at random: an alert whose id a digest has gets another one.
+ */
+const upgrade = {
+  before: `if to_regclass('digests') is not null then
+      alter table digests rename to reports;
+      alter table reports add column kind text not null default 'digest';
+      alter table reports alter column kind drop default;
+      alter table digest_runs rename to report_runs;
+      alter table report_runs rename column digest_id to report_id;
+      alter table digest_baselines rename to report_baselines;
+      alter table report_baselines rename column digest_id to report_id;
+      alter index digests_tenant rename to reports_tenant;
+      alter index digests_next_due rename to reports_next_due;
+      alter index if exists digests_deleted_at rename to reports_deleted_at;
+      alter index digest_runs_open rename to report_runs_open;
+      alter index if exists digest_runs_due rename to report_runs_due;
+    end if`,
+  after: `if to_regclass('watches') is not null then
+      alter table watch_incidents add column if not exists message text;
+      create temporary table moved on commit drop as select id as old,
+        case when exists (select from reports r where r.id = w.id) then substr(md5(w.id || w.tenant), 1, 6) else id end as new
+        from watches w;
+      insert into reports (id, ${movedColumns}, kind, state, checked_at, snoozed_until, snoozed_by, heartbeat_at)
+        select new, ${movedColumns}, 'alert', state, looked_at, snoozed_until, snoozed_by, alive_at
+        from watches join moved on old = id;
+      insert into report_incidents (id, report_id, kind, opened_at, closed_at, figures, replies, message, acknowledged_by,
+          acknowledged_at)
+        select i.id, new, case kind when 'wrong' then 'firing' else 'unreadable' end, opened_at, closed_at, figures, replies,
+          coalesce(message, case when told then 'watch:' || i.id end), acknowledged_by, acknowledged_at
+        from watch_incidents i join moved on old = watch_id;
+      drop table watch_incidents, watches, moved;
+    end if;
+    alter table operations add column if not exists via text;
+    alter table exports drop column if exists deaths;
+    alter table sealed_versions drop column if exists key_id, drop column if exists mac;
+    drop table if exists access_rounds, audit_checkpoints, audit_signing_keys, error_counts, installation_users,
+      keyring_keys, keyring_members, native_support`,
+};
+
 /** Made the tables of versions before 0.2.0. New databases have them from the first, older ones are brought along by the last. */
 const earlier = `0002-slack 0003-engines 0004-settings 0005-names 0006-accounts 0007-error-counts 0008-health
   0009-zone-settings 0010-steps 0011-native-support 0012-watches 0013-closed-steps 0014-scale 0015-access-rounds
@@ -48,19 +132,9 @@ const earlier = `0002-slack 0003-engines 0004-settings 0005-names 0006-accounts 
  * edited: the next change is a new migration. Going back is restoring a backup, so there is no `down`.
  */
 const migrations: Record<string, Migration> = {
-  '0001-auth': runTogether([refuseChange, ...groups.flatMap((group) => group.create(''))]),
+  '0001-auth': runTogether(createTables('')),
   ...Object.fromEntries(earlier.map((name) => [name, { up: async () => {} }])),
-  '0021-one-schema': runTogether([
-    upgrade.before,
-    refuseChange,
-    ...groups.flatMap((group) => group.create('if not exists')),
-    upgrade.after,
-  ]),
+  '0021-one-schema': runTogether([upgrade.before, ...createTables('if not exists'), upgrade.after]),
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };
-
-/** Every table with its columns as SQL, parents before children, without the queue's. */
-export const definedTables: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
-  groups.flatMap(({ tables }) => Object.entries<Readonly<Record<string, string>>>(tables)),
-);

@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
 import { type Database, findExistingTables } from './database.ts';
+import { appendLines, writeSnapshot } from './move.ts';
 import { type Db, definedTables, type Trx } from './schema.ts';
-import { appendLines, writeSnapshot } from './snapshot.ts';
 
 /** The rows of a tenant in a table: a condition on the table. */
 type Condition = (tenant: string) => RawBuilder<boolean>;
@@ -131,7 +131,6 @@ export async function eraseTenant<T>(
     db
       .transaction()
       .execute(async (trx) => {
-        await sql`set local statement_timeout = 0`.execute(trx);
         await sql`set local lock_timeout = '30s'`.execute(trx);
         await work(trx);
       })

@@ -37,7 +37,7 @@ export interface GaugeSources {
   readonly backlog: () => Promise<Backlog | undefined>;
 }
 
-export interface Waiting {
+interface Waiting {
   readonly depth: number;
   readonly oldestSeconds: number;
 }
@@ -125,7 +125,7 @@ export function createMetrics() {
   const setGauges = async (sources: GaugeSources): Promise<void> => {
     const backlog = await sources.backlog();
     const pool = sources.pool();
-    const values: Partial<Record<keyof typeof gauges, number | undefined>> = {
+    const values = {
       in_flight: sources.inFlight(),
       slack_connections: sources.slackConnections(),
       clock_skew_seconds: sources.clockSkew(),
@@ -137,7 +137,7 @@ export function createMetrics() {
       outbox_oldest_seconds: backlog?.outbox.oldestSeconds,
     };
     for (const [name, value] of Object.entries(values)) {
-      const one = gauge[name as keyof typeof gauges];
+      const one = gauge[name as keyof typeof values];
       if (value === undefined) one.remove();
       else one.set(value);
     }
@@ -190,21 +190,8 @@ export function createMetrics() {
 }
 
 function createCallCounter(total: Counter, seconds: Histogram, by: 'operation' | 'method') {
-  const outcomes = createLimit();
   return (call: Call): void => {
     seconds.observe({ [by]: call.name }, call.seconds);
-    total.inc({ [by]: call.name, outcome: outcomes(call.outcome), status: String(call.status ?? 'none') });
-  };
-}
-
-// More words than Slack has for the methods in use.
-const maxValues = 100;
-
-/** Passes on the first values that it sees; later ones are `other`. */
-function createLimit(): (value: string) => string {
-  const seen = new Set<string>();
-  return (value) => {
-    if (seen.size < maxValues) seen.add(value);
-    return seen.has(value) ? value : 'other';
+    total.inc({ [by]: call.name, outcome: call.outcome, status: String(call.status ?? 'none') });
   };
 }

@@ -1,13 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 
-interface Work {
-  reference: string | undefined;
-  /** Other work asked for it, and has the same reference. */
-  readonly isContinued: boolean;
-}
-
-const current = new AsyncLocalStorage<Work>();
+/** Drawn when it is first asked for. */
+const current = new AsyncLocalStorage<{ reference: string | undefined }>();
 
 /**
  * Runs work under one reference, which is in every line of the log that it causes, in jobs that it enqueues, and in what
@@ -15,17 +10,13 @@ const current = new AsyncLocalStorage<Work>();
  */
 export function withReference<T>(run: () => T, reference?: string): T {
   if (reference === undefined && current.getStore()) return run();
-  return current.run({ reference, isContinued: reference !== undefined }, run);
+  return current.run({ reference }, run);
 }
 
 /** The reference of the surrounding work; undefined outside of any. */
 export function findReference(): string | undefined {
   const work = current.getStore();
   return work && (work.reference ??= createReference());
-}
-
-export function isContinued(): boolean {
-  return current.getStore()?.isContinued ?? false;
 }
 
 /** The reference to show: that of the surrounding work, else a new one. */

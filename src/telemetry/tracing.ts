@@ -5,7 +5,7 @@ import { findSecretKinds, textOf } from '../secrets/scanner.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from './log.ts';
 import type { Call } from './metrics.ts';
-import { findReference, isContinued, withReference } from './reference.ts';
+import { findReference, withReference } from './reference.ts';
 
 /** Names from the code, numbers and codes: never anything typed, an id of a person, or a message of an error. */
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -21,9 +21,7 @@ interface Span {
 }
 
 /** Takes the spans that have ended, once tracing is on. */
-type Exporter = (span: Span, endedAt: number, failure: string | undefined) => void;
-
-let exporter: Exporter | undefined;
+let exporter: ((span: Span, endedAt: number, failure: string | undefined) => void) | undefined;
 const current = new AsyncLocalStorage<Span>();
 
 // The kinds of OTLP.
@@ -64,37 +62,36 @@ const maxStatement = 300;
 export function addQuerySpan(statement: string, seconds: number, isFailed: boolean): void {
   const text = statement.trim().replaceAll(/\s+/gu, ' ').slice(0, maxStatement);
   const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text };
-  const times = { startedAt: Date.now() - seconds * 1000, seconds };
-  addSpan(`database ${text.split(' ', 1)[0]}`, attributes, times, isFailed ? 'error' : undefined);
+  const failure = isFailed ? 'error' : undefined;
+  addSpan(`database ${text.split(' ', 1)[0]}`, attributes, Date.now() - seconds * 1000, seconds, failure);
 }
 
 /** Adds a call to another service that has ended, below the span of the surrounding work. */
-export function addCallSpan(service: 'CDN' | 'Slack', { name, outcome, status, ...times }: Call): void {
+export function addCallSpan(service: 'CDN' | 'Slack', call: Call): void {
+  const { name, outcome, status, startedAt, seconds } = call;
   const attributes = { 'rpc.system': service, 'rpc.method': name, 'http.response.status_code': status };
-  addSpan(`${service} ${name}`, attributes, times, outcome === 'ok' ? undefined : outcome);
+  addSpan(`${service} ${name}`, attributes, startedAt, seconds, outcome === 'ok' ? undefined : outcome);
 }
 
 function addSpan(
   name: string,
   attributes: Attributes,
-  { startedAt, seconds }: Pick<Call, 'startedAt' | 'seconds'>,
+  startedAt: number,
+  seconds: number,
   failure: string | undefined,
 ): void {
-  if (exporter) exporter(startSpan(name, client, attributes, startedAt), startedAt + seconds * 1000, failure);
+  exporter?.(startSpan(name, client, attributes, startedAt), startedAt + seconds * 1000, failure);
 }
 
 /** The ids of a trace and of its first span are made of the reference, so that jobs hang below what enqueued them. */
 function startSpan(name: string, kind: number, given: Attributes, startedAt: number): Span {
-  const parent = current.getStore();
   const reference = findReference();
   const hash = reference === undefined ? randomBytes(32) : createHash('sha256').update(reference).digest();
   const first = { traceId: hash.toString('hex', 0, 16), spanId: hash.toString('hex', 16, 24) };
-  const { traceId, spanId: parentSpanId } = parent ?? first;
-  const attributes = { ...given, reference };
-  // A call outside of any span, such as of a page, is not the first span of its work.
-  const isFirst = !parent && !(reference !== undefined && (kind === client || isContinued()));
+  const { traceId, spanId: parentSpanId } = current.getStore() ?? first;
+  const isFirst = kind === server && !name.startsWith('job ');
   const place = isFirst ? first : { traceId, spanId: randomBytes(8).toString('hex'), parentSpanId };
-  return { ...place, name, kind, startedAt, attributes };
+  return { ...place, name, kind, startedAt, attributes: { ...given, reference } };
 }
 
 const [sendEveryMs, patienceMs, mostWaiting] = [2_000, 2_000, 2_000];
@@ -128,7 +125,7 @@ export function startTracing(options: {
       isFailing = true;
     }
   };
-  const exportSpan: Exporter = ({ startedAt, attributes, ...span }, endedAt, failure) => {
+  const exportSpan: typeof exporter = ({ startedAt, attributes, ...span }, endedAt, failure) => {
     if (waiting.length >= mostWaiting) return;
     const kinds = findSecretKinds(textOf(Object.values(attributes).map(String)));
     if (kinds.length > 0) log.error({ kinds }, 'blocked a secret in a span');
@@ -163,9 +160,10 @@ function encode(attributes: Attributes): object[] {
 }
 
 function readHeaders(text = ''): Record<string, string> {
-  const pairs = text.split(',').flatMap((pair) => {
-    const at = pair.indexOf('=');
-    return at > 0 ? [[pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())] as const] : [];
-  });
-  return Object.fromEntries(pairs);
+  return Object.fromEntries(
+    [...text.matchAll(/([^=,]+)=([^,]*)/gu)].map(([, name = '', value = '']) => [
+      name.trim(),
+      decodeURIComponent(value.trim()),
+    ]),
+  );
 }

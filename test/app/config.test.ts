@@ -72,30 +72,30 @@ test.each([
   expect(readProblems(env)).toBe('accepted');
 });
 
-test.each([
-  ['a host that only begins like this machine', { ...enough, CDN_API_URL: 'http://127.0.0.1.example.com' }],
-  ['PostgreSQL without keys', { ...enough, DATABASE_URL: 'postgres://db/chat' }],
-  ['one workspace and many', { ...enough, SLACK_CLIENT_ID: '1' }],
-  ['a name of a workspace', { ...enough, ALLOWED_WORKSPACES: 'T0ACME000, acme' }],
-  ['half of OAuth', { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' }],
-])('%s is refused', (_what, env) => {
-  expect(readProblems(env)).toMatchSnapshot();
-});
-
-test.each([
-  ['a short signing secret', { SLACK_SIGNING_SECRET: 'hunter22hunter2' }],
-  ['a signing secret that is none', { SLACK_SIGNING_SECRET: `${signingSecret.slice(1)}g` }],
-  ['a short state secret', { SLACK_STATE_SECRET: 'hunter22hunter2' }],
-  ['a user token', { ...enough, SLACK_BOT_TOKEN: 'xoxp-hunter22' }],
-  ['an app token for the bot', { ...enough, SLACK_BOT_TOKEN: 'xapp-hunter22' }],
-  ['a bot token for the app', { ...enough, SLACK_APP_TOKEN: 'xoxb-hunter22' }],
-])('%s is refused by its name, without its value', (_what, wrong) => {
+test('what is wrong or excludes another is refused by its name, without its value', () => {
   const oauth = { SLACK_CLIENT_ID: '1', SLACK_CLIENT_SECRET: 'c', SLACK_STATE_SECRET: 's'.repeat(16) };
-  const said = readProblems(
-    'SLACK_BOT_TOKEN' in wrong ? wrong : { ...oauth, SLACK_SIGNING_SECRET: signingSecret, ...wrong },
+  const many = { ...oauth, SLACK_SIGNING_SECRET: signingSecret };
+  const onPostgres = { ...enough, DATABASE_URL: 'postgres://db/chat', ENCRYPTION_KEYS: `k1:${key}` };
+  const refused = {
+    'a host that only begins like this machine': { ...enough, CDN_API_URL: 'http://127.0.0.1.example.com' },
+    'PostgreSQL without keys': { ...enough, DATABASE_URL: 'postgres://db/chat' },
+    'a way to encrypt that is none': { ...onPostgres, PGSSLMODE: 'verify_full' },
+    'the same in the address': { ...onPostgres, DATABASE_URL: 'postgres://db/chat?sslmode=on' },
+    'one workspace and many': { ...enough, SLACK_CLIENT_ID: '1' },
+    'half of OAuth': { SLACK_CLIENT_ID: '1', SLACK_APP_TOKEN: 'xapp-1' },
+    'a name of a workspace': { ...enough, ALLOWED_WORKSPACES: 'T0ACME000, hunter22' },
+    'a short signing secret': { ...many, SLACK_SIGNING_SECRET: 'hunter22hunter2' },
+    'a signing secret that is none': { ...many, SLACK_SIGNING_SECRET: `${signingSecret.slice(1)}g` },
+    'a short state secret': { ...many, SLACK_STATE_SECRET: 'hunter22hunter2' },
+    'a user token': { ...enough, SLACK_BOT_TOKEN: 'xoxp-hunter22' },
+    'an app token for the bot': { ...enough, SLACK_BOT_TOKEN: 'xapp-hunter22' },
+    'a bot token for the app': { ...enough, SLACK_APP_TOKEN: 'xoxb-hunter22' },
+  };
+  const said = Object.fromEntries(
+    Object.entries(refused).map(([what, env]) => [what, readProblems(env).split('\n').slice(1, -1)]),
   );
   expect(said).toMatchSnapshot();
-  expect(said).not.toContain('hunter22');
+  expect(JSON.stringify(said)).not.toContain('hunter22');
 });
 
 test.each(['"', "'"])('values in %s quotes, as env files write them, lose them', (quote) => {
@@ -107,19 +107,6 @@ test.each(['"', "'"])('values in %s quotes, as env files write them, lose them',
   expect(slack.appToken?.reveal()).toBe('xapp-1');
   expect(adminIds).toEqual(['U1', 'U2']);
 });
-
-test.each([{ PGSSLMODE: 'verify_full' }, { DATABASE_URL: 'postgres://database/cdn?sslmode=on' }])(
-  'a way to encrypt that the driver would take for none is refused: %o',
-  (given) => {
-    const said = readProblems({
-      ...enough,
-      DATABASE_URL: 'postgres://database/cdn',
-      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
-      ...given,
-    });
-    expect(said).toMatchSnapshot();
-  },
-);
 
 test('each secret can be in a file, whose fault is told once', async () => {
   const directory = await createTempDirectory();

@@ -7,13 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { findHeads } from '../../src/auth/audit/chain.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import { UserError } from '../../src/errors.ts';
-import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { acme, beta, insertRecords, runWithoutTriggers } from '../auth/audit/tampering.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog } from '../support/engines.ts';
-import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { startBotProcess } from '../support/process.ts';
 import { createTerminal } from '../support/terminal.ts';
 
@@ -58,150 +56,115 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-interface Store {
-  readonly env: Env;
-  /** Works in the database while no other process has it. */
-  readonly inside: <T>(work: (database: Database) => Promise<T>) => Promise<T>;
+/** Works in the database while no other process has it. */
+async function inside<T>({ DATA_DIR: dataDir = '' }: Env, work: (database: Database) => Promise<T>) {
+  const database = await openDatabase({ dataDir, log: createMemoryLog() });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
-function store(env: Env, databaseUrl?: Secret): Store {
-  const inside: Store['inside'] = async (work) => {
-    const dataDir = env['DATA_DIR'] ?? '';
-    const database = await openDatabase({ databaseUrl, dataDir, log: createMemoryLog() });
-    try {
-      await database.migrate();
-      return await work(database);
-    } finally {
-      await database.close();
+async function make(): Promise<Env> {
+  const DATA_DIR = await mkdtemp(join(directory, 'data-'));
+  await copyEmbeddedDatabase(DATA_DIR);
+  return { DATA_DIR, ENCRYPTION_KEYS: generateKeys('k1') };
+}
+
+test('says what is whole, names the first record that is not, and ends with 0 and 1', async () => {
+  const env = await make();
+  expect(await verify(env)).toMatchInlineSnapshot(`
+    {
+      "code": 0,
+      "said": "There are no records yet.
+    ",
     }
-  };
-  return { env, inside };
-}
-
-const found = await findPostgres();
-const without = typeof found === 'string' ? ` (skipped: ${found})` : '';
-let server: PostgresServer | undefined;
-afterAll(() => server?.stop());
-
-describe.each([
-  {
-    name: 'the embedded database',
-    skip: false,
-    make: async (): Promise<Store> => {
-      const DATA_DIR = await mkdtemp(join(directory, 'data-'));
-      await copyEmbeddedDatabase(DATA_DIR);
-      return store({ DATA_DIR, ENCRYPTION_KEYS: generateKeys('k1') });
-    },
-  },
-  {
-    name: `PostgreSQL${without}`,
-    skip: typeof found === 'string',
-    make: async (): Promise<Store> => {
-      if (typeof found === 'string') throw new Error(found);
-      server ??= await found.start();
-      const url = await server.createDatabase();
-      const DATA_DIR = await mkdtemp(join(directory, 'data-'));
-      return store({ DATABASE_URL: url.reveal(), DATA_DIR, ENCRYPTION_KEYS: generateKeys('k1') }, url);
-    },
-  },
-])('on $name', ({ skip, make }) => {
-  describe.skipIf(skip)('audit:verify', () => {
-    test('says what is whole, names the first record that is not, and ends with 0 and 1', async () => {
-      const { env, inside } = await make();
-      await inside(async () => undefined);
-      expect(await verify(env)).toMatchInlineSnapshot(`
-        {
-          "code": 0,
-          "said": "There are no records yet.
-        ",
-        }
-      `);
-      await inside(async (database) => {
-        await insertRecords(database, 700);
-        await insertRecords(database, 3, beta);
-      });
-      expect(await verify(env)).toMatchInlineSnapshot(`
-        {
-          "code": 0,
-          "said": "T0ACME000: intact, 700 records, head <hash>
-        T0BETA000: intact, 3 records, head <hash>
-        The audit is intact.
-        ",
-        }
-      `);
-
-      await inside((database) =>
-        runWithoutTriggers(
-          database,
-          `update audit_records set actor = 'U9' where seq in (600, 601) and tenant = '${acme}'`,
-        ),
-      );
-      expect(await verify(env)).toMatchInlineSnapshot(`
-        {
-          "code": 1,
-          "said": "T0ACME000: BROKEN at record 600 (altered): Record 600 was changed: its hash does not match its content.
-        T0BETA000: intact, 3 records, head <hash>
-        The audit is NOT intact: 1 chain of 2.
-        ",
-        }
-      `);
-      expect(await verify(env, '--tenant', beta)).toMatchObject({ code: 0 });
-    });
-
-    test('a head from the log shows what was cut off or written anew, given as a file or as a line', async () => {
-      const { env, inside } = await make();
-      const logHeads = () =>
-        inside(async ({ db }) =>
-          (await findHeads(db)).map(({ tenant, seq, hash }) => {
-            const line = { level: 'info', tenant, seq, head: hash, msg: 'audit head' };
-            return `bot-1  | ${JSON.stringify(line)}`;
-          }),
-        );
-      await inside(async (database) => {
-        await insertRecords(database, 6);
-        await insertRecords(database, 3, beta);
-      });
-      const lines = await logHeads();
-      const path = join(directory, `${Math.random()}.log`);
-      await writeFile(path, `{"level":"info","msg":"ready"}\nno JSON\n${lines.join('\n')}\n`);
-      for (const given of [path, lines.join('\n')])
-        expect(await verify(env, '--heads', given)).toMatchInlineSnapshot(`
-          {
-            "code": 0,
-            "said": "T0ACME000: intact, 6 records, head <hash>
-          T0BETA000: intact, 3 records, head <hash>
-          Compared with 2 logged heads.
-          The audit is intact.
-          ",
-          }
-        `);
-      await inside((database) =>
-        runWithoutTriggers(database, `delete from audit_records where seq > 4 and tenant = '${acme}'`),
-      );
-      expect(await verify(env)).toMatchObject({ code: 0 });
-      expect(await verify(env, '--heads', path)).toMatchInlineSnapshot(`
-        {
-          "code": 1,
-          "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and all after it are gone: the log has record 6. The log says that record 6 has the hash <hash>.
-        T0BETA000: intact, 3 records, head <hash>
-        Compared with 2 logged heads.
-        The audit is NOT intact: 1 chain of 2.
-        ",
-        }
-      `);
-      await inside((database) => insertRecords(database, 6));
-      expect(await verify(env, '--heads', path, '--tenant', acme)).toMatchInlineSnapshot(`
-        {
-          "code": 1,
-          "said": "T0ACME000: BROKEN at record 6 (rewritten): Record 6 is not the one in the log: it, or one before it, was rewritten since. The log says that record 6 has the hash <hash>.
-        Compared with 1 logged head.
-        The audit is NOT intact: 1 chain of 1.
-        ",
-        }
-      `);
-      expect(await verify(env, '--heads', path, '--tenant', beta)).toMatchObject({ code: 0 });
-    });
+  `);
+  await inside(env, async (database) => {
+    await insertRecords(database, 700);
+    await insertRecords(database, 3, beta);
   });
+  expect(await verify(env)).toMatchInlineSnapshot(`
+    {
+      "code": 0,
+      "said": "T0ACME000: intact, 700 records, head <hash>
+    T0BETA000: intact, 3 records, head <hash>
+    The audit is intact.
+    ",
+    }
+  `);
+
+  await inside(env, (database) =>
+    runWithoutTriggers(
+      database,
+      `update audit_records set actor = 'U9' where seq in (600, 601) and tenant = '${acme}'`,
+    ),
+  );
+  expect(await verify(env)).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "said": "T0ACME000: BROKEN at record 600 (altered): Record 600 was changed: its hash does not match its content.
+    T0BETA000: intact, 3 records, head <hash>
+    The audit is NOT intact: 1 chain of 2.
+    ",
+    }
+  `);
+  expect(await verify(env, '--tenant', beta)).toMatchObject({ code: 0 });
+});
+
+test('a head from the log shows what was cut off or written anew, given as a file or as a line', async () => {
+  const env = await make();
+  const logHeads = () =>
+    inside(env, async ({ db }) =>
+      (await findHeads(db)).map(({ tenant, seq, hash }) => {
+        const line = { level: 'info', tenant, seq, head: hash, msg: 'audit head' };
+        return `bot-1  | ${JSON.stringify(line)}`;
+      }),
+    );
+  await inside(env, async (database) => {
+    await insertRecords(database, 6);
+    await insertRecords(database, 3, beta);
+  });
+  const lines = await logHeads();
+  const path = join(directory, `${Math.random()}.log`);
+  await writeFile(path, `{"level":"info","msg":"ready"}\nno JSON\n${lines.join('\n')}\n`);
+  for (const given of [path, lines.join('\n')])
+    expect(await verify(env, '--heads', given)).toMatchInlineSnapshot(`
+      {
+        "code": 0,
+        "said": "T0ACME000: intact, 6 records, head <hash>
+      T0BETA000: intact, 3 records, head <hash>
+      Compared with 2 logged heads.
+      The audit is intact.
+      ",
+      }
+    `);
+  await inside(env, (database) =>
+    runWithoutTriggers(database, `delete from audit_records where seq > 4 and tenant = '${acme}'`),
+  );
+  expect(await verify(env)).toMatchObject({ code: 0 });
+  expect(await verify(env, '--heads', path)).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and all after it are gone: the log has record 6. The log says that record 6 has the hash <hash>.
+    T0BETA000: intact, 3 records, head <hash>
+    Compared with 2 logged heads.
+    The audit is NOT intact: 1 chain of 2.
+    ",
+    }
+  `);
+  await inside(env, (database) => insertRecords(database, 6));
+  expect(await verify(env, '--heads', path, '--tenant', acme)).toMatchInlineSnapshot(`
+    {
+      "code": 1,
+      "said": "T0ACME000: BROKEN at record 6 (rewritten): Record 6 is not the one in the log: it, or one before it, was rewritten since. The log says that record 6 has the hash <hash>.
+    Compared with 1 logged head.
+    The audit is NOT intact: 1 chain of 1.
+    ",
+    }
+  `);
+  expect(await verify(env, '--heads', path, '--tenant', beta)).toMatchObject({ code: 0 });
 });
 
 describe('what cannot be checked ends with 2 and says why', () => {

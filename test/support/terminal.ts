@@ -1,4 +1,4 @@
-import type { Terminal } from '../../src/cli/words.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 import { createMemoryLog } from './engines.ts';
 
 /** A terminal for the commands of an operator, and the lines that they print there. */

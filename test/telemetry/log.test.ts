@@ -157,17 +157,6 @@ test('a line is one JSON object with level by name, moment and message', () => {
   expect(lines[0]?.endsWith('\n')).toBe(true);
 });
 
-test('what is below the level is not written', () => {
-  const { lines, log } = createCapturedLog('warn');
-  log.debug({}, 'no');
-  log.info({}, 'no');
-  log.warn({}, 'yes');
-  expect(lines).toHaveLength(1);
-  const silent = createCapturedLog('silent');
-  silent.log.error({}, 'no');
-  expect(silent.lines).toEqual([]);
-});
-
 test('lines that nobody reads are dropped above a bound and counted, and the next one that is read says so', () => {
   const read: string[] = [];
   let isReading = false;

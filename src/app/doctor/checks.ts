@@ -1,10 +1,57 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { createCdn } from '../../api/cdn.ts';
+import { readKeyring } from '../../auth/keyring/keyring.ts';
+import { checkKeyring as checkOpens, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
+import { UserError } from '../../errors.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import type { NativeSupport } from '../../slack/send/native-blocks.ts';
+import { checkCreateRights, checkRights, type Database, findSchemaState } from '../../store/database.ts';
+import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
+import type { Config } from '../config.ts';
+import type { createDriftWatch } from '../drift.ts';
+import { keyringSource, sealedTables } from '../keyring-service.ts';
 import { checkAddresses, checkHosts, checkKey } from './network.ts';
-import { checkAppToken, checkClock, checkConnections, checkManifest, checkWorkspace } from './slack.ts';
-import { checkDatabase, checkKeyring, checkRoom } from './stores.ts';
-import type { Subject } from './subject.ts';
+import {
+  checkAppToken,
+  checkClock,
+  checkConnections,
+  checkManifest,
+  checkWorkspace,
+  type Workspace,
+} from './slack.ts';
+
+export interface Subject {
+  readonly config: Config;
+  readonly fetch: typeof globalThis.fetch;
+  /** Lets tokens out to Slack only. */
+  readonly slackFetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+  /** Undefined where it is not open; then `closed` says why. */
+  readonly database: Database | undefined;
+  readonly closed?: Finding | undefined;
+  /** Or why there are none. */
+  readonly findWorkspaces?: () => Promise<readonly (Workspace | Finding)[]>;
+  readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
+  /** A person who gets charts and tables, which are taken back at once. */
+  readonly probe?: string | undefined;
+  readonly key?: Secret | undefined;
+  /** Where answers of the CDN differed from the specification; undefined where none are seen. */
+  readonly drift?: Pick<ReturnType<typeof createDriftWatch>, 'report' | 'examine'>;
+  /** What only the running bot knows. */
+  readonly running?: {
+    readonly verifyToken: () => Promise<void>;
+    /** Why the database or its keyring cannot be used; asked once while it is unanswered. */
+    readonly findStoreProblem: () => Promise<string | undefined>;
+    /** Connections with a recent frame; undefined where deliveries come another way. */
+    readonly slackConnections: () => number | undefined;
+    readonly findSlackProblem?: () => string | undefined;
+    readonly findSkew: () => Promise<number | undefined>;
+  };
+}
 
 /** Who asks: a start, `/readyz`, `npm run doctor`, `/cdn doctor`. */
 type Asker = 'start' | 'ready' | 'terminal' | 'command';
@@ -41,10 +88,94 @@ export async function runChecks(asker: Asker, subject: Subject): Promise<Finding
   return (await Promise.all(chosen.map(async ({ run }) => run(subject)))).flat();
 }
 
+/** Whether the database is open, takes writes and this user's, and has the tables of this version. */
+async function checkDatabase({ database, closed }: Subject): Promise<Finding[]> {
+  const check = 'database';
+  if (!database) return closed ? [closed] : [];
+  try {
+    await database.ping();
+    if (database.engine === 'postgres') await checkRights(database.db);
+    const state = await findSchemaState(database.db);
+    if (database.engine === 'postgres' && state === 'empty') await checkCreateRights(database.db);
+    return [
+      { check, ...schemaStates[state], says: `${await describeSize(database)}, ${schemaStates[state].says}` },
+    ];
+  } catch (error) {
+    return [describeRefusal(check, error)];
+  }
+}
+
+const schemaStates: Readonly<Record<Awaited<ReturnType<typeof findSchemaState>>, Omit<Finding, 'check'>>> = {
+  current: { state: 'ok', says: 'up to date' },
+  empty: { state: 'limited', says: 'not set up yet', fix: 'npm run migrate' },
+  older: {
+    state: 'limited',
+    says: 'of an older version',
+    fix: 'The next start changes it; with several processes run npm run migrate first.',
+  },
+  newer: {
+    state: 'failed',
+    says: 'written by a newer version of the bot',
+    fix: 'Run that version or a later one.',
+  },
+};
+
+/** @throws what is not for people. */
+export function describeRefusal(check: string, error: unknown): Finding {
+  if (!(error instanceof UserError)) throw error;
+  const { message, hint } = error;
+  return { check, state: 'failed', says: message, ...(hint ? { fix: hint } : {}) };
+}
+
+async function describeSize({ db, engine }: Database): Promise<string> {
+  const { rows } = await sql<{ version: string; bytes: number }>`
+    select current_setting('server_version') as version,
+      pg_database_size(current_database())::float8 as bytes`.execute(db);
+  const { version = '', bytes = 0 } = rows[0] ?? {};
+  return `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}, ${formatBytes(bytes)}`;
+}
+
+// The embedded database keeps two backups of itself on the same disk.
+const leastRoom = 1e9;
+
+/** Room on the disk of the embedded database; a server does not tell by SQL what is free on its disk. */
+async function checkRoom({ config }: Subject): Promise<Finding[]> {
+  const check = 'disk space';
+  const { databaseUrl, dataDir } = config.store;
+  if (databaseUrl)
+    return [
+      { check, state: 'skipped', says: 'PostgreSQL does not report its free disk space: monitor it there' },
+    ];
+  const disk = await statfs(existsSync(dataDir) ? dataDir : '.').catch(() => undefined);
+  if (!disk) return [{ check, state: 'skipped', says: 'the system does not say' }];
+  const free = disk.bavail * disk.bsize;
+  const says = `${formatBytes(free)} free for DATA_DIR`;
+  if (free >= leastRoom) return [{ check, state: 'ok', says }];
+  return [{ check, state: 'limited', says, fix: 'Make room: 1 GB or more.' }];
+}
+
+/** Whether the keyring opens what is stored. Tables of another version are not read. */
+async function checkKeyring({ database, config }: Subject): Promise<Finding[]> {
+  const check = 'keyring';
+  if (!database || (await findSchemaState(database.db).catch(() => 'newer')) !== 'current') return [];
+  const { db } = database;
+  try {
+    const { keyring, warning } = await readKeyring({ ...keyringSource(config), inUse: true });
+    await checkOpens(db, keyring, sealedTables);
+    const use = await countKeyUse(db, sealedTables);
+    const unused = keyring.ids.slice(1).filter((id) => !describeUse(use, id));
+    const spare = unused.length > 0 ? `; ${unused.join(', ')} can be removed` : '';
+    const says = `opens every row, with ${keyring.ids.join(', ')}${spare}`;
+    return [warning ? { check, state: 'limited', says, fix: warning } : { check, state: 'ok', says }];
+  } catch (error) {
+    return [describeRefusal(check, error)];
+  }
+}
+
 async function checkWorkspaces(subject: Subject): Promise<Finding[]> {
-  const { found, workspaces } = (await subject.findWorkspaces?.()) ?? { found: [], workspaces: [] };
-  const each = await Promise.all(workspaces.map((workspace) => checkWorkspace(workspace, subject)));
-  return [...found, ...each.flat()];
+  const found = (await subject.findWorkspaces?.()) ?? [];
+  const each = found.map((one) => ('token' in one ? checkWorkspace(one, subject) : [one]));
+  return (await Promise.all(each)).flat();
 }
 
 /** Answers that differ from the specification are known to the running bot, or seen with a key. */

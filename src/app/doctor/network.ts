@@ -4,77 +4,80 @@ import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxy } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Finding } from '../../views/doctor.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from './checks.ts';
 
 const timeoutMs = 5_000;
 
-/** Whether PUBLIC_URL leads to a bot that runs and, over signed HTTP, takes what Slack delivers. */
+/** Slack's one address for commands, events and interactivity, and the one where its assistant calls the tools. */
+const signedAddresses = [
+  {
+    path: '/slack/events',
+    check: 'event address',
+    taken: 'takes signed deliveries; Slack needs {url} for the command, events, interactivity and menus',
+    lost: { state: 'failed', says: 'does not take Slack’s deliveries' },
+  },
+  {
+    path: '/mcp',
+    check: 'assistant address',
+    taken: 'takes signed calls of tools at {url}',
+    lost: { state: 'limited', says: 'Slack’s assistant cannot call tools' },
+  },
+] as const;
+
+/** Whether PUBLIC_URL leads to a bot that runs and takes what Slack signs. */
 export async function checkAddresses({ config, fetch }: Subject): Promise<Finding[]> {
-  const check = 'public address';
   const { slack, web } = config;
-  if (web.publicUrl === undefined) return [{ check, state: 'skipped', says: 'PUBLIC_URL is not set' }];
+  if (web.publicUrl === undefined)
+    return [{ check: 'public address', state: 'skipped', says: 'PUBLIC_URL is not set' }];
   const base = web.publicUrl.replace(/\/+$/u, '');
-  const answer = await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(timeoutMs) })
-    .then(async (response) =>
-      response.ok ? (await response.text()).slice(0, 60) : `HTTP ${response.status}`,
-    )
-    .catch((error: unknown) => describeUnreached(error, base).says);
-  const fix = 'Start the bot, and have the proxy pass requests of PUBLIC_URL to its PORT.';
-  const says = `does not reach the bot: ${answer}`;
-  if (!answer.startsWith('ok')) return [{ check, state: 'failed', says, fix }];
-  const reached: Finding = { check, state: 'ok', says: 'reaches the bot' };
-  return [
-    reached,
-    ...(slack.appToken ? [] : [await checkEventAddress(`${base}/slack/events`, fetch)]),
-    ...(slack.signingSecret ? [await checkToolAddress(`${base}/mcp`, fetch)] : []),
-  ];
-}
-
-/** Slack's one address for commands, events and interactivity: a delivery without a signature is refused there. */
-async function checkEventAddress(url: string, fetch: Subject['fetch']): Promise<Finding> {
-  const check = 'event address';
-  const status = await postUnsigned(url, fetch);
-  if (status === 'HTTP 401') {
-    const says = `takes signed deliveries; Slack needs ${url} for the command, events, interactivity and menus`;
-    return { check, state: 'ok', says };
-  }
-  const fix = 'Have the proxy pass POST requests of /slack/events to the bot, body and headers unchanged.';
-  return { check, state: 'failed', says: `does not take Slack’s deliveries: ${status}`, fix };
-}
-
-/** Where Slack's assistant calls the tools: the same. */
-async function checkToolAddress(url: string, fetch: Subject['fetch']): Promise<Finding> {
-  const check = 'assistant address';
-  const status = await postUnsigned(url, fetch);
-  if (status === 'HTTP 401') return { check, state: 'ok', says: `takes signed calls of tools at ${url}` };
-  const fix = 'Have the proxy pass POST requests of /mcp to the bot, body and headers unchanged.';
-  return { check, state: 'limited', says: `Slack’s assistant cannot call tools: ${status}`, fix };
-}
-
-function postUnsigned(url: string, fetch: Subject['fetch']): Promise<string> {
-  return fetch(url, { method: 'POST', signal: AbortSignal.timeout(timeoutMs) }).then(
-    (response) => `HTTP ${response.status}`,
-    (error: unknown) => describeUnreached(error, url).says,
+  const ask = (path: string, method: string): Promise<string> =>
+    fetch(`${base}${path}`, { method, signal: AbortSignal.timeout(timeoutMs) })
+      .then(async (answer) => (answer.ok ? (await answer.text()).slice(0, 60) : `HTTP ${answer.status}`))
+      .catch((error: unknown) => describeUnreached(error, base).says);
+  const answer = await ask('/healthz', 'GET');
+  if (!answer.startsWith('ok'))
+    return [
+      {
+        check: 'public address',
+        state: 'failed',
+        says: `does not reach the bot: ${answer}`,
+        fix: 'Start the bot, and have the proxy pass requests of PUBLIC_URL to its PORT.',
+      },
+    ];
+  const asked = signedAddresses.filter(({ path }) =>
+    path === '/mcp' ? slack.signingSecret : !slack.appToken,
   );
+  const signed = asked.map(async ({ path, check, taken, lost }): Promise<Finding> => {
+    // A request without a signature is refused there.
+    const status = await ask(path, 'POST');
+    if (status === 'HTTP 401') return { check, state: 'ok', says: taken.replace('{url}', `${base}${path}`) };
+    const fix = `Have the proxy pass POST requests of ${path} to the bot, body and headers unchanged.`;
+    return { check, state: lost.state, says: `${lost.says}: ${status}`, fix };
+  });
+  return [{ check: 'public address', state: 'ok', says: 'reaches the bot' }, ...(await Promise.all(signed))];
 }
 
 /** Whether the hosts of Slack, the CDN and the collector are reached, and by which way. */
 export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]> {
   const { slack, cdn, traces } = config;
-  const others = new URL(slack.apiUrl).host === 'slack.com' ? ['files.slack.com', 'hooks.slack.com'] : [];
-  const hosts: readonly Parameters<typeof checkHost>[1][] = [
-    ['slack', 'SLACK_API_URL', slack.apiUrl],
-    ...others.map((host) => ['slack', undefined, `https://${host}`] as const),
-    ['cdn', 'CDN_API_URL', cdn.apiUrl],
-    ['cdn', 'CDN_ORIGIN_LOGGING_URL', cdn.originLoggingUrl],
-    ...(traces ? [['traces', 'OTEL_EXPORTER_OTLP_ENDPOINT', traces.endpoint] as const] : []),
-  ];
-  return Promise.all(hosts.map((host) => checkHost(fetch, host)));
+  const isSlack = new URL(slack.apiUrl).host === 'slack.com';
+  return Promise.all([
+    checkHost(fetch, 'slack', slack.apiUrl, 'SLACK_API_URL'),
+    ...(isSlack
+      ? ['files', 'hooks'].map((host) => checkHost(fetch, 'slack', `https://${host}.slack.com`))
+      : []),
+    checkHost(fetch, 'cdn', cdn.apiUrl, 'CDN_API_URL'),
+    checkHost(fetch, 'cdn', cdn.originLoggingUrl, 'CDN_ORIGIN_LOGGING_URL'),
+    ...(traces ? [checkHost(fetch, 'traces', traces.endpoint, 'OTEL_EXPORTER_OTLP_ENDPOINT')] : []),
+  ]);
 }
 
+/** `variable` holds the address. */
 export async function checkHost(
   fetch: Subject['fetch'],
-  [whose, variable, url]: readonly [whose: string, variable: string | undefined, url: string],
+  whose: string,
+  url: string,
+  variable?: string,
 ): Promise<Finding> {
   const check = `${whose} ${new URL(url).host}`;
   const proxy = findProxy(url);
@@ -94,10 +97,7 @@ export async function checkHost(
   }
 }
 
-export function describeUnreached(
-  error: unknown,
-  url: string,
-): Pick<Finding, 'says'> & { readonly fix: string } {
+export function describeUnreached(error: unknown, url: string): { says: string; fix: string } {
   const failure = explainNetworkFailure(error, url);
   return failure
     ? { says: failure.message, fix: failure.hint }

@@ -1,13 +1,28 @@
 import { type Logger, LogLevel, WebClient } from '@slack/web-api';
+import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Secret } from '../../secrets/secret.ts';
+import { type Installations, NotInstalledError } from '../../auth/installations.ts';
+import { SealError } from '../../auth/keys/sealing.ts';
+import { Secret } from '../../secrets/secret.ts';
 import { readSlackError } from '../../slack/installations.ts';
 import { type Scope, scopes } from '../../slack/scopes.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
+import type { Database } from '../../store/database.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
+import type { Subject } from './checks.ts';
 import { checkHost, describeUnreached } from './network.ts';
-import { type Subject, tokenCheck, type Workspace } from './subject.ts';
+
+export interface Workspace {
+  readonly token: Secret;
+  readonly channels: readonly string[];
+  /** Goes before its checks where the bot serves many. */
+  readonly prefix?: string;
+  /** Of many only the token is told, and what is not well. */
+  readonly isBrief?: boolean;
+}
+
+const tokenCheck = 'slack token';
 
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
@@ -32,7 +47,7 @@ export async function checkWorkspace(
 }
 
 /** A client that asks once more, and does not log. */
-export function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
+function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
   return new WebClient(token.reveal(), {
     slackApiUrl: config.slack.apiUrl,
     allowAbsoluteUrls: false,
@@ -66,11 +81,7 @@ async function checkToken(
     const { team, team_id: teamId, enterprise_id: enterpriseId, is_enterprise_install: isWhole } = answer;
     return {
       tenant: (isWhole ? enterpriseId : teamId) ?? '',
-      found: [
-        { check, state: 'ok', says: `accepted by ${team}` },
-        ...findLackingScopes(given, options),
-        ...checkAssistantScope(given, options),
-      ],
+      found: [{ check, state: 'ok', says: `accepted by ${team}` }, ...checkScopes(given, options)],
     };
   } catch (error) {
     const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
@@ -78,16 +89,25 @@ async function checkToken(
   }
 }
 
-function findLackingScopes(given: readonly string[], { config }: Options): Finding[] {
+function checkScopes(given: readonly string[], { config }: Options): Finding[] {
   const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));
-  if (lacking.length === 0) return [{ check: 'scopes', state: 'ok', says: 'all are granted' }];
   const fix = `Paste ${nameManifest(config)} under App Manifest again and reinstall the app.`;
-  return lacking.map(([scope, { lost, optional = false }]) => ({
-    check: `scope ${scope}`,
-    state: optional ? 'limited' : 'failed',
-    says: `not granted; without it: ${lost}`,
-    fix,
-  }));
+  const found = lacking.map(
+    ([scope, { lost, optional = false }]): Finding => ({
+      check: `scope ${scope}`,
+      state: optional ? 'limited' : 'failed',
+      says: `not granted; without it: ${lost}`,
+      fix,
+    }),
+  );
+  if (found.length === 0) found.push({ check: 'scopes', state: 'ok', says: 'all are granted' });
+  // Only where Slack's assistant could reach the bot.
+  if (config.web.publicUrl === undefined || !config.slack.signingSecret) return found;
+  const check = 'scope mcp:connect';
+  if (given.includes('mcp:connect'))
+    return [...found, { check, state: 'ok', says: 'granted, for Slack’s assistant' }];
+  const says = 'not granted: Slack’s assistant has no tools of the bot (docs/assistant.md)';
+  return [...found, { check, state: 'skipped', says }];
 }
 
 function nameManifest({ slack }: Subject['config']): string {
@@ -99,15 +119,6 @@ function nameManifest({ slack }: Subject['config']): string {
 export function checkManifest({ config }: Subject): Finding[] {
   const says = `Slack shows a bot only its scopes: compare events, commands, shortcuts and steps under App Manifest with ${nameManifest(config)}`;
   return [{ check: 'manifest', state: 'skipped', says }];
-}
-
-/** Only where Slack's assistant could reach the bot. */
-function checkAssistantScope(given: readonly string[], { config }: Options): Finding[] {
-  if (config.web.publicUrl === undefined || !config.slack.signingSecret) return [];
-  const check = 'scope mcp:connect';
-  if (given.includes('mcp:connect')) return [{ check, state: 'ok', says: 'granted, for Slack’s assistant' }];
-  const says = 'not granted: Slack’s assistant has no tools of the bot (docs/assistant.md)';
-  return [{ check, state: 'skipped', says }];
 }
 
 /** The app token, and the host that Slack gives for the WebSocket with it. */
@@ -126,7 +137,7 @@ export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   }
   if (socket === undefined || new URL(socket).host === new URL(apiUrl).host) return findings;
   const { origin } = new URL(socket.replace(/^ws/u, 'http'));
-  return [...findings, await checkHost(subject.fetch, ['slack', undefined, origin])];
+  return [...findings, await checkHost(subject.fetch, 'slack', origin)];
 }
 
 export function checkConnections({ running }: Subject): Finding[] {
@@ -258,4 +269,69 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
   return code === undefined
     ? describeUnreached(error, config.slack.apiUrl)
     : { says: `Slack says ${code}`, fix };
+}
+
+const mostWorkspaces = 20;
+
+/**
+ * The workspaces that an operator looks at, or why there are none: the one of the token, `team`, or the newest. Without
+ * `installations` their tokens cannot be opened.
+ */
+export async function findWorkspaces({
+  config,
+  now,
+  database,
+  installations,
+  team,
+}: Pick<Subject, 'config' | 'now' | 'database'> & {
+  readonly installations: Pick<Installations, 'fetchInstallation'> | undefined;
+  readonly team: string | undefined;
+}): Promise<(Workspace | Finding)[]> {
+  const { installing } = config.slack;
+  if (installing.kind === 'single')
+    return [{ token: installing.botToken, channels: database ? await findChannels(database) : [] }];
+  const skip = (says: string): Finding => ({ check: 'slack tokens', state: 'skipped', says });
+  if (!database || !installations) return [skip('they are in the database, sealed under the keyring')];
+  const newest = database.db
+    .selectFrom('installations')
+    .select('tenant')
+    .orderBy('installed_at', 'desc')
+    .orderBy('tenant')
+    .limit(mostWorkspaces);
+  const tenants = team === undefined ? (await newest.execute()).map(({ tenant }) => tenant) : [team];
+  if (tenants.length === 0) return [skip('the app is not installed in any workspace yet')];
+  const open = async (tenant: string): Promise<Workspace | Finding> => {
+    const check = `${tenant} ${tokenCheck}`;
+    const fix = 'Have an admin install the app there again: PUBLIC_URL/slack/install.';
+    const place = { isEnterpriseInstall: tenant.startsWith('E'), enterpriseId: tenant, teamId: tenant };
+    try {
+      const { bot } = await installations.fetchInstallation(place);
+      if (!bot) return { check, state: 'failed', says: 'none is stored', fix };
+      // An expired token is not refreshed here: looking changes nothing.
+      if (bot.expiresAt !== undefined && bot.expiresAt * 1000 <= now().getTime())
+        return { check, state: 'skipped', says: 'has expired; the bot refreshes it when it is used' };
+      const channels = await findChannels(database, tenant);
+      const token = new Secret(bot.token, 'slack-token');
+      return { token, channels, prefix: `${tenant} `, isBrief: team === undefined };
+    } catch (error) {
+      const isMissing = error instanceof NotInstalledError;
+      if (!isMissing && !(error instanceof SealError)) throw error;
+      const says = isMissing ? 'the app is not installed there' : error.message;
+      return { check, state: 'failed', says, fix };
+    }
+  };
+  const opened = await Promise.all(tenants.map(open));
+  if (tenants.length < mostWorkspaces) return opened;
+  return [...opened, skip(`the ${mostWorkspaces} newest are checked: name another one with --team`)];
+}
+
+const mostChannels = 20;
+
+/** The channels, without people, that digests and watches post to, of one tenant or of all. */
+export async function findChannels({ db }: Pick<Database, 'db'>, tenant?: string): Promise<string[]> {
+  const { rows } = await sql<{ channel: string }>`
+    select channel from reports
+    where deleted_at is null and channel ~ '^[CG]' and (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
+    group by channel order by channel limit ${mostChannels}`.execute(db);
+  return rows.map(({ channel }) => channel);
 }

@@ -61,16 +61,6 @@ test('a visitor from another organisation brings her own workspace, an org insta
   ]);
 });
 
-test.each([
-  ['text', 'Working on it'],
-  ['JSON', { text: 'Working on it' }],
-])('an acknowledgement may be a message, as %s', async (_form, body) => {
-  await start(() => ({ body }));
-  const alice = slack.as('U0ALICE00');
-  await alice.slash('zones');
-  expect(alice.messages()).toMatchObject([{ text: 'Working on it', ephemeral: true }]);
-});
-
 test('an unacknowledged command tells the person that the app did not respond, and a late acknowledgement is a problem', async () => {
   const { promise: late, resolve: release } = Promise.withResolvers<undefined>();
   slack = await startSlack({ ackTimeoutMs: 20 });
@@ -144,49 +134,6 @@ test('an event that the manifest does not subscribe to is not sent, also not tha
   };
   expect(await deliverAll(['message.im', 'app_mention'])).toEqual(['app_mention', 'message']);
   expect(await deliverAll(['function_executed'])).toEqual(['function_executed']);
-});
-
-test('an event is not repeated when the app asks for that, and may be sent again on purpose', async () => {
-  const received = await start(() => ({ status: 500, headers: { 'x-slack-no-retry': '1' } }));
-  await slack.event({ type: 'app_uninstalled' }, { eventId: 'Ev1' });
-  await slack.event({ type: 'app_uninstalled' }, { eventId: 'Ev1', teamId: 'E0CORP0000' });
-  expect(received.map(({ body }) => body['event_id'])).toEqual(['Ev1', 'Ev1']);
-  expect(received[1]?.body['authorizations']).toMatchObject([{ team_id: null, is_enterprise_install: true }]);
-});
-
-test('url_verification wants its challenge back', async () => {
-  await start(({ body }) => ({ body: { challenge: body['challenge'] } }));
-  await slack.event({ type: 'url_verification' });
-  expect(slack.problems).toEqual([]);
-  slack.deliverTo('http://127.0.0.1:9/');
-  await slack.event({ type: 'url_verification' });
-  expect(slack.problems).toEqual(['url_verification: the challenge was not returned']);
-});
-
-test('opening Home tells the app, with the view it published before', async () => {
-  const received = await start();
-  await slack.as('U0CAROL00').openHome();
-  expect(received[0]?.body).toMatchObject({
-    team_id: 'T0ACME000',
-    event: { type: 'app_home_opened', user: 'U0CAROL00', tab: 'home', channel: 'DU0CAROL00' },
-  });
-});
-
-test('waiting for a message that never comes reports what was shown instead', async () => {
-  await start(() => ({ body: 'Nothing found' }));
-  const alice = slack.as('U0ALICE00');
-  await alice.slash('zones');
-  await expect(alice.waitForMessage('3 zones', 10)).rejects.toThrow(
-    /No message matching 3 zones.*alice sees:\n- Nothing found/s,
-  );
-  await expect(alice.press('zones:page')).rejects.toThrow('alice sees nothing with the action_id zones:page');
-});
-
-test('the last delivery can be sent again to the letter', async () => {
-  const received = await start();
-  await slack.as('U0ALICE00').slash('zones');
-  expect(await slack.redeliver()).toMatchObject({ status: 200 });
-  expect(received[1]?.raw).toBe(received[0]?.raw);
 });
 
 test("what a visitor presses and submits names both organisations: hers and the app's", async () => {

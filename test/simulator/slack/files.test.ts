@@ -1,6 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import { callWebApi } from './stub-app.ts';
@@ -23,27 +21,6 @@ const complete = (id: string, args: Record<string, unknown> = {}) =>
     channel_id: 'C0OPS0000',
     ...args,
   });
-
-test('three steps put a file into a channel, byte for byte', async () => {
-  const bytes = randomBytes(100_000);
-  const { id, uploadUrl } = await announce(bytes.length);
-  expect((await fetch(uploadUrl, { method: 'POST', body: bytes })).status).toBe(200);
-  expect(slack.as('U0BOB0000').messages()).toEqual([]);
-  expect(await complete(id, { initial_comment: 'Last 6 hours' })).toMatchObject({
-    ok: true,
-    files: [{ id, title: 'Events' }],
-  });
-  const [message] = slack.as('U0BOB0000').messages();
-  expect(message).toMatchObject({ text: 'Last 6 hours', reads: 'Last 6 hours\nEvents\nevents.csv' });
-  const [file] = message?.files ?? [];
-  expect(file).toMatchObject({ name: 'events.csv', size: 100_000, mimetype: 'text/csv; charset=utf-8' });
-  const shown = Buffer.from(await (await fetch(slack.url + file?.url)).arrayBuffer());
-  expect(shown.equals(bytes)).toBe(true);
-  expect(slack.calls.find(({ method }) => method === 'files.upload')?.args['sha256']).toBe(
-    createHash('sha256').update(bytes).digest('hex'),
-  );
-  expect(slack.problems).toEqual([]);
-});
 
 test('a different number of bytes than announced is refused and cannot be completed', async () => {
   const { id, uploadUrl } = await announce(10);
@@ -120,22 +97,4 @@ test('private addresses want the token, and a deleted file is gone', async () =>
   expect(await callWebApi(slack, 'files.delete', { file: id })).toMatchObject({ ok: true });
   expect((await fetch(`${slack.url}/ui/files/${id}/page.html`)).status).toBe(404);
   expect(slack.as('U0BOB0000').messages()[0]?.files).toEqual([]);
-});
-
-test("the SDK's own upload works, and a token that it sends to the upload address is noticed", async () => {
-  const client = new WebClient(slack.botToken, {
-    slackApiUrl: `${slack.url}/api/`,
-    retryConfig: { retries: 0 },
-  });
-  await client.filesUploadV2({
-    channel_id: 'C0OPS0000',
-    filename: 'chart.png',
-    file: Buffer.from('picture'),
-    alt_text: 'A chart',
-  });
-  expect(slack.as('U0BOB0000').messages()).toMatchObject([
-    { files: [{ name: 'chart.png', mimetype: 'image/png', size: 7, altText: 'A chart' }] },
-  ]);
-  // Bolt's SDK does what docs.slack.dev/messaging/working-with-files warns of.
-  expect(slack.problems).toEqual(['files.upload: a token was sent to the upload address, which takes none']);
 });

@@ -47,20 +47,3 @@ test('messages, threads and choices in them survive a restart, private ones do n
   expect(Number(said.ts)).toBeGreaterThan(Number(before.at(-1)?.ts));
   expect(slack.as('U0ALICE00', 'C0OPS0000').messages()[0]?.text).toBe('changed');
 });
-
-test('a file survives a restart with its bytes', async () => {
-  const form = new URLSearchParams({ filename: 'events.csv', length: '4' });
-  const headers = { authorization: `Bearer ${slack.botToken}` };
-  const announced = await fetch(`${slack.url}/api/files.getUploadURLExternal`, {
-    method: 'POST',
-    headers,
-    body: form,
-  });
-  const { upload_url: url, file_id: id } = (await announced.json()) as Record<string, string>;
-  await fetch(url ?? '', { method: 'POST', body: 'a,b\n' });
-  await callWebApi(slack, 'files.completeUploadExternal', { files: [{ id }], channel_id: 'C0OPS0000' });
-
-  await restart();
-  const [file] = slack.as('U0ALICE00', 'C0OPS0000').messages()[0]?.files ?? [];
-  expect(await (await fetch(slack.url + file?.url)).text()).toBe('a,b\n');
-});

@@ -42,36 +42,6 @@ const exchange = (code: string, more: Record<string, unknown> = {}) =>
     '',
   );
 
-test('the page offers every place to install to', async () => {
-  const page = await (await authorize()).text();
-  expect([...page.matchAll(/Allow CDN in (\w+)/g)].map(([, name]) => name)).toEqual(['Acme', 'Beta', 'Corp']);
-  expect((await fetch(`${slack.url}/oauth/v2/authorize?client_id=other`)).status).toBe(400);
-});
-
-test('a workspace gives its own token for a code, once', async () => {
-  const code = await codeFor('T0BETA000');
-  expect(await exchange(code)).toMatchObject({
-    ok: true,
-    access_token: slack.workspaces.beta.botToken,
-    token_type: 'bot',
-    scope: 'commands,chat:write',
-    team: { id: 'T0BETA000', name: 'Beta' },
-    enterprise: null,
-    is_enterprise_install: false,
-    authed_user: { id: expect.any(String) },
-  });
-  expect(await exchange(code)).toMatchObject({ ok: false, error: 'invalid_code' });
-});
-
-test('an organisation installs for all its workspaces: there is no team in the answer', async () => {
-  expect(await exchange(await codeFor('E0CORP0000'))).toMatchObject({
-    team: null,
-    enterprise: { id: 'E0CORP0000' },
-    is_enterprise_install: true,
-    access_token: slack.workspaces.corp.botToken,
-  });
-});
-
 test('a code dies after ten minutes, and the secret and address must be right', async () => {
   const old = await codeFor('T0ACME000');
   clock += 10 * 60 * 1000 + 1;
@@ -96,16 +66,4 @@ test('after uninstalling, a new installation has a new token', async () => {
     team_id: 'T0ACME000',
   });
   expect(await callWebApi(slack, 'auth.test')).toMatchObject({ error: 'invalid_auth' });
-});
-
-test("without a redirect_uri the address of the app's settings is used", async () => {
-  slack.deliverTo('http://127.0.0.1:3000/slack/events');
-  const query = new URLSearchParams({
-    client_id: slack.clientId,
-    scope: 'commands',
-    state: 's1',
-    team: 'T0ACME000',
-  });
-  const answer = await fetch(`${slack.url}/oauth/v2/authorize?${query.toString()}`, { redirect: 'manual' });
-  expect(answer.headers.get('location')).toContain(`${redirectUri}?code=`);
 });

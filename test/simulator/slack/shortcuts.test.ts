@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { callWebApi, postJson, startStubApp } from './stub-app.ts';
+import { callWebApi, startStubApp } from './stub-app.ts';
 
 const ops = 'C0OPS0000';
 let slack: SlackSimulator;
@@ -19,45 +19,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await peer.close();
   await slack.close();
-});
-
-const payload = (): Record<string, unknown> => peer.received.at(-1)?.body ?? {};
-
-test('a global shortcut has a trigger, and neither a channel nor a response_url', async () => {
-  const exchange = await slack.as('U0ALICE00', ops).shortcut('a:global');
-  expect(exchange.status).toBe(200);
-  expect(payload()).toMatchObject({
-    type: 'shortcut',
-    callback_id: 'a:global',
-    user: { id: 'U0ALICE00', team_id: 'T0ACME000' },
-    team: { id: 'T0ACME000' },
-    trigger_id: expect.any(String) as string,
-  });
-  expect(payload()).not.toHaveProperty('channel');
-  expect(payload()).not.toHaveProperty('response_url');
-});
-
-test('a message shortcut brings the message, also where the bot is not, and its answers stand beside it', async () => {
-  const attachments = [{ from_url: 'https://b.example' }];
-  const { ts } = slack.as('U0BOB0000', 'C0RANDOM0').say('see <https://a.example>', { attachments });
-  const alice = slack.as('U0ALICE00', 'C0RANDOM0');
-  await alice.shortcut('a:message', { ts });
-  const sent = payload();
-  expect(sent).toMatchObject({
-    type: 'message_action',
-    callback_id: 'a:message',
-    channel: { id: 'C0RANDOM0', name: 'random' },
-    message_ts: ts,
-    message: { type: 'message', user: 'U0BOB0000', ts, text: 'see <https://a.example>', attachments },
-  });
-  expect(await postJson(String(sent['response_url']), { text: 'for you' })).toMatchObject({ status: 200 });
-  expect(alice.messages().map(({ reads, ephemeral }) => [reads, ephemeral])).toEqual([
-    ['see https://a.example', false],
-    ['for you', true],
-  ]);
-  const view = { type: 'modal', title: { type: 'plain_text', text: 'Hello' }, blocks: [] };
-  const opened = await callWebApi(slack, 'views.open', { trigger_id: sent['trigger_id'], view });
-  expect(opened['ok']).toBe(true);
 });
 
 test('a shortcut that the manifest does not declare, or of another kind, cannot be chosen', async () => {

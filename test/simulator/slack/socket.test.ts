@@ -1,4 +1,3 @@
-import { App, SocketModeReceiver } from '@slack/bolt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
@@ -37,25 +36,6 @@ async function connect(
   });
   return { frames, socket, closed };
 }
-
-test('hello, an envelope, an acknowledgement that is a message', async () => {
-  const { frames } = await connect(() => ({ text: 'On it' }));
-  expect(frames[0]).toMatchObject({
-    type: 'hello',
-    num_connections: 1,
-    connection_info: { app_id: 'A0CDNAPP0' },
-  });
-  const alice = slack.as('U0ALICE00');
-  expect(await alice.slash('zones')).toMatchObject({ status: 200, body: { text: 'On it' } });
-  expect(frames[1]).toMatchObject({
-    type: 'slash_commands',
-    envelope_id: expect.any(String),
-    accepts_response_payload: true,
-    payload: { command: '/cdn', text: 'zones', user_id: 'U0ALICE00' },
-  });
-  expect(alice.messages()).toMatchObject([{ text: 'On it', ephemeral: true }]);
-  expect(slack.problems).toEqual([]);
-});
 
 test('an address works once, and there is no connection without one', async () => {
   const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
@@ -112,53 +92,6 @@ test('a second acknowledgement, or one of nothing, is a problem', async () => {
       'slash "/cdn zones": acknowledged a second time',
       'Socket Mode: acknowledged an envelope that was never sent',
     ]);
-});
-
-test('events are repeated with their number and take no answer', async () => {
-  const answers = [undefined, { text: 'ignored' }];
-  const { frames } = await connect(() => answers.shift());
-  await slack.event({ type: 'app_mention', user: 'U0ALICE00', channel: 'C0OPS0000', text: 'hi' });
-  expect(frames.slice(1)).toMatchObject([
-    { type: 'events_api', retry_attempt: 0, accepts_response_payload: false },
-    { type: 'events_api', retry_attempt: 1, retry_reason: 'http_timeout' },
-  ]);
-  expect(slack.as('U0ALICE00').messages()).toEqual([]);
-});
-
-test('frames of any shape can be sent, such as app_rate_limited', async () => {
-  const { frames } = await connect();
-  slack.socket.send({ type: 'app_rate_limited', team_id: 'T0ACME000', minute_rate_limited: 1 });
-  await expect.poll(() => frames.at(-1)).toMatchObject({ type: 'app_rate_limited' });
-});
-
-test('a real Bolt app works over it: command, button, modal', async () => {
-  const clientOptions = { slackApiUrl: `${slack.url}/api/` };
-  const receiver = new SocketModeReceiver({ appToken: slack.appToken, installerOptions: { clientOptions } });
-  const app = new App({ receiver, token: slack.botToken, clientOptions, convoStore: false });
-  const button = {
-    type: 'button' as const,
-    action_id: 'zones:page',
-    value: '2',
-    text: { type: 'plain_text' as const, text: 'Next' },
-  };
-  app.command('/cdn', async ({ ack, respond }) => {
-    await ack();
-    await respond({ text: 'Page 1', blocks: [{ type: 'actions', elements: [button] }] });
-  });
-  app.action('zones:page', async ({ ack, respond, body }) => {
-    await ack();
-    await respond({ text: `Page 2 for ${body.user.id}`, replace_original: true });
-  });
-  await app.start();
-  await slack.socket.waitFor(1);
-  const alice = slack.as('U0ALICE00');
-  await alice.slash('zones');
-  await alice.waitForMessage('Next');
-  await alice.press('zones:page');
-  expect(await alice.waitForMessage('Page 2 for U0ALICE00')).toMatchObject({ ephemeral: true, edited: true });
-  expect(slack.problems).toEqual([]);
-  await app.stop();
-  await expect.poll(() => slack.socket.connections()).toBe(0);
 });
 
 /** 'open', or why the connection failed. */

@@ -31,28 +31,6 @@ afterEach(async () => {
 const complete = (id: string, outputs: object, token?: string) =>
   callWebApi(slack, 'functions.completeSuccess', { function_execution_id: id, outputs }, token);
 
-test('a step brings its definition, its inputs, and the person whom Slack vouches for', async () => {
-  const step = await slack.step('a:look', { zone: 'shop' }, { by: alice });
-  expect(step.exchange.status).toBe(200);
-  const [secret, token] = step.secrets;
-  expect(peer.received.at(-1)?.body).toMatchObject({
-    team_id: 'T0ACME000',
-    event: {
-      type: 'function_executed',
-      function: {
-        callback_id: 'a:look',
-        input_parameters: [
-          { name: 'person', type: 'slack#/types/user_context', is_required: true },
-          { name: 'zone', type: 'string', title: 'Zone', is_required: true },
-        ],
-      },
-      inputs: { zone: 'shop', person: { id: alice, secret } },
-      function_execution_id: step.executionId,
-      bot_access_token: token,
-    },
-  });
-});
-
 test('a workflow cannot fill in the person, leave out what is required, or give another type', async () => {
   await expect(slack.step('a:look', { zone: 'shop', person: { id: alice } })).rejects.toThrow('Only Slack');
   await expect(slack.step('a:look', { zone: 'shop' })).rejects.toThrow('person is missing');
@@ -75,14 +53,6 @@ test('a step is completed once, with the outputs of its definition', async () =>
 });
 
 const failed = 'functions.completeError';
-
-test('a step that fails says why', async () => {
-  const { executionId, ended } = await slack.step('a:look', { zone: 'shop' }, { by: alice });
-  const about = { function_execution_id: executionId };
-  expect(await callWebApi(slack, failed, about)).toMatchObject({ error: 'invalid_arguments' });
-  expect(await callWebApi(slack, failed, { ...about, error: 'no such zone' })).toMatchObject({ ok: true });
-  expect(await ended()).toEqual({ error: 'no such zone' });
-});
 
 test('an unknown run, one of another installation, and the token of the step itself are refused', async () => {
   expect(await complete('Fx0', { count: 5 })).toMatchObject({ error: 'function_execution_not_found' });

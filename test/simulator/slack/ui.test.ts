@@ -58,24 +58,6 @@ test('the page is served with its types, and nothing beside its directory', asyn
   expect((await fetch(`${slack.url}/..%2f..%2fetc%2fpasswd`)).status).toBe(404);
 });
 
-test('the world has five people, their channels and their DMs', async () => {
-  const world = await get('/ui/world?user=U0EVE0000');
-  expect(
-    (world['people'] as { name: string; team: string }[]).map(({ name, team }) => `${name} (${team})`),
-  ).toEqual([
-    'Alice Adams (Acme)',
-    'Bob Brown (Acme)',
-    'Carol Clark (Acme)',
-    'Dave Dunn (Acme)',
-    'Eve Evans (Rival)',
-  ]);
-  expect(world).toMatchObject({ transport: 'http' });
-  expect(world['channels']).toMatchObject([
-    { id: 'C0SHARED0', name: 'shared', kind: 'channel' },
-    { id: 'DU0EVE0000', kind: 'dm' },
-  ]);
-});
-
 const readHints = async () => (await get('/ui/state?user=U0ALICE00&channel=C0OPS0000'))['hints'];
 
 test('a hint is gone once it was followed', async () => {
@@ -123,56 +105,6 @@ test('a person types, fills the modal, reads the field error, corrects it, and c
   });
 });
 
-test('what a form holds so far travels with a button that is pressed in it', async () => {
-  await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn settings' });
-  const review = { type: 'button', action_id: 'settings:review', text: plain('Review') };
-  const form = { ...view, blocks: [...view.blocks, { type: 'actions', block_id: 'b', elements: [review] }] };
-  const opened = await callWebApi(slack, 'views.open', {
-    trigger_id: peer.received[0]?.body['trigger_id'],
-    view: form,
-  });
-  const { id: viewId } = opened['view'] as { id: string };
-  const where = {
-    user: 'U0ALICE00',
-    channel: 'C0OPS0000',
-    viewId,
-    blockId: 'b',
-    actionId: 'settings:review',
-  };
-  await post('press', { ...where, state: { accessKey: { accessKey: 'half' } } });
-  expect(peer.received[1]?.body).toMatchObject({
-    type: 'block_actions',
-    view: { state: { values: { accessKey: { accessKey: { value: 'half' } } } } },
-  });
-});
-
-test('a button of a message and the Home tab can be pressed', async () => {
-  const blocks = [
-    {
-      type: 'actions',
-      block_id: 'b',
-      elements: [{ type: 'button', action_id: 'zones:page', value: '2', text: plain('Next') }],
-    },
-  ];
-  const { ts } = await callWebApi(slack, 'chat.postMessage', {
-    channel: 'C0OPS0000',
-    text: 'Page 1',
-    blocks,
-  });
-  await post('press', { user: 'U0BOB0000', channel: 'C0OPS0000', ts, blockId: 'b', actionId: 'zones:page' });
-  expect(peer.received[0]?.body).toMatchObject({
-    type: 'block_actions',
-    user: { id: 'U0BOB0000' },
-    actions: [{ value: '2' }],
-    message: { ts },
-  });
-  await post('home', { user: 'U0BOB0000' });
-  expect(peer.received[1]?.body).toMatchObject({ event: { type: 'app_home_opened', user: 'U0BOB0000' } });
-  expect(
-    await post('press', { user: 'U0BOB0000', channel: 'C0OPS0000', ts: '0.0', blockId: 'b', actionId: 'x' }),
-  ).toEqual({ error: 'This is no longer there' });
-});
-
 test('a switch has charts and tables refused, and taken again', async () => {
   const series = [{ name: 'a', data: [{ label: 'x', value: 1 }] }];
   const chart = { type: 'bar', series, axis_config: { categories: ['x'] } };
@@ -189,17 +121,6 @@ test('a switch has charts and tables refused, and taken again', async () => {
   }
   expect(answers).toMatchObject([{ ok: true }, { ok: false, error: 'invalid_blocks' }, { ok: true }]);
   expect(slack.problems).toEqual([]);
-});
-
-test('every change is told on the stream', async () => {
-  const stream = await fetch(`${slack.url}/ui/changes`);
-  expect(stream.headers.get('content-type')).toBe('text/event-stream');
-  const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
-  const next = async (): Promise<string> => Buffer.from((await reader.read()).value ?? []).toString();
-  expect(await next()).toBe('data: {"n":0}\n\n');
-  await callWebApi(slack, 'chat.postMessage', { channel: 'C0OPS0000', text: 'news' });
-  expect(await next()).toBe('data: {"n":1}\n\n');
-  await reader.cancel();
 });
 
 test('a failed dispatch is shown to the person, and a wrong request gets an error in words', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { callWebApi, type Received, startStubApp } from './stub-app.ts';
+import { callWebApi, startStubApp } from './stub-app.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -15,54 +15,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await app.close();
   await slack.close();
-});
-
-const events = (): unknown[] => app.received.map(({ body }: Received) => body['event']);
-
-// The shapes of https://docs.slack.dev/reference/events/app_mention and …/message.im
-test('a mention in a channel is an event with its channel, and with its thread in one', async () => {
-  const person = slack.as(alice, ops);
-  const first = person.say(`${mention} errors shop`);
-  await first.heard;
-  await person.say(`and ${mention} zones`, { thread: first.ts }).heard;
-  expect(events()).toMatchObject([
-    {
-      type: 'app_mention',
-      user: alice,
-      text: `${mention} errors shop`,
-      ts: first.ts,
-      event_ts: first.ts,
-      channel: ops,
-      team: 'T0ACME000',
-      client_msg_id: expect.any(String) as string,
-      blocks: [{ type: 'rich_text' }],
-    },
-    { type: 'app_mention', channel: ops, thread_ts: first.ts, parent_user_id: alice },
-  ]);
-  expect(events()[0]).not.toHaveProperty('thread_ts');
-  expect(app.received[0]?.body).toMatchObject({
-    type: 'event_callback',
-    team_id: 'T0ACME000',
-    event_id: expect.stringMatching(/^Ev/) as string,
-    authorizations: [{ user_id: 'U0CDNBOT0', is_bot: true, team_id: 'T0ACME000' }],
-    is_ext_shared_channel: false,
-  });
-});
-
-test('what is written in the conversation with the app is a message, mentioned or not', async () => {
-  const person = slack.as(alice, `D${alice}`);
-  await person.say('errors shop').heard;
-  await person.say(`${mention} errors shop`).heard;
-  expect(events()).toMatchObject([
-    { type: 'message', channel_type: 'im', channel: `D${alice}`, user: alice, text: 'errors shop' },
-    { type: 'message', channel_type: 'im', text: `${mention} errors shop` },
-  ]);
-});
-
-test('a visitor’s mention in a shared channel names the visitor’s workspace', async () => {
-  await slack.as('U0EVE0000', 'C0SHARED0').say(`${mention} zones`).heard;
-  expect(events()).toMatchObject([{ team: 'T0RIVAL00', user_team: 'T0RIVAL00', source_team: 'T0RIVAL00' }]);
-  expect(app.received[0]?.body).toMatchObject({ team_id: 'T0ACME000', is_ext_shared_channel: true });
 });
 
 test('what people say to each other, and what the app may not hear, is no event', async () => {

@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { UserError } from '../../../src/errors.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { lockDirectory } from '../../../src/store/embedded/directory.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { createTempDirectory } from '../../support/temp-directory.ts';
 
@@ -63,16 +62,6 @@ test.skipIf(!canBeApart)(
   },
 );
 
-test('the same directory under another name is the same directory', async () => {
-  const path = await createTempDirectory();
-  const alias = join(await createTempDirectory(), 'alias');
-  await symlink(path, alias);
-  const release = lockDirectory(path);
-  expect(() => lockDirectory(alias)).toThrow(UserError);
-  release();
-  lockDirectory(alias)();
-});
-
 test('what is kept is in a directory that nobody else may enter, and its lock is nobody else’s to read', async () => {
   const dataDir = join(await createTempDirectory(), 'data');
   await mkdir(dataDir, { mode: 0o700 });
@@ -95,14 +84,6 @@ test('a first start that was killed half-way leaves nothing that the next one st
   await database.close();
 });
 
-test('the directory may be named from where the bot is started, as by default', async () => {
-  const dataDir = await createTempDirectory();
-  const database = await open(relative(process.cwd(), dataDir));
-  await database.migrate();
-  expect((await readdir(dataDir)).sort()).toEqual(['database', 'lock']);
-  await database.close();
-});
-
 test('a directory that cannot be made is refused in words', async () => {
   const file = join(await createTempDirectory(), 'file');
   await writeFile(file, '');
@@ -110,12 +91,4 @@ test('a directory that cannot be made is refused in words', async () => {
   expect(String(refused).replace(file, '<file>')).toMatchInlineSnapshot(
     `"UserError: The data directory <file>/data cannot be written (ENOTDIR)."`,
   );
-});
-
-test('where an opening fails the directory is free again', async () => {
-  const dataDir = await createTempDirectory();
-  await mkdir(join(dataDir, 'database'));
-  await writeFile(join(dataDir, 'database', 'PG_VERSION'), 'no version');
-  await expect(open(dataDir)).rejects.toThrow(Error);
-  lockDirectory(dataDir)();
 });

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { createClaims } from '../../../src/store/deliveries.ts';
-import { runMaintenance } from '../../../src/store/embedded/maintenance.ts';
+import { createClaims } from '../../../src/auth/claims.ts';
+import { runMaintenance } from '../../../src/store/embedded/embedded.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { createTempDirectory } from '../../support/temp-directory.ts';
 
@@ -84,12 +84,4 @@ test('a copy is made once a day, two are kept, and what was never finished is sw
   expect((await readdir(directory)).filter((name) => !name.endsWith('.gz'))).toEqual([]);
   expect(made.map((names) => names.length)).toEqual([1, 1, 1, 2, 2, 2, 2]);
   expect(made.at(-1)).toEqual(['2026-11-23T09', '2026-11-24T11']);
-});
-
-test('a round that fails is logged and does not end the process', async () => {
-  const { engine, directory } = await openParts();
-  await writeFile(directory, 'a file where a directory should be');
-  const log = createMemoryLog();
-  await runMaintenance({ ...engine, directory, log, now: () => at });
-  expect(log.entries).toMatchObject([{ level: 'error', message: expect.stringContaining('maintenance') }]);
 });

@@ -13,7 +13,7 @@ import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { runMaintenance } from '../../../src/store/embedded/maintenance.ts';
+import { runMaintenance } from '../../../src/store/embedded/embedded.ts';
 import { defineJob } from '../../../src/store/queue/define-job.ts';
 import { createQueue } from '../../../src/store/queue/queue.ts';
 import { insertRecords } from '../../auth/audit/tampering.ts';

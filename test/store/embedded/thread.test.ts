@@ -30,27 +30,6 @@ test('while one statement runs, the thread that asked goes on', async () => {
   expect(turns).toBeGreaterThan(20);
 });
 
-test('what is asked together is answered one after the other, each with its own answer', async () => {
-  const { db } = await open();
-  const numbers = Array.from({ length: 40 }, (_, nth) => nth);
-  const answers = await Promise.all(
-    numbers.map(async (nth) => {
-      const { rows } = await sql<{ n: number }>`select ${nth}::int as n`.execute(db);
-      return rows[0]?.n;
-    }),
-  );
-  expect(answers).toEqual(numbers);
-});
-
-test('an error has its code, and the next statement is answered', async () => {
-  const { db } = await open();
-  const twice = () => sql`insert into deliveries values (${'one'}, now())`.execute(db);
-  await twice();
-  await expect(twice()).rejects.toMatchObject({ code: '23505', constraint: 'deliveries_pkey' });
-  await expect(sql`select 1 / 0`.execute(db)).rejects.toMatchObject({ code: '22012' });
-  await db.deleteFrom('deliveries').execute();
-});
-
 test('an answer larger than any buffer comes whole', async () => {
   const { db } = await open();
   const { rows } = await sql<{ text: string }>`select repeat('ä', 5000000) as text`.execute(db);
@@ -65,14 +44,4 @@ test('a connection that is given up takes its transaction with it', async () => 
   client.release(true);
   expect(await db.selectFrom('deliveries').selectAll().execute()).toEqual([]);
   await sql`select 1`.execute(db);
-});
-
-test('closing waits for what was asked', async () => {
-  const database = await open();
-  await database.ping();
-  const asked = [1, 2, 3].map((n) => sql`select ${n}::int as n`.execute(database.db));
-  // Until they have reached the driver.
-  await nextTurn();
-  await database.close();
-  expect((await Promise.all(asked)).map(({ rows }) => rows)).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
 });

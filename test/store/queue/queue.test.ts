@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Ports, jobs as registered } from '../../../src/app/jobs.ts';
+import { createClaims } from '../../../src/auth/claims.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { createClaims } from '../../../src/store/deliveries.ts';
 import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';
 import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
@@ -49,14 +49,6 @@ async function listJobs(database: Database) {
 
 describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
   describe.skipIf(skip)('the queue', () => {
-    test('a job runs with the data it was given', async () => {
-      const database = await emptyDatabase();
-      const { job, done } = createCountingJob();
-      const queue = await startQueue(database, [job]);
-      await queue.enqueue(job, { n: 7 });
-      expect(await done).toEqual([7]);
-    });
-
     test('a job that is due at once is kept while it waits to be tried again', async () => {
       const database = await emptyDatabase();
       const tried = Promise.withResolvers<void>();
@@ -227,18 +219,6 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await queue.stop();
       await startQueue(database, []);
       expect(await findScheduled()).toEqual([]);
-    });
-
-    test('nothing is stored before the start or after the stop', async () => {
-      const database = await emptyDatabase();
-      const { job } = createCountingJob();
-      const queue = createQueue({
-        database,
-        log: createMemoryLog(),
-        now: () => new Date(),
-      });
-      await queue.stop();
-      await expect(queue.enqueue(job, { n: 1 })).rejects.toThrow(/not started/);
     });
   });
 });

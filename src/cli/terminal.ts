@@ -1,5 +1,11 @@
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { StoreConfig } from '../app/config.ts';
 import { UserError } from '../errors.ts';
+import { Secret } from '../secrets/secret.ts';
+import { type Database, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** What a command of the terminal works with. */
@@ -30,7 +36,7 @@ export const usages = {
   tenant: [
     'npm run tenant -- list',
     'npm run tenant -- export <tenant> <file>',
-    'npm run tenant -- erase <tenant> --yes <tenant> [--uninstall]',
+    'npm run tenant -- erase <tenant> --yes <tenant>',
   ],
   smoke: ['npm run smoke -- --key-file <file> [--zone <pull zone id>] [--app <app id>] [--shield-zone <id>]'],
   doctor: ['npm run doctor -- [--json] [--key-file <file>] [--team <id>] [--probe <user id>]'],
@@ -59,4 +65,41 @@ export function parseWords<Options extends NonNullable<ParseArgsConfig['options'
       describeUsage(word),
     );
   }
+}
+
+/** Opens the database as it is. `taken`: what to do while the bot runs on it. @throws UserError where it cannot be opened. */
+export async function openExisting(
+  { store }: StoreConfig,
+  log: Log,
+  { taken }: { readonly taken: string },
+): Promise<Database> {
+  const { databaseUrl, dataDir } = store;
+  if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
+    throw new UserError(
+      `There is no database in ${dataDir}.`,
+      'Set DATA_DIR or DATABASE_URL as the bot has them.',
+    );
+  }
+  return openDatabase({ ...store, log, isPatient: true }).catch((error: unknown) => {
+    if (databaseUrl || !(error instanceof UserError)) throw error;
+    throw new UserError(error.message, `The embedded database serves one process: ${taken}.`);
+  });
+}
+
+/**
+ * The CDN key in a file. @throws UserError where it cannot be read, others can read it, or it holds anything else.
+ */
+export async function readKeyFile(path: string): Promise<Secret> {
+  const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch(() => {
+    throw new UserError(
+      `The key file ${path} cannot be read.`,
+      'Name one that holds the key and nothing else.',
+    );
+  });
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    throw new UserError(`The key file ${path} can be read by others on this machine.`, `chmod 600 ${path}`);
+  const key = text.trim();
+  if (key === '' || /\s/u.test(key))
+    throw new UserError(`The key file ${path} must hold one key and nothing else.`);
+  return new Secret(key, 'cdn-key');
 }

@@ -1,0 +1,337 @@
+import { once } from 'node:events';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Duplex } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Pool } from 'pg';
+import { UserError } from '../../errors.ts';
+import { dayMs, minuteMs } from '../../lib/time.ts';
+import type { Log } from '../../telemetry/log.ts';
+import { countConnections, createKysely, createPool, endPool } from '../postgres.ts';
+import type { Answer, Request } from './thread.ts';
+
+/**
+ * Opens the embedded PostgreSQL in `dataDir`, for this process alone. It runs in a separate thread, and the driver speaks
+ * to it as to a server, so that values, errors and transactions are the same on both engines. @throws UserError when
+ * another process uses the directory, or it cannot be written.
+ */
+export async function openEmbedded(dataDir: string, log: Log) {
+  createDirectory(dataDir);
+  const release = lockDirectory(dataDir);
+  try {
+    const thread = await startThread(createDatabase(dataDir));
+    void thread.ended.then((error) =>
+      log.error({ error }, 'the embedded database ended; the bot must be started again'),
+    );
+    // One session: a transaction keeps it, and others wait for their turn.
+    const session = { ssl: false, user: 'postgres', database: 'postgres', max: 1, idleTimeoutMillis: 0 };
+    const pool = createPool({ ...session, stream: () => thread.connect() }, log);
+    // With the one session taken nothing else is under way.
+    const dump = async (path: string): Promise<void> => {
+      const client = await pool.connect();
+      await thread.dump(path).finally(() => client.release());
+    };
+    const stopMaintenance = startMaintenance({ pool, dump, directory: join(dataDir, 'backups'), log });
+    return {
+      engine: 'embedded' as const,
+      pool,
+      dump,
+      ended: thread.ended,
+      poolUse: () => countConnections(pool),
+      unlimited: undefined,
+      explain: undefined,
+      db: createKysely(pool),
+      async close(): Promise<void> {
+        await stopMaintenance();
+        await endPool(pool);
+        await thread.close();
+        release();
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+// The engine's memory is WebAssembly's and does not count; what it answers passes through this heap.
+const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8 };
+
+/**
+ * WebAssembly is compiled by V8's baseline compiler alone. The optimizing one takes 600 MB for some seconds after each start
+ * and makes the bot's small statements no faster: they are over before it is done.
+ */
+const baselineOnly = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+
+/** Opens the database in a separate thread. `ended` resolves when the thread ends without being asked to. */
+async function startThread(directory: string) {
+  for (const flag of baselineOnly) setFlagsFromString(flag);
+  const worker = new Worker(new URL(`thread${extname(import.meta.filename)}`, import.meta.url), {
+    workerData: directory,
+    // It needs nothing of this process's environment, which holds tokens.
+    env: {},
+    resourceLimits,
+  });
+  const connections = new Set<Duplex>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<Error>();
+  let failure: Error | undefined;
+  const onEnd = (error: Error): void => {
+    if (failure) return;
+    failure = error;
+    for (const connection of connections) connection.destroy(error);
+    end(error);
+  };
+  worker.on('error', onEnd);
+  worker.on('exit', () => onEnd(new Error('the thread of the embedded database ended')));
+  const post = (request: Request, transfer: readonly MessagePort[] = []): void =>
+    worker.postMessage(request, transfer);
+  const answer = async (): Promise<void> => {
+    const failed = ended.then((error) => Promise.reject(error));
+    const [said] = (await Promise.race([once(worker, 'message'), failed])) as [Answer];
+    if (said !== 'done') throw Object.assign(new Error(said.failed), { code: said.code });
+  };
+  await answer();
+
+  return {
+    ended,
+    /** A connection for the driver, in place of a socket. */
+    connect(): Duplex {
+      const { port1, port2 } = new MessageChannel();
+      const connection = new Connection(port1);
+      if (failure) return connection.destroy(failure);
+      post({ connection: port2 }, [port2]);
+      connections.add(connection);
+      return connection.once('close', () => connections.delete(connection));
+    },
+    /** Writes a copy of the whole database to this path. Nothing may be under way meanwhile. */
+    async dump(path: string): Promise<void> {
+      if (failure) throw failure;
+      post({ dump: path });
+      await answer();
+    },
+    async close(): Promise<void> {
+      if (failure) return;
+      failure = new Error('the embedded database is closed');
+      const exit = once(worker, 'exit');
+      post('close');
+      await exit;
+    },
+  };
+}
+
+/** What the PostgreSQL driver takes for a socket. */
+class Connection extends Duplex {
+  readonly #port: MessagePort;
+
+  constructor(port: MessagePort) {
+    super();
+    this.#port = port;
+    port.on('message', (bytes: Uint8Array<ArrayBuffer>) => this.push(Buffer.from(bytes.buffer)));
+  }
+
+  connect(): void {
+    queueMicrotask(() => this.emit('connect'));
+  }
+
+  setNoDelay(): void {}
+
+  ref(): void {}
+
+  unref(): void {}
+
+  override _read(): void {}
+
+  /** What belongs together comes together: a statement, its values and its end are one message to the thread. */
+  override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
+    const bytes = new Uint8Array(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0));
+    let at = 0;
+    for (const { chunk } of chunks) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#port.postMessage(bytes, [bytes.buffer]);
+    done();
+  }
+
+  override _final(done: () => void): void {
+    this.push(null);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#port.close();
+    done(error);
+  }
+}
+
+// A lock ends with its object, so a collected one would free the directory.
+const locks = new Set<DatabaseSync>();
+
+/**
+ * Makes this process the only one that works in a directory: the embedded database does not notice a second one. SQLite's
+ * file lock ends with its process. @throws UserError when another process holds it.
+ */
+function lockDirectory(directory: string): () => void {
+  const path = join(directory, 'lock');
+  // SQLite would make it readable for everybody.
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec('pragma journal_mode = memory; begin exclusive');
+  } catch (error) {
+    lock.close();
+    if ((error as { errcode?: number }).errcode !== 5) throw error;
+    throw new UserError(
+      `Another process already uses the data directory ${directory}.`,
+      'The embedded database serves one process: stop the other one, give this one a DATA_DIR of its own, ' +
+        'or set DATABASE_URL to run several.',
+    );
+  }
+  locks.add(lock);
+  return () => {
+    if (locks.delete(lock)) lock.close();
+  };
+}
+
+// Synchronous, so that the thread of the database has begun before the caller loads the rest of the bot.
+
+/** Makes `dataDir` where it is missing. @throws UserError when it cannot be written. */
+function createDirectory(dataDir: string): void {
+  checkWritable(dataDir, () => {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK);
+  });
+}
+
+/** The directory of the database's files, made where there are none. @throws UserError when it cannot be written. */
+function createDatabase(dataDir: string): string {
+  const directory = join(dataDir, 'database');
+  checkWritable(dataDir, () => {
+    createFiles(directory);
+    chmodSync(directory, 0o700);
+  });
+  return directory;
+}
+
+/** Copies the files of an empty database, unless there are any. The directory gets its name when it is complete. */
+function createFiles(directory: string): void {
+  if (existsSync(directory) && readdirSync(directory).length > 0) return;
+  const unfinished = `${directory}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  cpSync(findEmptyDatabase(), unfinished, { recursive: true });
+  renameSync(unfinished, directory);
+}
+
+/** What `npm run build` made, for this file in `src` and for the built one. @throws UserError when it did not. */
+function findEmptyDatabase(): string {
+  const found = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist', 'database');
+  if (existsSync(found)) return found;
+  throw new UserError(
+    `The files of an empty database are missing (${found}).`,
+    'Make them with npm run build.',
+  );
+}
+
+// DATA_DIR itself may be mounted or shared, so its mode is left alone; only the files in it belong to the bot.
+function checkWritable(dataDir: string, make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (typeof code !== 'string' || !code.startsWith('E')) throw error;
+    throw new UserError(
+      `The data directory ${dataDir} cannot be written (${code}).`,
+      'Set DATA_DIR to a directory that the bot owns, or DATABASE_URL to use PostgreSQL.',
+    );
+  }
+}
+
+interface MaintenanceOptions {
+  readonly pool: Pool;
+  readonly dump: (path: string) => Promise<void>;
+  readonly directory: string;
+  readonly log: Log;
+  readonly now?: () => Date;
+}
+
+// The embedded engine has no autovacuum and writes no checkpoints: a queue's table grew to 351 MB without.
+const roundMs = 5 * minuteMs;
+const backupsKept = 2;
+
+/**
+ * Vacuums and backs up the embedded database on a timer. The returned function stops it and waits for the round that runs.
+ */
+function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
+  let running = Promise.resolve();
+  let stopped = false;
+  const timer = setInterval(() => {
+    running = running.then(() => (stopped ? undefined : runMaintenance(options)));
+  }, roundMs).unref();
+  return async () => {
+    stopped = true;
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** One round: vacuum, a checkpoint, and a backup where the last is a day old. Logs failures instead of throwing. */
+export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
+  const { pool, dump, directory, log, now = () => new Date() } = options;
+  try {
+    await vacuum(pool);
+    await pool.query('checkpoint');
+    const newest = (await listBackups(directory)).at(-1);
+    const age = newest ? now().getTime() - (await stat(join(directory, newest))).mtimeMs : Infinity;
+    if (age >= dayMs) await backUp(dump, directory, now());
+  } catch (error) {
+    log.error({ error }, 'maintenance of the embedded database failed');
+  }
+  // Left by a backup that failed or whose process was killed. No other process writes here.
+  for (const name of await readdir(directory).catch(() => []))
+    if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true }).catch(() => undefined);
+}
+
+// One table at a time: others have their turn in between.
+async function vacuum(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select format('%I.%I', n.nspname, c.relname) as name
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.relkind = 'r' and n.nspname <> 'information_schema'`,
+  );
+  for (const { name } of rows) await pool.query(`vacuum (analyze) ${name}`);
+}
+
+/** Writes a backup that survives a power loss: complete and fsynced before it gets its name. */
+async function backUp(dump: MaintenanceOptions['dump'], directory: string, at: Date): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const path = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);
+  await dump(`${path}.tmp`);
+  await rename(`${path}.tmp`, path);
+  {
+    await using folder = await open(directory, 'r');
+    await folder.sync();
+  }
+  for (const old of (await listBackups(directory)).slice(0, -backupsKept)) await rm(join(directory, old));
+}
+
+async function listBackups(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => /^database-.*\.tar\.gz$/.test(name)).sort();
+}
