@@ -1,8 +1,8 @@
-import { unescape } from 'node:querystring';
+import { escape, unescape } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 import { registerSecrets, type Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
-import { startTracing } from '../telemetry/tracing.ts';
+import { readHeaders, startTracing } from '../telemetry/tracing.ts';
 import type { Config, Role } from './config.ts';
 import type { Base, ChatApp } from './wire.ts';
 
@@ -42,17 +42,9 @@ function registerConfigSecrets({ slack, store, traces }: Config): () => void {
     'signing-secret': [signingSecret?.reveal()],
     'client-secret': [oauth?.clientSecret.reveal()],
     'state-secret': [oauth?.stateSecret.reveal()],
-    'collector-headers': findHeaderValues(traces?.headers),
+    'collector-headers': Object.values(readHeaders(traces?.headers)).flatMap((text) => [text, escape(text)]),
     'database-password': findPasswords(store.databaseUrl),
   });
-}
-
-function findHeaderValues(headers: Secret | undefined): string[] {
-  const values = headers
-    ?.reveal()
-    .split(',')
-    .map((pair) => pair.replace(/^[^=]*=/u, '').trim());
-  return values?.flatMap((text) => [text, unescape(text)]) ?? [];
 }
 
 /** The password of an address, percent-encoded and decoded. */

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
-import { describeRefusal, runChecks, type Subject } from '../app/doctor/checks.ts';
+import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
+import type { Subject } from '../app/doctor/network.ts';
 import { findWorkspaces } from '../app/doctor/slack.ts';
 import { createDriftWatch } from '../app/drift.ts';
 import { openInstallations } from '../app/keyring-service.ts';

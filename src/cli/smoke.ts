@@ -28,8 +28,6 @@ export const smokeCommand: Command = async (words, { env, fetch, now, print }) =
   const key = await readKeyFile(given['key-file']);
   const [differing, news] = [new Set<string>(), new Set<string>()];
   const onDrift = ({ operation, wrong, missing, unknown }: Drift): void => {
-    const list = (what: string, names: readonly string[]): string[] =>
-      names.length === 0 ? [] : [`${what}: ${[...new Set(names)].join(', ')}`];
     const parts = [...list('of another type', wrong), ...list('missing', missing)];
     if (parts.length > 0) differing.add(`${operation}: ${parts.join('; ')}`);
     // Members come monthly, and are ignored.
@@ -58,6 +56,10 @@ export const smokeCommand: Command = async (words, { env, fetch, now, print }) =
   for (const line of news) print(`note     ${line}`);
   return failed === 0 && differing.size === 0;
 };
+
+function list(what: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${what}: ${[...new Set(names)].join(', ')}`];
+}
 
 interface Operation {
   readonly operation: string;

@@ -1,12 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import pg, { type ClientBase, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { UserError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { addQuerySpan, isTracing } from '../telemetry/tracing.ts';
-import type { Db, Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 // Every process has these three pools. Two of them fit into PgBouncer's default of 20, and small servers allow no more.
 const maxConnections = 5;
@@ -51,7 +50,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
       engine: 'postgres' as const,
       // The queue has its own connections: people do not wait for jobs.
       pool: create({ max: maxQueue }),
-      db: createKysely(pool),
+      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       poolUse: () => countConnections(pool),
       // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
@@ -304,15 +303,4 @@ export async function endPool(pool: Pool): Promise<void> {
     client.release();
   }
   await pool.end();
-}
-
-/** Queries over a pool. Where tracing is on, each statement is a span: measuring them costs a little. */
-export function createKysely(pool: PostgresPool): Db {
-  const dialect = new PostgresDialect({ pool });
-  if (!isTracing()) return new Kysely<Schema>({ dialect });
-  return new Kysely<Schema>({
-    dialect,
-    log: ({ level, query, queryDurationMillis }) =>
-      addQuerySpan(query.sql, queryDurationMillis / 1000, level === 'error'),
-  });
 }

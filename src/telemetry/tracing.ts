@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomBytes } from 'node:crypto';
+import { unescape } from 'node:querystring';
 import { version } from '../lib/version.ts';
 import { findSecretKinds, textOf } from '../secrets/scanner.ts';
 import type { Secret } from '../secrets/secret.ts';
@@ -51,36 +52,12 @@ export function describeSpan(attributes: Attributes): void {
   if (span) span.attributes = { ...span.attributes, ...attributes };
 }
 
-export function isTracing(): boolean {
-  return exporter !== undefined;
-}
-
-/** Statements are long; their beginning tells them apart. */
-const maxStatement = 300;
-
-/** Adds a statement of the database that has ended. Its values are parameters, and not in its text. */
-export function addQuerySpan(statement: string, seconds: number, isFailed: boolean): void {
-  const text = statement.trim().replaceAll(/\s+/gu, ' ').slice(0, maxStatement);
-  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text };
-  const failure = isFailed ? 'error' : undefined;
-  addSpan(`database ${text.split(' ', 1)[0]}`, attributes, Date.now() - seconds * 1000, seconds, failure);
-}
-
 /** Adds a call to another service that has ended, below the span of the surrounding work. */
 export function addCallSpan(service: 'CDN' | 'Slack', call: Call): void {
   const { name, outcome, status, startedAt, seconds } = call;
   const attributes = { 'rpc.system': service, 'rpc.method': name, 'http.response.status_code': status };
-  addSpan(`${service} ${name}`, attributes, startedAt, seconds, outcome === 'ok' ? undefined : outcome);
-}
-
-function addSpan(
-  name: string,
-  attributes: Attributes,
-  startedAt: number,
-  seconds: number,
-  failure: string | undefined,
-): void {
-  exporter?.(startSpan(name, client, attributes, startedAt), startedAt + seconds * 1000, failure);
+  const span = startSpan(`${service} ${name}`, client, attributes, startedAt);
+  exporter?.(span, startedAt + seconds * 1000, outcome === 'ok' ? undefined : outcome);
 }
 
 /** The ids of a trace and of its first span are made of the reference, so that jobs hang below what enqueued them. */
@@ -114,7 +91,7 @@ export function startTracing(options: {
     try {
       const { ok, status } = await fetch(`${endpoint.replace(/\/+$/u, '')}/v1/traces`, {
         method: 'POST',
-        headers: { ...readHeaders(headers?.reveal()), 'content-type': 'application/json' },
+        headers: { ...readHeaders(headers), 'content-type': 'application/json' },
         body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }),
         signal: AbortSignal.timeout(patienceMs),
       });
@@ -159,11 +136,8 @@ function encode(attributes: Attributes): object[] {
   );
 }
 
-function readHeaders(text = ''): Record<string, string> {
-  return Object.fromEntries(
-    [...text.matchAll(/([^=,]+)=([^,]*)/gu)].map(([, name = '', value = '']) => [
-      name.trim(),
-      decodeURIComponent(value.trim()),
-    ]),
-  );
+/** `name=value,…`, percent-encoded, as the collector wants them. */
+export function readHeaders(headers: Secret | undefined): Record<string, string> {
+  const pairs = [...(headers?.reveal() ?? '').matchAll(/([^=,]+)=([^,]*)/gu)];
+  return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name.trim(), unescape(value.trim())]));
 }

@@ -1,19 +1,38 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startCdn } from '../../simulator/cdn/server.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
+import { Secret } from '../../src/secrets/secret.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import type { Finding } from '../../src/views/doctor.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { type Bot, createPublicUrl, install, startBot } from '../support/bot.ts';
+import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres } from '../support/postgres.ts';
 import { createTerminal } from '../support/terminal.ts';
 
+// One bot, which runs for the first tests and is stopped for the last ones.
 let bot: Bot;
-beforeEach(async () => {
+let keyFile: string;
+beforeAll(async () => {
   bot = await startBot();
+  keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
+  await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
 });
-afterEach(() => bot.stop());
+afterAll(() => bot.stop());
+
+/** Another one in its place, for one test. */
+async function startOther(...options: Parameters<typeof startBot>): Promise<Bot> {
+  const [shared, other] = [bot, await startBot(...options)];
+  bot = other;
+  onTestFinished(async () => {
+    bot = shared;
+    await other.stop();
+  });
+  return other;
+}
 
 const doctor = async (
   { env = {}, now = new Date() }: { env?: Record<string, string>; now?: Date } = {},
@@ -37,18 +56,6 @@ const stabilize = (said: string): string =>
     .replace(/with k\w+/u, 'with <key id>')
     .replace(/PostgreSQL \d[^,]*/u, 'PostgreSQL <version>');
 
-test('a healthy bot that is stopped: every check is ok or says why it is skipped', async () => {
-  await bot.app.stop();
-  const keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
-  await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
-  const { verdict, said } = await doctor({}, '--key-file', keyFile, '--probe', 'U0ALICE00');
-  expect(stabilize(said)).toMatchSnapshot('all');
-  expect(verdict).toBe(true);
-  expect(said).not.toContain(bot.cdn.key);
-  expect(bot.slack.calls.filter(({ method }) => method === 'chat.delete')).toHaveLength(2);
-  expect(bot.slack.problems).toEqual([]);
-});
-
 const findAnswers = async (...words: string[]) =>
   (await doctorFindings({}, ...words)).find(({ check }) => check === 'cdn answers');
 
@@ -57,17 +64,14 @@ test('answers of the CDN are compared with the specification where there is a ke
     state: 'skipped',
     says: expect.stringContaining('ask /cdn doctor'),
   });
-  const keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
-  await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
-  Object.assign(bot.cdn.data.zones[0] ?? {}, { Weather: 'fair' });
+  const changed: { Weather?: string } = Object.assign(bot.cdn.data.zones[0] ?? {}, { Weather: 'fair' });
   expect(await findAnswers('--key-file', keyFile)).toMatchObject({
     says: 'has members that are not read: List Pull Zones: not in the specification: Weather',
   });
+  delete changed.Weather;
 });
 
 test('beside a running embedded bot its database is skipped with what to do, and the rest is checked', async () => {
-  const keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
-  await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
   const findings = await doctorFindings({}, '--key-file', keyFile);
   expect(findings.find(({ check }) => check === 'database')).toMatchObject({
     state: 'skipped',
@@ -84,8 +88,7 @@ const ofWorkspaces = async (...words: string[]): Promise<string[]> =>
     .toSorted();
 
 test('of many workspaces each token is looked at', async () => {
-  await bot.stop();
-  bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
+  await startOther({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
   const { acme, beta, corp } = bot.slack.workspaces;
   for (const { id } of [acme, beta, corp]) await install(bot, id);
   bot.slack.script.withholdScopes(['usergroups:read']);
@@ -102,9 +105,8 @@ test.skipIf(typeof postgres === 'string')(
     if (typeof postgres === 'string') throw new Error(postgres);
     const server = await postgres.start();
     onTestFinished(() => server.stop());
-    await bot.stop();
     const DATABASE_URL = (await server.createDatabase()).reveal();
-    bot = await startBot({ env: { DATABASE_URL, ENCRYPTION_KEYS: generateKeys('k1') } });
+    await startOther({ env: { DATABASE_URL, ENCRYPTION_KEYS: generateKeys('k1') } });
     const tell = async (): Promise<string[]> =>
       (await doctorFindings({ env: bot.env }))
         .filter(({ check }) => /^(disk space|database|keyring)$/u.test(check))
@@ -115,6 +117,15 @@ test.skipIf(typeof postgres === 'string')(
     const empty = (await server.createDatabase({ empty: true })).reveal();
     Object.assign(bot.env, { DATABASE_URL: empty });
     expect(await tell()).toMatchSnapshot('an empty database');
+    const owner = await openDatabase({ databaseUrl: new Secret(empty), dataDir: '', log: createMemoryLog() });
+    const limited = new URL(empty);
+    limited.username = `limited_${limited.pathname.slice(1)}`;
+    await sql`create role ${sql.id(limited.username)} login`.execute(owner.db);
+    Object.assign(bot.env, { DATABASE_URL: limited.href });
+    const told = await tell();
+    await sql`drop role ${sql.id(limited.username)}`.execute(owner.db);
+    await owner.close();
+    expect(told.join('\n').replaceAll(/chatops_test_\w+/gu, '<database>')).toMatchSnapshot('a limited user');
   },
 );
 
@@ -128,27 +139,14 @@ test('a scope that is not granted: what is lost and how to get it', async () => 
   const { said } = await doctor();
   expect(said.match(/^limited .*without it/gmu)).toHaveLength(3);
   expect(said.match(/Paste manifest\.yml/gu)).toHaveLength(1);
-});
-
-test('a wrong token, a clock that is wrong, and a CDN that is down make it ill', async () => {
-  await bot.app.stop();
-  await bot.cdn.close();
-  const now = new Date(Date.now() + 600_000);
-  const env = { SLACK_BOT_TOKEN: 'xoxb-0000-another' };
-  expect((await doctor({ env, now })).verdict).toBe(false);
-  const states = (await doctorFindings({ env, now })).filter(({ state }) => state === 'failed');
-  expect(states.map(({ check }) => check.replace(/ 127.*/u, ''))).toEqual([
-    'clock',
-    'slack token',
-    'cdn',
-    'cdn',
-  ]);
+  bot.slack.script.withholdScopes([]);
 });
 
 test('a chart that Slack refuses is told, with what comes instead', async () => {
   bot.slack.script.refuseNativeBlocks(['chat.postMessage']);
   const findings = await doctorFindings({}, '--probe', 'U0ALICE00');
   expect(findings.filter(({ check }) => check.startsWith('native blocks'))).toMatchSnapshot('refused');
+  bot.slack.script.refuseNativeBlocks([]);
 });
 
 const findAddresses = async () =>
@@ -157,16 +155,38 @@ const findAddresses = async () =>
     .map(({ says, ...rest }) => ({ ...rest, says: says.replace(/:\d+/u, '') }));
 
 test('over signed HTTP the address of deliveries is tried from outside', async () => {
-  await bot.stop();
-  bot = await startBot({ transport: 'http', env: await createPublicUrl() });
+  await startOther({ transport: 'http', env: await createPublicUrl() });
   expect(await findAddresses()).toMatchSnapshot('reached');
-  await bot.stop();
   const elsewhere = await startCdn({ zones: 0 });
   onTestFinished(() => elsewhere.close());
-  bot = await startBot({ transport: 'http', env: { PUBLIC_URL: elsewhere.url } });
+  await startOther({ transport: 'http', env: { PUBLIC_URL: elsewhere.url } });
   expect(await findAddresses()).toMatchSnapshot('elsewhere');
 });
 
-test('a key file that is not there is named', async () => {
-  await expect(doctor({}, '--key-file', '/nowhere')).rejects.toThrow('/nowhere');
+describe('of a bot that is stopped', () => {
+  beforeAll(() => bot.app.stop());
+
+  test('every check is ok or says why it is skipped', async () => {
+    const before = bot.slack.calls.length;
+    const { verdict, said } = await doctor({}, '--key-file', keyFile, '--probe', 'U0ALICE00');
+    expect(stabilize(said)).toMatchSnapshot('all');
+    expect(verdict).toBe(true);
+    expect(said).not.toContain(bot.cdn.key);
+    expect(bot.slack.calls.slice(before).filter(({ method }) => method === 'chat.delete')).toHaveLength(2);
+    expect(bot.slack.problems).toEqual([]);
+  });
+
+  test('a wrong token, a clock that is wrong, and a CDN that is down make it ill', async () => {
+    await bot.cdn.close();
+    const now = new Date(Date.now() + 600_000);
+    const env = { SLACK_BOT_TOKEN: 'xoxb-0000-another' };
+    expect((await doctor({ env, now })).verdict).toBe(false);
+    const states = (await doctorFindings({ env, now })).filter(({ state }) => state === 'failed');
+    expect(states.map(({ check }) => check.replace(/ 127.*/u, ''))).toEqual([
+      'clock',
+      'slack token',
+      'cdn',
+      'cdn',
+    ]);
+  });
 });

@@ -6,52 +6,12 @@ import { createCdn } from '../../api/cdn.ts';
 import { readKeyring } from '../../auth/keyring/keyring.ts';
 import { checkKeyring as checkOpens, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
 import { UserError } from '../../errors.ts';
-import type { Secret } from '../../secrets/secret.ts';
-import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import { checkCreateRights, checkRights, type Database, findSchemaState } from '../../store/database.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
-import type { Config } from '../config.ts';
-import type { createDriftWatch } from '../drift.ts';
 import { keyringSource, sealedTables } from '../keyring-service.ts';
-import { checkAddresses, checkHosts, checkKey } from './network.ts';
-import {
-  checkAppToken,
-  checkClock,
-  checkConnections,
-  checkManifest,
-  checkWorkspace,
-  type Workspace,
-} from './slack.ts';
-
-export interface Subject {
-  readonly config: Config;
-  readonly fetch: typeof globalThis.fetch;
-  /** Lets tokens out to Slack only. */
-  readonly slackFetch: typeof globalThis.fetch;
-  readonly now: () => Date;
-  /** Undefined where it is not open; then `closed` says why. */
-  readonly database: Database | undefined;
-  readonly closed?: Finding | undefined;
-  /** Or why there are none. */
-  readonly findWorkspaces?: () => Promise<readonly (Workspace | Finding)[]>;
-  readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
-  /** A person who gets charts and tables, which are taken back at once. */
-  readonly probe?: string | undefined;
-  readonly key?: Secret | undefined;
-  /** Where answers of the CDN differed from the specification; undefined where none are seen. */
-  readonly drift?: Pick<ReturnType<typeof createDriftWatch>, 'report' | 'examine'>;
-  /** What only the running bot knows. */
-  readonly running?: {
-    readonly verifyToken: () => Promise<void>;
-    /** Why the database or its keyring cannot be used; asked once while it is unanswered. */
-    readonly findStoreProblem: () => Promise<string | undefined>;
-    /** Connections with a recent frame; undefined where deliveries come another way. */
-    readonly slackConnections: () => number | undefined;
-    readonly findSlackProblem?: () => string | undefined;
-    readonly findSkew: () => Promise<number | undefined>;
-  };
-}
+import { checkAddresses, checkHosts, checkKey, type Subject } from './network.ts';
+import { checkAppToken, checkClock, checkConnections, checkManifest, checkWorkspace } from './slack.ts';
 
 /** Who asks: a start, `/readyz`, `npm run doctor`, `/cdn doctor`. */
 type Asker = 'start' | 'ready' | 'terminal' | 'command';
@@ -174,7 +134,7 @@ async function checkKeyring({ database, config }: Subject): Promise<Finding[]> {
 
 async function checkWorkspaces(subject: Subject): Promise<Finding[]> {
   const found = (await subject.findWorkspaces?.()) ?? [];
-  const each = found.map((one) => ('token' in one ? checkWorkspace(one, subject) : [one]));
+  const each = found.map(async (one) => ('token' in one ? checkWorkspace(one, subject) : [one]));
   return (await Promise.all(each)).flat();
 }
 

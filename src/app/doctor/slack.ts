@@ -10,17 +10,7 @@ import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
-import type { Subject } from './checks.ts';
-import { checkHost, describeUnreached } from './network.ts';
-
-export interface Workspace {
-  readonly token: Secret;
-  readonly channels: readonly string[];
-  /** Goes before its checks where the bot serves many. */
-  readonly prefix?: string;
-  /** Of many only the token is told, and what is not well. */
-  readonly isBrief?: boolean;
-}
+import { checkHost, describeUnreached, type Subject, type Workspace } from './network.ts';
 
 const tokenCheck = 'slack token';
 
@@ -272,6 +262,7 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
 }
 
 const mostWorkspaces = 20;
+const skip = (says: string): Finding => ({ check: 'slack tokens', state: 'skipped', says });
 
 /**
  * The workspaces that an operator looks at, or why there are none: the one of the token, `team`, or the newest. Without
@@ -290,7 +281,6 @@ export async function findWorkspaces({
   const { installing } = config.slack;
   if (installing.kind === 'single')
     return [{ token: installing.botToken, channels: database ? await findChannels(database) : [] }];
-  const skip = (says: string): Finding => ({ check: 'slack tokens', state: 'skipped', says });
   if (!database || !installations) return [skip('they are in the database, sealed under the keyring')];
   const newest = database.db
     .selectFrom('installations')

@@ -19,11 +19,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { Kysely, PostgresDialect } from 'kysely';
 import type { Pool } from 'pg';
 import { UserError } from '../../errors.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { countConnections, createKysely, createPool, endPool } from '../postgres.ts';
+import { countConnections, createPool, endPool } from '../postgres.ts';
+import type { Schema } from '../schema.ts';
 import type { Answer, Request } from './thread.ts';
 
 /**
@@ -32,10 +34,15 @@ import type { Answer, Request } from './thread.ts';
  * another process uses the directory, or it cannot be written.
  */
 export async function openEmbedded(dataDir: string, log: Log) {
-  createDirectory(dataDir);
+  // Synchronous, so that the thread of the database has begun before the caller loads the rest of the bot.
+  explainRefusal(dataDir, () => {
+    // DATA_DIR itself may be mounted or shared, so its mode is left alone.
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.W_OK);
+  });
   const release = lockDirectory(dataDir);
   try {
-    const thread = await startThread(createDatabase(dataDir));
+    const thread = await startThread(explainRefusal(dataDir, () => createDatabase(dataDir)));
     void thread.ended.then((error) =>
       log.error({ error }, 'the embedded database ended; the bot must be started again'),
     );
@@ -56,7 +63,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
       poolUse: () => countConnections(pool),
       unlimited: undefined,
       explain: undefined,
-      db: createKysely(pool),
+      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       async close(): Promise<void> {
         await stopMaintenance();
         await endPool(pool);
@@ -210,33 +217,17 @@ function lockDirectory(directory: string): () => void {
   };
 }
 
-// Synchronous, so that the thread of the database has begun before the caller loads the rest of the bot.
-
-/** Makes `dataDir` where it is missing. @throws UserError when it cannot be written. */
-function createDirectory(dataDir: string): void {
-  checkWritable(dataDir, () => {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    accessSync(dataDir, constants.W_OK);
-  });
-}
-
-/** The directory of the database's files, made where there are none. @throws UserError when it cannot be written. */
+/** The directory of the database's files: a copy of an empty one where there are none, complete before it gets its name. */
 function createDatabase(dataDir: string): string {
   const directory = join(dataDir, 'database');
-  checkWritable(dataDir, () => {
-    createFiles(directory);
-    chmodSync(directory, 0o700);
-  });
+  if (!existsSync(directory) || readdirSync(directory).length === 0) {
+    const unfinished = `${directory}.new`;
+    rmSync(unfinished, { recursive: true, force: true });
+    cpSync(findEmptyDatabase(), unfinished, { recursive: true });
+    renameSync(unfinished, directory);
+  }
+  chmodSync(directory, 0o700);
   return directory;
-}
-
-/** Copies the files of an empty database, unless there are any. The directory gets its name when it is complete. */
-function createFiles(directory: string): void {
-  if (existsSync(directory) && readdirSync(directory).length > 0) return;
-  const unfinished = `${directory}.new`;
-  rmSync(unfinished, { recursive: true, force: true });
-  cpSync(findEmptyDatabase(), unfinished, { recursive: true });
-  renameSync(unfinished, directory);
 }
 
 /** What `npm run build` made, for this file in `src` and for the built one. @throws UserError when it did not. */
@@ -249,10 +240,10 @@ function findEmptyDatabase(): string {
   );
 }
 
-// DATA_DIR itself may be mounted or shared, so its mode is left alone; only the files in it belong to the bot.
-function checkWritable(dataDir: string, make: () => void): void {
+/** @throws UserError where the file system refuses. */
+function explainRefusal<T>(dataDir: string, work: () => T): T {
   try {
-    make();
+    return work();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' || !code.startsWith('E')) throw error;
