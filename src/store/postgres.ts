@@ -12,6 +12,8 @@ const maxConnections = 5;
 const maxUnlimited = 2;
 const maxQueue = 3;
 const connectTimeoutMs = 5_000;
+// Before its first statement counts as silence.
+const checkMs = 7_000;
 // A person waits for each of these queries; the longest takes milliseconds.
 const statementTimeoutMs = 6_000;
 // A server that lives has ended the statement by then.
@@ -43,7 +45,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
     const pool = isPatient
       ? create({ max: maxConnections })
       : create({ max: maxConnections, query_timeout: silenceMs }, { setup });
-    const late = setTimeout(2 * connectTimeoutMs, undefined, { ref: false });
+    const late = setTimeout(checkMs, undefined, { ref: false });
     await Promise.race([checkServer(pool, address), late.then(() => Promise.reject(withCode('no session')))]);
     const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
     return {
