@@ -13,11 +13,11 @@ const maxUnlimited = 2;
 const maxQueue = 3;
 const connectTimeoutMs = 5_000;
 // Before its first statement counts as silence.
-const checkMs = 7_000;
+const checkMs = 6_000;
 // A person waits for each of these queries; the longest takes milliseconds.
-const statementTimeoutMs = 6_000;
+const statementTimeoutMs = 5_000;
 // A server that lives has ended the statement by then.
-const silenceMs = 8_000;
+const silenceMs = 7_000;
 
 /**
  * Pools of connections to a PostgreSQL server. `isPatient`: statements may take minutes, as an operator's do. @throws

@@ -65,7 +65,7 @@ function startTyping({ slack }: Bot) {
   const ending = new AbortController();
   const typing = people.map(async (who) => {
     const person = slack.as(who, ops);
-    while (!ending.signal.aborted) read.push(readStable(await ask(person, 'zones')));
+    while (!ending.signal.aborted) read.push(readStable(await ask(person, 'zones', 15_000)));
   });
   const worksAgain = async (): Promise<void> => {
     const before = read.length;

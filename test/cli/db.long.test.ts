@@ -85,9 +85,8 @@ async function insertMany({ db }: Database, rows: number, length: number): Promi
     select n || repeat('x', ${length}::int), now() from generate_series(1, ${rows}::int) n`.execute(db);
 }
 
-const hasTables = async ({ db }: Database): Promise<unknown> =>
-  (await sql`select to_regclass('deliveries') as ours, to_regclass('pgboss.job') as queue`.execute(db))
-    .rows[0];
+const countDeliveries = async ({ db }: Database): Promise<unknown> =>
+  (await sql<{ count: number }>`select count(*) as count from deliveries`.execute(db)).rows[0]?.count;
 
 describe.skipIf(skip)('npm run db', () => {
   test('a bot moves to PostgreSQL and goes on with its keys; beside it nothing is exported from its directory', async () => {
@@ -131,7 +130,7 @@ describe.skipIf(skip)('npm run db', () => {
     expect(steps).toMatchSnapshot();
   });
 
-  test('killed during an import, both engines are as empty as before', async () => {
+  test('killed during an import, both engines hold no row, and take it the next time', async () => {
     const file = join(directory, 'large.ndjson');
     const source = await server.createDatabase();
     const filled = await open(source);
@@ -151,7 +150,7 @@ describe.skipIf(skip)('npm run db', () => {
       where datname = current_database() and query like 'insert into deliveries%'`;
     await expect.poll(async () => (await inserts.execute(target.db)).rows.length).toBe(1);
     await importing.kill('SIGKILL');
-    expect(await hasTables(target)).toEqual({ ours: null, queue: null });
+    expect(await countDeliveries(target)).toBe(0);
     await target.close();
 
     const dataDir = await newDirectory('data');
@@ -166,9 +165,8 @@ describe.skipIf(skip)('npm run db', () => {
     await expect.poll(size, { timeout: 60_000 }).toBeGreaterThan(70_000);
     await embedded.kill('SIGKILL');
     const left = await open(undefined, dataDir);
-    expect(await hasTables(left)).toEqual({ ours: null, queue: null });
+    expect(await countDeliveries(left)).toBe(0);
     await left.close();
-    // What is left takes the import the next time.
     expect(await run({ ...small, DATA_DIR: dataDir }, 'import', file)).toMatchObject({ code: 0 });
   });
 

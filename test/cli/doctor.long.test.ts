@@ -142,13 +142,6 @@ test('a scope that is not granted: what is lost and how to get it', async () => 
   bot.slack.script.withholdScopes([]);
 });
 
-test('a chart that Slack refuses is told, with what comes instead', async () => {
-  bot.slack.script.refuseNativeBlocks(['chat.postMessage']);
-  const findings = await doctorFindings({}, '--probe', 'U0ALICE00');
-  expect(findings.filter(({ check }) => check.startsWith('native blocks'))).toMatchSnapshot('refused');
-  bot.slack.script.refuseNativeBlocks([]);
-});
-
 const findAddresses = async () =>
   (await doctorFindings())
     .filter(({ check }) => /address/u.test(check))

@@ -117,7 +117,7 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
   test('changing tables is not under the time limit of queries', async () => {
     const server = await engines.postgres.server();
     const database = await openPostgres(await server.createDatabase(), createMemoryLog());
-    expect(await readTimeLimit(database.db)).toEqual([{ statement_timeout: '6s' }]);
+    expect(await readTimeLimit(database.db)).toEqual([{ statement_timeout: '5s' }]);
     expect(await readTimeLimit(database.unlimited)).toEqual([{ statement_timeout: '0' }]);
     await database.close();
   });

@@ -199,7 +199,7 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
       await Promise.all([work(first, 'first'), work(second, 'second')]);
       await expect.poll(() => ran.toSorted()).toEqual(['first', 'second']);
       expect((await sql`show statement_timeout`.execute(first.db)).rows).toEqual([
-        { statement_timeout: '6s' },
+        { statement_timeout: '5s' },
       ]);
       // Its connections go to whoever asks next.
       await stopProcess(first);

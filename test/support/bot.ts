@@ -153,10 +153,11 @@ export async function install(bot: Bot, team: string): Promise<Response> {
 export async function ask(
   person: ReturnType<SlackSimulator['as']>,
   words: string,
+  longestMs?: number,
 ): Promise<ReturnType<typeof person.messages>[number]> {
   const before = new Set(person.messages().map(({ ts }) => ts));
   await person.slash(words);
-  return person.waitForMessage(({ ts }) => !before.has(ts));
+  return person.waitForMessage(({ ts }) => !before.has(ts), longestMs);
 }
 
 /** Types `/cdn disconnect` and says yes. */
