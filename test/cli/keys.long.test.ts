@@ -150,21 +150,6 @@ test('the embedded key file that is missing is not made anew where keys are link
   await listsZones('U0ALICE00');
 });
 
-test('where there is no database none is made, and it says so', async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'chatops-'));
-  directories.push(dataDir);
-  const { said, code } = await keys('status');
-  expect({ code, said: said.replaceAll(dataDir, '<directory>') }).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "said": "There is no database in <directory>.
-    Set DATA_DIR or DATABASE_URL as the bot has them.
-    ",
-    }
-  `);
-  expect(await readdir(dataDir)).toEqual([]);
-});
-
 const found = await findPostgres();
 const without = typeof found === 'string' ? ` (skipped: ${found})` : '';
 describe.skipIf(typeof found === 'string')(`on PostgreSQL${without}`, () => {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import { version } from '../../src/lib/version.ts';
 import { renderChart, renderNotes } from './render-chart.ts';
 
@@ -208,22 +207,6 @@ test('the schema of values names every value, and no other', () => {
       compare((value as Record<string, unknown>)[name], inner, `${path}.${name}`);
   };
   compare(parse(read('values.yaml')), { properties: named }, '');
-});
-
-test('the schema takes the values of the chart, and refuses those of another type', () => {
-  const schema = JSON.parse(read('values.schema.json')) as { properties: { ingress: object } };
-  // Zod reads no conditions: of an ingress, that it needs a host.
-  const { if: _, then: __, ...ingress } = schema.properties.ingress as Record<string, unknown>;
-  const checked = z.fromJSONSchema({ ...schema, properties: { ...schema.properties, ingress } });
-  const values = parse(read('values.yaml')) as object;
-  expect(checked.safeParse(values).error).toBeUndefined();
-  for (const wrong of [
-    { worker: { replicas: '2' } },
-    { serviceMonitor: { interval: '30' } },
-    { env: { A: {} } },
-    { b: 1 },
-  ])
-    expect(checked.safeParse({ ...values, ...wrong }).success).toBe(false);
 });
 
 interface Schema {

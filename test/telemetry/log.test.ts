@@ -11,32 +11,12 @@ function createCapturedLog(level: LogLevel = 'debug') {
 
 const secret = 'S3CRET-value-that-must-not-show';
 
-test.each([
-  'token',
-  'botToken',
-  'bot_token',
-  'refreshToken',
-  'accessKey',
-  'AccessKey',
-  'access_key',
-  'Authorization',
-  'authorization',
-  'cookie',
-  'client_secret',
-  'signingSecret',
-  'response_url',
-  'response_urls',
-  'trigger_id',
-  'private_metadata',
-  'initial_value',
-  'defaultValue',
-  'DefaultValue',
-  'ZoneSecurityKey',
-  'AWSSigningSecret',
-  'LogForwardingToken',
-  'CertificateKey',
-  'databaseUrl',
-])('a member named %s is masked at any depth', (name) => {
+const secretNames = `token botToken bot_token refreshToken accessKey AccessKey access_key Authorization authorization
+  cookie client_secret signingSecret response_url response_urls trigger_id private_metadata
+  initial_value defaultValue DefaultValue ZoneSecurityKey AWSSigningSecret LogForwardingToken
+  CertificateKey databaseUrl`;
+
+test.each(secretNames.split(/\s+/u))('a member named %s is masked at any depth', (name) => {
   const { lines, log } = createCapturedLog();
   log.debug({ [name]: secret }, 'top');
   log.info({ request: { headers: [{ [name]: secret }] } }, 'deep');
