@@ -145,16 +145,17 @@ export async function wire(
     support: nativeSupport,
     onRefused: metrics.nativeBlocksRefused,
   });
-  const onCall = (call: Call): void => {
-    metrics.slackCall(call);
-    addCallSpan('Slack', call);
-    log.debug({ method: call.name, ...describeCall(call) }, 'Slack call');
-  };
-  const onAttempt = (attempt: Call): void => {
-    metrics.cdnRequest(attempt);
-    addCallSpan('CDN', attempt);
-    log.debug({ operation: attempt.name, ...describeCall(attempt) }, 'CDN request');
-  };
+  const observe =
+    (service: 'CDN' | 'Slack', count: (call: Call) => void) =>
+    (call: Call): void => {
+      const { name, outcome, status, seconds } = call;
+      count(call);
+      addCallSpan(service, call);
+      const done = { outcome, status, ms: Math.round(seconds * 1000) };
+      if (service === 'CDN') log.debug({ operation: name, ...done }, 'CDN request');
+      else log.debug({ method: name, ...done }, 'Slack call');
+    };
+  const [onCall, onAttempt] = [observe('Slack', metrics.slackCall), observe('CDN', metrics.cdnRequest)];
   const clients = createClients({ apiUrl, logger, egress, sendNativeBlocks, onCall, fetch: clock.fetch });
   const drift = createDriftWatch({ log, now, count: metrics.cdnDrift });
   const cdnFetch = egress.fetch('cdn', base.cdnFetch ?? base.fetch, {
@@ -394,8 +395,4 @@ export async function wire(
     },
     stop: () => (stopping ??= stopAll()),
   };
-}
-
-function describeCall({ outcome, status, seconds }: Call): object {
-  return { outcome, status, ms: Math.round(seconds * 1000) };
 }

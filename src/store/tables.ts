@@ -1,5 +1,9 @@
 // Every table of the bot, parents before children, each column as its SQL. `sealed`: encrypted under the key `key_id`.
 
+/** Where something belongs: `tenant` is the organisation or the workspace that ids of people are unique in. */
+const place = { tenant: 'text not null', enterprise_id: 'text', team_id: 'text not null' } as const;
+const person = { tenant: 'text not null', user_id: 'text not null' } as const;
+
 export const tables = {
   /** Every version of a tenant's settings; the highest one holds. Rows are only ever added. */
   policies: {
@@ -24,8 +28,7 @@ export const tables = {
   },
   /** One CDN key a person. `tenant` is the scope that `user_id` is unique in: the organisation or the workspace. */
   linked_keys: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     /** The workspace the key was linked from; within an organisation the key serves all of them. */
     team_id: 'text not null',
     sealed: 'text not null',
@@ -46,8 +49,7 @@ export const tables = {
   client_tokens: {
     /** SHA-256, hexadecimal. The token itself is shown once and kept nowhere. */
     token_hash: 'text primary key',
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     enterprise_id: 'text',
     team_id: 'text not null',
     /** Of the linked key with which it was made: it ends with it. */
@@ -60,8 +62,7 @@ export const tables = {
   key_links: {
     /** SHA-256 of the token, hexadecimal. The token itself is in the link and nowhere else. */
     token_hash: 'text primary key',
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     /** Set only where the app is installed for the whole organisation. */
     enterprise_id: 'text',
     team_id: 'text not null',
@@ -83,8 +84,7 @@ export const tables = {
    * `user_id` is empty where the row belongs to the tenant itself. Stays when the row is destroyed, one higher.
    */
   sealed_versions: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     kind: 'text not null',
     version: 'bigint not null',
   },
@@ -99,8 +99,7 @@ export const tables = {
   },
   /** The ids that a person looked at last, a few of each kind. */
   recent_ids: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     kind: 'text not null',
     id: 'text not null',
     used_at: 'timestamptz not null',
@@ -122,9 +121,7 @@ export const tables = {
     id: 'text primary key',
     /** Order of putting: replies to one parent are posted in it. */
     seq: 'bigint generated always as identity',
-    tenant: 'text not null',
-    enterprise_id: 'text',
-    team_id: 'text not null',
+    ...place,
     kind: 'text not null',
     about: 'text not null',
     /** The message, as JSON, where it is not rendered when it is sent. */
@@ -228,9 +225,7 @@ export const tables = {
   /** One export of event logs, from the form until its files are deleted. Moved by compare-and-set only. */
   exports: {
     id: 'text primary key',
-    tenant: 'text not null',
-    enterprise_id: 'text',
-    team_id: 'text not null',
+    ...place,
     user_id: 'text not null',
     /** Destination channel; null = the person's direct messages. */
     channel: 'text',
@@ -253,9 +248,7 @@ export const tables = {
   step_runs: {
     /** Slack's `function_execution_id`. */
     id: 'text primary key',
-    tenant: 'text not null',
-    enterprise_id: 'text',
-    team_id: 'text not null',
+    ...place,
     begun_at: 'timestamptz not null',
     /** The operation that it asked for, with whose end it ends. */
     operation_id: 'text unique references operations',
@@ -265,9 +258,7 @@ export const tables = {
   /** Digests and alerts: what reads an account on a schedule, with its owner's key, and posts. */
   reports: {
     id: 'text primary key',
-    tenant: 'text not null',
-    enterprise_id: 'text',
-    team_id: 'text not null',
+    ...place,
     /** It runs with this person's key. */
     owner: 'text not null',
     channel: 'text not null',
@@ -338,23 +329,20 @@ export const tables = {
   },
   /** Requests that jobs sent for a person's account, by hour. */
   read_budgets: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     hour: 'timestamptz not null',
     requests: 'integer not null',
   },
   /** Locked while a look is stored, so that the changes of a person are committed in the order of their ids. */
   zone_looks: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     looked_at: 'timestamptz not null',
     /** When all zones were looked at: from then on an unknown zone is a new one. */
     whole_at: 'timestamptz',
   },
   /** The settings of a zone as a person’s key showed them last. */
   zone_settings: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     zone_id: 'text not null',
     zone_name: 'text not null',
     /** SHA-256 of the settings as they were read: compared and set, so that a change is recorded once. */
@@ -365,8 +353,7 @@ export const tables = {
   },
   zone_changes: {
     id: 'bigint generated always as identity primary key',
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     zone_id: 'text not null',
     zone_name: 'text not null',
     at: 'timestamptz not null',
@@ -377,8 +364,7 @@ export const tables = {
   },
   /** Origin errors of a zone on a UTC day, as jobs of one person count them: each reading replaces the day. */
   error_days: {
-    tenant: 'text not null',
-    user_id: 'text not null',
+    ...person,
     zone_id: 'text not null',
     day: 'text not null',
     fingerprint: 'text not null',

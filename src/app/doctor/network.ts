@@ -41,10 +41,6 @@ export interface Subject {
 export interface Workspace {
   readonly token: Secret;
   readonly channels: readonly string[];
-  /** Goes before its checks where the bot serves many. */
-  readonly prefix?: string;
-  /** Of many only the token is told, and what is not well. */
-  readonly isBrief?: boolean;
 }
 
 const timeoutMs = 5_000;

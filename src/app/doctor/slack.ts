@@ -18,7 +18,7 @@ type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
 /** Asks Slack for what the bot needs in one workspace: token, scopes, channels, native blocks. */
 export async function checkWorkspace(
-  { token, channels, prefix = '', isBrief = false }: Workspace,
+  { token, channels }: Workspace,
   { probe, support, ...options }: Subject,
 ): Promise<Finding[]> {
   const client = createClient(token, options);
@@ -31,9 +31,7 @@ export async function checkWorkspace(
     const seen = support ? support.list(tenant) : probed?.seen;
     findings.push(...describeSupport(seen ?? []), ...(probed?.found ?? []));
   }
-  return findings
-    .filter(({ check, state }) => !isBrief || state !== 'ok' || check === tokenCheck)
-    .map((finding) => ({ ...finding, check: `${prefix}${finding.check}` }));
+  return findings;
 }
 
 /** A client that asks once more, and does not log. */
@@ -261,12 +259,9 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
     : { says: `Slack says ${code}`, fix };
 }
 
-const mostWorkspaces = 20;
-const skip = (says: string): Finding => ({ check: 'slack tokens', state: 'skipped', says });
-
 /**
- * The workspaces that an operator looks at, or why there are none: the one of the token, `team`, or the newest. Without
- * `installations` their tokens cannot be opened.
+ * The workspace that an operator looks at, or why there is none: that of the token, or `team` where the bot serves many.
+ * Without `installations` its token cannot be opened.
  */
 export async function findWorkspaces({
   config,
@@ -277,42 +272,32 @@ export async function findWorkspaces({
 }: Pick<Subject, 'config' | 'now' | 'database'> & {
   readonly installations: Pick<Installations, 'fetchInstallation'> | undefined;
   readonly team: string | undefined;
-}): Promise<(Workspace | Finding)[]> {
+}): Promise<readonly [Workspace | Finding]> {
   const { installing } = config.slack;
   if (installing.kind === 'single')
     return [{ token: installing.botToken, channels: database ? await findChannels(database) : [] }];
-  if (!database || !installations) return [skip('they are in the database, sealed under the keyring')];
-  const newest = database.db
-    .selectFrom('installations')
-    .select('tenant')
-    .orderBy('installed_at', 'desc')
-    .orderBy('tenant')
-    .limit(mostWorkspaces);
-  const tenants = team === undefined ? (await newest.execute()).map(({ tenant }) => tenant) : [team];
-  if (tenants.length === 0) return [skip('the app is not installed in any workspace yet')];
-  const open = async (tenant: string): Promise<Workspace | Finding> => {
-    const check = `${tenant} ${tokenCheck}`;
-    const fix = 'Have an admin install the app there again: PUBLIC_URL/slack/install.';
-    const place = { isEnterpriseInstall: tenant.startsWith('E'), enterpriseId: tenant, teamId: tenant };
-    try {
-      const { bot } = await installations.fetchInstallation(place);
-      if (!bot) return { check, state: 'failed', says: 'none is stored', fix };
-      // An expired token is not refreshed here: looking changes nothing.
-      if (bot.expiresAt !== undefined && bot.expiresAt * 1000 <= now().getTime())
-        return { check, state: 'skipped', says: 'has expired; the bot refreshes it when it is used' };
-      const channels = await findChannels(database, tenant);
-      const token = new Secret(bot.token, 'slack-token');
-      return { token, channels, prefix: `${tenant} `, isBrief: team === undefined };
-    } catch (error) {
-      const isMissing = error instanceof NotInstalledError;
-      if (!isMissing && !(error instanceof SealError)) throw error;
-      const says = isMissing ? 'the app is not installed there' : error.message;
-      return { check, state: 'failed', says, fix };
-    }
-  };
-  const opened = await Promise.all(tenants.map(open));
-  if (tenants.length < mostWorkspaces) return opened;
-  return [...opened, skip(`the ${mostWorkspaces} newest are checked: name another one with --team`)];
+  const [check, fix] = [tokenCheck, 'Have an admin install the app there again: PUBLIC_URL/slack/install.'];
+  if (team === undefined) return [{ check, state: 'skipped', says: 'name a workspace with --team' }];
+  if (!database || !installations)
+    return [{ check, state: 'skipped', says: 'it is in the database, sealed under the keyring' }];
+  try {
+    const { bot } = await installations.fetchInstallation({
+      isEnterpriseInstall: team.startsWith('E'),
+      enterpriseId: team,
+      teamId: team,
+    });
+    if (!bot) return [{ check, state: 'failed', says: 'none is stored', fix }];
+    // An expired token is not refreshed here: looking changes nothing.
+    if (bot.expiresAt !== undefined && bot.expiresAt * 1000 <= now().getTime())
+      return [{ check, state: 'skipped', says: 'has expired; the bot refreshes it when it is used' }];
+    const channels = await findChannels(database, team);
+    return [{ token: new Secret(bot.token, 'slack-token'), channels }];
+  } catch (error) {
+    const isMissing = error instanceof NotInstalledError;
+    if (!isMissing && !(error instanceof SealError)) throw error;
+    const says = isMissing ? 'the app is not installed there' : error.message;
+    return [{ check, state: 'failed', says, fix }];
+  }
 }
 
 const mostChannels = 20;
