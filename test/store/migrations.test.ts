@@ -89,32 +89,6 @@ function compare(before: ReadonlyMap<string, string>, after: ReadonlyMap<string,
 
 const tableOf = (part: string): string => part.split(':')[0] ?? '';
 
-test('what the comparison finds', () => {
-  const old = new Map([
-    ['a: column x', 'text'],
-    ['a: column y', `text${mustBeGiven}`],
-    ['a: column z', 'text'],
-  ]);
-  const next = new Map([
-    ['a: column x', 'integer'],
-    ['a: column y', 'text'],
-    ['a: column optional', 'text'],
-    ['a: column v', `text${mustBeGiven}`],
-    ['a: rule unique', '(x)'],
-    ['b: column w', `text${mustBeGiven}`],
-    ['b: rule unique', '(w)'],
-  ]);
-  expect(compare(old, next)).toEqual([
-    'a: column x (text) is now integer',
-    'a: column z (text) is now undefined',
-    `a: column v (text${mustBeGiven}) is now text${mustBeGiven}`,
-    'a: rule unique ((x)) is now (x)',
-  ]);
-  for (const text of ['alter table a drop column x', 'alter table a rename x to y', 'update a set x = 1'])
-    expect(text).toMatch(destructive);
-  expect('alter table a add column deleted_at timestamptz').not.toMatch(destructive);
-});
-
 const shared = `'T1', 'T1', 'U1', 'C1'`;
 /** What the version before stored: the same id in both tables, a paused digest, an open incident and one that was never told. */
 const stored = [
