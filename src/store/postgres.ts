@@ -32,7 +32,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
   };
   const address = describeAddress(databaseUrl.reveal());
   const pools: Pool[] = [];
-  const primary = { since: 0, clients: new Set<PoolClient>() };
+  const primary = { since: 0, clients: new Map<PoolClient, number>() };
   const create = (config: PoolConfig, options = {}): Pool => {
     const pool = createPool({ ...common, ...config }, log, { primary, ...options });
     pools.push(pool);
@@ -223,7 +223,8 @@ const types = {
 /** Shared by the pools of a database: connections from before `since` lead to a server that takes no writes or is gone. */
 interface Primary {
   since: number;
-  readonly clients: Set<PoolClient>;
+  /** When each connected. */
+  readonly clients: Map<PoolClient, number>;
 }
 
 const warningMs = 1_000;
@@ -235,33 +236,30 @@ const warningMs = 1_000;
 export function createPool(
   config: PoolConfig,
   log: Log,
-  { primary = { since: 0, clients: new Set() }, setup }: { primary?: Primary; setup?: string } = {},
+  { primary = { since: 0, clients: new Map() }, setup }: { primary?: Primary; setup?: string } = {},
 ): Pool {
   const onConnect = async (client: ClientBase): Promise<void> => void (await client.query(setup ?? ''));
   // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, its types do not say so
   const pool = new pg.Pool({ ...config, types, ...(setup !== undefined && { onConnect }) });
-  const connectedAt = new WeakMap<PoolClient, number>();
-  const isStale = (client: PoolClient): boolean => (connectedAt.get(client) ?? 0) <= primary.since;
-  const replaceAll = (reason: string): void => {
-    const now = performance.now();
-    if (now - primary.since > warningMs) log.warn({}, `${reason}; opening new connections`);
-    primary.since = now;
+  const isStale = (client: PoolClient): boolean => (primary.clients.get(client) ?? 0) <= primary.since;
+  const replaceAll = (reason: string, since: number): void => {
+    if (since - primary.since > warningMs) log.warn({}, `${reason}; opening new connections`);
+    primary.since = since;
   };
   const onFailure = (error: { readonly code?: unknown; readonly message?: unknown }): void => {
     // read_only_sql_transaction: a standby, or a primary that was one before a failover.
-    if (error.code === '25006') replaceAll('the database takes no writes');
+    if (error.code === '25006') replaceAll('the database takes no writes', performance.now());
     if (error.message !== silence) return;
-    replaceAll('the server of a database connection is gone');
+    replaceAll('the server of a database connection is gone', performance.now() - silenceMs);
     // What waits on them fails at once. The member is not in the driver's types.
-    for (const client of primary.clients)
+    for (const client of [...primary.clients.keys()].filter(isStale))
       (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy();
   };
   // A server that restarts breaks idle connections; without a listener that ends the process.
   pool.on('error', (error) => log.warn({ error }, 'database connection broke; the next query opens another'));
   pool.on('remove', (client) => primary.clients.delete(client));
   pool.on('connect', (client) => {
-    connectedAt.set(client, performance.now());
-    primary.clients.add(client);
+    primary.clients.set(client, performance.now());
     // The pool listens only while a connection is idle, so one inside a transaction needs its own listener.
     client.on('error', () => undefined);
     const query = client.query.bind(client) as (...given: unknown[]) => unknown;
