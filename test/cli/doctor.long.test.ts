@@ -81,19 +81,20 @@ test('beside a running embedded bot its database is skipped with what to do, and
   expect(bot.logs.join('')).not.toContain(bot.cdn.key);
 });
 
+const readTokens = async (...words: string[]): Promise<string[]> =>
+  (await doctorFindings({}, ...words))
+    .filter(({ check }) => /token|scope|native/u.test(check))
+    .map(({ check, says }) => `${check}: ${says}`);
+
 test('of many workspaces the one that is named is looked at', async () => {
   await startOther({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
   const { acme, beta } = bot.slack.workspaces;
   for (const { id } of [acme, beta]) await install(bot, id);
   await bot.app.stop();
-  const look = async (...words: string[]): Promise<string[]> =>
-    (await doctorFindings({}, ...words))
-      .filter(({ check }) => /token|scope|native/u.test(check))
-      .map(({ check, says }) => `${check}: ${says}`);
   expect({
-    none: await look(),
-    beta: await look('--team', beta.id, '--probe', 'U0ALICE00'),
-    'one that has none': await look('--team', 'T0NOWHERE'),
+    none: await readTokens(),
+    beta: await readTokens('--team', beta.id, '--probe', 'U0ALICE00'),
+    'one that has none': await readTokens('--team', 'T0NOWHERE'),
   }).toMatchSnapshot();
   await expect(doctor({}, '--probe', 'U0ALICE00')).rejects.toThrow('--probe needs the workspace');
 });
