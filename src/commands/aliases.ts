@@ -28,6 +28,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['shield waf firewall ddos bots attacks csv', 'export …'],
   ['malware virus viruses uploads', 'scanning'],
   ['cpu memory latency instances replicas', 'app …'],
+  ['script scripts', 'variable …', 'zones script:…'],
   ['set env environment feature flag', 'variable …'],
   ['undo revert rollback', 'variable undo'],
   ['delete remove', 'volume delete …'],
@@ -36,6 +37,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['allowed', 'why'],
   ['operators approvers admins people caps', 'settings'],
   ['key token apikey', 'connect', 'whoami', 'keys'],
+  ['version ping test health check', 'doctor'],
 ];
 
 const failing =
@@ -75,6 +77,10 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ['(?:delete|remove) (?:the )?volume (\\S+) (?:of|from|in) (?:the )?(?:app )?(\\S+)', 'volume delete $2 $1'],
   ['(?:delete|remove) (?:a |the )?volumes?', 'volume delete'],
   ['(?:delete|remove) (?:a |the )?volume (\\S+)', 'volume delete'],
+  [
+    '(?:daily|weekly|monthly|new|add|create|make|set up) (?:an? )?(?:new )?(digest|alert)(?: (?:for|of|on|about))?( .*)?',
+    '$1 new$2',
+  ],
   ['who am i', 'whoami'],
   ['what (?:can|may|am) (?:i|you)(?: allowed to)?(?: do| run)?(?: here)?', 'help'],
   ['(?:hi|hey|hello|good (?:morning|evening)|thanks|thank you|thx)(?: there)?', 'help'],

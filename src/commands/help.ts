@@ -2,7 +2,7 @@ import { decide } from '../auth/policy/policy.ts';
 import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
-import { quoteWord } from '../views/zones/rows.ts';
+import { quoteName, quoteWord } from '../views/zones/rows.ts';
 import { findMeanings, findWordsFor, putMeaningFirst } from './aliases.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
@@ -44,13 +44,16 @@ export const unknownCommand: Command = {
       meanings.length > 0 ? meanings : findNearest(typed, context.features).map((name) => `${name} …`);
     const zones = meanings.length > 0 ? [] : await findZones(text, context);
     const [zone] = zones ?? [];
-    const isMeant = zone && zones?.length === 1 && (near.length === 0 || isNameOf(zone, text));
+    const isMeant =
+      zone && zones?.length === 1 && !('isNear' in zone) && (near.length === 0 || isNameOf(zone, text));
     if (isMeant && zoneCommand.run) return findLast(zoneCommand.run(parseWords(zone.id), context));
     return views.renderUnknownCommand({
       typed,
-      near: near.map((words) =>
-        (following ? words.replace('…', following) : words.split('…', 1).join('')).trim().slice(0, 1000),
-      ),
+      near: near
+        .filter((words) => following !== '' || !words.endsWith(':…'))
+        .map((words) =>
+          (following ? words.replace('…', following) : words.split('…', 1).join('')).trim().slice(0, 1000),
+        ),
       zones: zones ?? [{ id: text, name: text }],
     });
   },
@@ -64,7 +67,9 @@ async function findZones(text: string, context: Context) {
   try {
     const found = await lookUpZone(text, context);
     if (found.kind === 'one') return [found.zone];
-    return found.kind === 'none' ? [] : found.zones.slice(0, mostZones);
+    return found.kind === 'none'
+      ? found.near.map((name) => ({ id: quoteName(name), name, isNear: true }))
+      : found.zones.slice(0, mostZones);
   } catch (error) {
     context.explain(error);
     return undefined;

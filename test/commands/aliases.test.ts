@@ -57,6 +57,9 @@ test.each([
   ['watch', 'alert', ''],
   ['incidents', 'alert', ''],
   ['schedule', 'digest', ''],
+  ['daily digest', 'digest', 'new'],
+  ['create an alert for errors shop', 'alert', 'new errors shop'],
+  ['version', 'doctor', ''],
   ['shield', 'export', ''],
   ['shield in #ops', 'export', 'in #ops'],
   ['malware', 'scanning', ''],
@@ -85,6 +88,7 @@ test.each([
   ['cert', 'unknown'],
   ['logs', 'unknown'],
   ['log 501', 'unknown'],
+  ['script 501', 'unknown'],
 ])('“%s” stays %s', (typed, name) => {
   expect(findCommand(parseWords(typed)).command.name).toBe(name);
 });

@@ -102,6 +102,9 @@ test.each([
   ['logs shop', ['/cdn zone shop logging', '/cdn errors shop', '/cdn audit']],
   ['shop logs', ['/cdn zone shop logging', '/cdn errors shop', '/cdn audit']],
   ['logs 501', ['/cdn zone 501 logging', '/cdn errors 501', '/cdn audit']],
+  ['script 501', ['/cdn variable 501', '/cdn zones script:501']],
+  ['scripts', ['/cdn variable']],
+  ['shpo', ['Find the zone shop']],
   ['constructor', []],
 ])('%s, which may mean several things, offers %j', async (typed, offered) => {
   await using harness = await createCommandHarness({ zones: 3 });

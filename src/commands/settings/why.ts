@@ -4,6 +4,7 @@ import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import * as views from '../../views/settings/why.ts';
+import { findMeanings } from '../aliases.ts';
 import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { assertAllowed } from '../operations/proposals.ts';
@@ -36,7 +37,8 @@ async function explain(list: readonly string[], context: Context): Promise<Messa
   const [first = ''] = asked[0]?.toLowerCase() === 'cdn' ? asked.slice(1) : asked;
   if (first === '' || looksLikeKey(first)) return views.renderWhichCommand();
   const commands = findCommands(context);
-  const wanted = commands.get(first.toLowerCase());
+  const [meaning = first] = findMeanings(first);
+  const wanted = commands.get(first.toLowerCase()) ?? commands.get(meaning.split(' ', 1)[0] ?? '');
   if (!wanted) return views.renderUnknownCommand(first, findClosest(first, commands.keys(), 3));
 
   if (about === undefined || about === context.person.userId)
