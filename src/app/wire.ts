@@ -28,7 +28,6 @@ import { UserError } from '../errors.ts';
 import { tellFailures } from '../lib/network-failure.ts';
 import { version } from '../lib/version.ts';
 import { createOutbox } from '../outbox/outbox.ts';
-import { createSlackClock } from '../slack/clock.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
 import { createToolCalls, noteCdnRequest } from '../slack/mcp/call.ts';
 import { createMcpEndpoint } from '../slack/mcp/endpoint.ts';
@@ -38,7 +37,7 @@ import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
 import { createInFlight } from '../slack/receive/in-flight.ts';
 import type { SlackDeps } from '../slack/receive/perform.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
-import { createClients, createResponseUrls, postMessage } from '../slack/send/clients.ts';
+import { createClients, createResponseUrls, createSlackClock, postMessage } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createJobPorts, openKeysForJobs } from '../slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../slack/send/native-blocks.ts';
@@ -185,7 +184,7 @@ export async function wire(
   const inFlight = createInFlight({ manyTenants });
   const stores = { database, db, queue, enqueue, outbox, sealer, audit, names };
   const rows = { ...stores, installations, keyStore, links, clientTokens };
-  const ways = { apiUrl, egress, logger, slackFetch, access, clients, sendNativeBlocks, clock, cdn };
+  const ways = { apiUrl, egress, logger, slackFetch, access, clients, clock, cdn };
   const readers = { metrics, onAttempt, drift, people, zoneLists, zoneCache, inFlight, nativeSupport };
   const parts = {
     ...base,
@@ -194,7 +193,7 @@ export async function wire(
     ...readers,
     settingsHistory: createSettingsHistory({ db, sealer, now }),
     policies: createPolicies({ db, audit, now }),
-    postToResponseUrl: createResponseUrls(egress, { apiUrl, onCall }),
+    postToResponseUrl: createResponseUrls({ egress, apiUrl, onCall, sendNativeBlocks }),
   };
 
   // Features: the engines, and the ports that their jobs reach Slack and the CDN with.

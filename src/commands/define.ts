@@ -198,8 +198,6 @@ export interface Picker {
   readonly id: string;
   readonly fields?: readonly string[];
   readonly needs: Right;
-  /** Starts to read in the background what the menu will ask for; called when a form with this menu opens. */
-  readonly prefetch?: (context: Context) => void;
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }
 

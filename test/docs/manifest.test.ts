@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { toDistribution } from '../../manifest.ts';
 import { features } from '../../src/commands/registry.ts';
 import { personInput, type Step, steps } from '../../src/commands/steps.ts';
-import { type Scope, scopes } from '../../src/slack/scopes.ts';
+import { type Scope, scopes } from '../../src/slack/installations.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 type Manifest = Exclude<AppsManifestCreateArguments['manifest'], string>;

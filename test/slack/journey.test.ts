@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bot, connect, disconnect, startBot } from '../support/bot.ts';
-import { says } from './words.ts';
+import { alice, bob, ops, says } from './words.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
 const random = 'C0RANDOM0';
 
 describe.each(['socket', 'http'] as const)('over %s', (transport) => {

@@ -4,10 +4,9 @@ import { readConfig } from '../../src/app/config.ts';
 import { saveSettings } from '../commands/exports/bot.ts';
 import { type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
-import { offers, says } from './words.ts';
+import { alice, offers, says } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
-const alice = 'U0ALICE00';
 const acmeOps = 'C0OPS0000';
 let bot: Bot;
 
@@ -93,13 +92,8 @@ test('behind a proxy with a path, only listed workspaces and organisations insta
     expect(await installThere(beta.id)).toBeGreaterThanOrEqual(400);
     expect(countRevoked()).toBe(1);
     const inBeta = listed.slack.as(alice, channelIn(beta.id), beta.id);
-    await inBeta.openHome();
     await inBeta.slash('connect');
     await inBeta.waitForMessage(says.notAllowed);
-    const inAcme = listed.slack.as(alice, acmeOps, acme.id);
-    await inAcme.openHome();
-    const published = () => listed.slack.calls.filter(({ method }) => method === 'views.publish');
-    await expect.poll(() => published().map(({ teamId }) => teamId)).toEqual([acme.id]);
   } finally {
     await listed.stop();
   }

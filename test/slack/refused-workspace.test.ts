@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/wire.ts';
-import { openKeysForJobs } from '../../src/slack/send/job-ports.ts';
 import {
   ask,
   type Bot,
@@ -14,11 +13,9 @@ import {
 } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { fetchPage } from '../support/page-client.ts';
-import { says } from './words.ts';
+import { alice, ops, says } from './words.ts';
 
 // A workspace that was listed: its keys, links and messages are still there when it is listed no more.
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 let bot: Bot;
 let later: ChatApp;
 let link: string;
@@ -84,17 +81,6 @@ test('its pages and tools give nothing', async () => {
   const { isError } = await own.call('list_zones');
   await own.close();
   expect(isError).toBe(true);
-});
-
-test('keys of it do not open for jobs', async () => {
-  const opened: string[] = [];
-  const keyStore = { reveal: async () => void opened.push('a key') } as never;
-  const keys = openKeysForJobs({
-    access: { token: () => Promise.reject(new Error('not listed')) } as never,
-    keyStore,
-  });
-  await expect(keys.reveal({ teamId: 'T0ACME000', userId: alice })).rejects.toThrow('not listed');
-  expect(opened).toEqual([]);
 });
 
 function countDeliveries(): number {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readShownName } from '../../src/slack/sender.ts';
+import { readShownName, storeEnds } from '../../src/slack/sender.ts';
 
 const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 
@@ -20,4 +20,62 @@ test.each([
   ['no delivery at all', undefined, 'U0ALICE00 in T0ACME000'],
 ])('the page names somebody by what came with %s', (_, body, name) => {
   expect(readShownName(body, person)).toBe(name);
+});
+
+const acme = 'T0ACME000';
+const corp = {
+  authorizations: [{ team_id: null, enterprise_id: 'E1', is_enterprise_install: true }],
+  team_id: 'T1',
+  enterprise_id: 'E1',
+};
+const gone = (user: object) => ({ type: 'user_change', user: { id: 'U1', deleted: true, ...user } });
+
+/** What an event ends, and whose profile is read again. */
+async function findEnds(event: object, body: object = { team_id: acme }) {
+  const seen: unknown[] = [];
+  await storeEnds(
+    { event_id: 'Ev1', event_time: 1, event, ...body },
+    {
+      store: async (_, ends) => void seen.push(...ends.map(({ teamId, cause }) => [teamId, cause])),
+      changed: (_, userId) => void seen.push(userId),
+    },
+  );
+  return seen;
+}
+
+test.each([
+  ['an uninstallation', { type: 'app_uninstalled' }, undefined, [[acme, 'app-uninstalled']]],
+  [
+    'a token of the bot taken back',
+    { type: 'tokens_revoked', tokens: { bot: ['U0'] } },
+    undefined,
+    [[acme, 'tokens-revoked']],
+  ],
+  ['a token of a person taken back', { type: 'tokens_revoked', tokens: { oauth: ['U0'] } }, undefined, []],
+  [
+    'a workspace taken out of an organisation',
+    { type: 'team_access_revoked', team_ids: ['T2'] },
+    corp,
+    [['T2', 'team-access-revoked']],
+  ],
+  ['a person of this workspace', gone({ team_id: acme }), undefined, ['U1', [acme, 'user-deleted']]],
+  ['a person without a workspace', gone({}), undefined, ['U1', [acme, 'user-deleted']]],
+  [
+    'a person whose organisation has this workspace',
+    gone({ team_id: 'T9', enterprise_user: { teams: [acme] } }),
+    undefined,
+    ['U1', [acme, 'user-deleted']],
+  ],
+  [
+    'a person of this organisation',
+    gone({ enterprise_user: { enterprise_id: 'E1' } }),
+    corp,
+    ['U1', ['T1', 'user-deleted']],
+  ],
+  ['a person whose profile changed', gone({ deleted: false }), undefined, ['U1']],
+  ['a stranger with the same id', gone({ team_id: acme, is_stranger: true }), undefined, []],
+  ['somebody of another workspace', gone({ team_id: 'T0RIVAL00' }), undefined, []],
+  ['somebody of another organisation', gone({ enterprise_user: { enterprise_id: 'E2' } }), corp, []],
+])('what ends with %s', async (_, event, body, ends) => {
+  expect(await findEnds(event, body)).toEqual(ends);
 });

@@ -5,11 +5,9 @@ import { type Bot, connect, startBot } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { readStable } from '../support/words.ts';
-import { says } from './words.ts';
+import { alice, ops, says } from './words.ts';
 
 const { postgres } = await prepareEngines();
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();

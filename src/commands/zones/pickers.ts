@@ -49,7 +49,6 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
     id: kind.id,
     ...(kind.fields ? { fields: kind.fields } : {}),
     needs: 'read',
-    prefetch: (context) => void loadList(context),
     async run(typed, context) {
       const words = readHost(typed);
       const late = delay(answerWithinMs, { failure: 'coming' as const }, { ref: false });

@@ -29,7 +29,7 @@ import {
   writeFacts,
 } from '../../views/tools/answers.ts';
 import { explainFailure } from '../receive/failures.ts';
-import { perform, type SlackDeps } from '../receive/perform.ts';
+import { type Interaction, perform, type SlackDeps, type Work } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
 import type { Egress } from '../send/egress.ts';
 import { readSender } from '../sender.ts';
@@ -134,50 +134,38 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
       spent.signal.aborted ? tooMany(requests.find(key) ?? 1) : limit.aborted ? tooSlow(tool) : undefined;
     let result: ToolResult | undefined;
     let error: unknown;
-    const runCall = () =>
-      perform(
-        deps,
-        {
-          kind: 'tool',
-          body,
-          until: AbortSignal.any([limit, spent.signal]),
-        },
-        {
-          feature: tool.name,
-          requested: undefined,
-          needs: tool.needs,
-          route: {},
-          async run({ context }) {
-            const answer = await tool.run(args, context, via).catch((failed: unknown) => {
-              error = failed;
-              throw failed;
-            });
-            const ended = findEnd();
-            // What was read in part is no answer. What was asked for, was.
-            if (ended && !tool.proposes) throw ended;
-            if (tool.proposes || shouldRecord(`${key}/${tool.name}`))
-              await deps.audit.record({
-                tenant,
-                actor: person.userId,
-                event: 'tool-run',
-                subject: tool.name,
-                detail: { via },
-              });
-            result = withoutSecrets(toResult(tool, answer, now()));
-          },
-          async showFailure(_, { client, failure: found }) {
-            const ended = findEnd();
-            const failure = ended ? { ...found, message: ended.message, hint: ended.hint } : found;
-            const offered = failure.offer === 'connect' && (await offerToConnect(failure, person, client));
-            result = withoutSecrets(
-              refuse({ tool, given: args, error: ended ?? error }, { ...failure, ...offered }),
-            );
-            return true;
-          },
-        },
-      );
-    const work = counting.run(count, runCall).finally(end);
-    await Promise.race([work, pause(longestMs + lastWordMs, undefined, { ref: false })]);
+    const work: Work = {
+      feature: tool.name,
+      needs: tool.needs,
+      route: {},
+      async run({ context }) {
+        const answer = await tool.run(args, context, via).catch((failed: unknown) => {
+          error = failed;
+          throw failed;
+        });
+        const ended = findEnd();
+        // What was read in part is no answer. What was asked for, was.
+        if (ended && !tool.proposes) throw ended;
+        if (tool.proposes || shouldRecord(`${key}/${tool.name}`)) {
+          const about = { actor: person.userId, subject: tool.name, detail: { via } };
+          await deps.audit.record({ tenant, event: 'tool-run', ...about });
+        }
+        result = withoutSecrets(toResult(tool, answer, now()));
+      },
+      async showFailure(_, { client, failure: found }) {
+        const ended = findEnd();
+        const failure = ended ? { ...found, message: ended.message, hint: ended.hint } : found;
+        const offered = failure.offer === 'connect' && (await offerToConnect(failure, person, client));
+        const about = { tool, given: args, error: ended ?? error };
+        result = withoutSecrets(refuse(about, { ...failure, ...offered }));
+        return true;
+      },
+    };
+    const until = AbortSignal.any([limit, spent.signal]);
+    const running = counting
+      .run(count, () => perform(deps, { kind: 'tool', body, until }, work))
+      .finally(end);
+    await Promise.race([running, pause(longestMs + lastWordMs, undefined, { ref: false })]);
     if (result) return result;
     throw tooSlow(tool);
   }
@@ -192,7 +180,7 @@ export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
   async function offerToConnect(
     failure: Failure,
     person: Person,
-    client: () => Promise<Parameters<typeof postMessage>[0]>,
+    client: Interaction['client'],
   ): Promise<Pick<Failure, 'hint'>> {
     try {
       await told.load(personKey(person), async () => {

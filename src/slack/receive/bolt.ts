@@ -12,20 +12,26 @@ import type { Log } from '../../telemetry/log.ts';
 import { withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/tracing.ts';
 import { createNotes } from '../../views/blocks/menu.ts';
-import { readSender } from '../sender.ts';
+import { type LifecycleHandlers, readSender, storeEnds } from '../sender.ts';
 import { oncePerMinute } from '../web/limits.ts';
-import { readForm, refuseForm, runForm, runPicker } from './forms.ts';
-import { runAction, runCommand, runHome, runShortcut } from './handlers.ts';
 import type { Owner } from './in-flight.ts';
-import { type LifecycleHandlers, storeEnds } from './lifecycle-events.ts';
-import { runMessage } from './messages.ts';
 import { readModalState, type SubmittedView } from './modals.ts';
 import { createReplies, type SlackDeps } from './perform.ts';
+import {
+  readForm,
+  refuseForm,
+  runAction,
+  runCommand,
+  runForm,
+  runHome,
+  runMessage,
+  runPicker,
+  runShortcut,
+} from './requests.ts';
 import { beginStep, refuseStep, runStep } from './steps.ts';
 
 export interface Arrival {
   readonly transport: 'http' | 'socket';
-  readonly bytes: number;
   /** Slack's own time of it, in ms since the epoch, where it has one. */
   readonly sentAt: number | undefined;
 }
@@ -79,21 +85,17 @@ export function createBolt(options: BoltOptions): App {
   const refuse = createRefusal(options);
   const processEvent = app.processEvent.bind(app);
 
-  const accept = async (
-    body: Body & Record<string, unknown>,
-    bytes: number,
-    ack: Acknowledge,
-    known?: () => Promise<unknown>,
-  ): Promise<void> => {
+  const accept = async (body: Body & Record<string, unknown>, ack: Acknowledge): Promise<void> => {
     // What must not be lost is stored before it is acknowledged, also in a flood.
     if (body.event) await storeEnds(body, options.ends);
     const step = body.event && (await beginStep(options, body));
-    const end = inFlight.admit(readOwner(body), bytes);
+    if (step === 'incomplete') return ack();
+    const end = inFlight.admit(readOwner(body), JSON.stringify(body).length);
     if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack);
     // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
     let work: Promise<unknown> = Promise.resolve();
     const goOn = (started: Promise<unknown>): void => void (work = started.catch(logFailure));
-    const start = step ? () => runStep(options, step) : known;
+    const start = step ? () => runStep(options, step) : findAcknowledged(options, body);
     try {
       if (!start) return await processEvent({ body, ack, customProperties: { goOn } });
       await ack();
@@ -103,9 +105,9 @@ export function createBolt(options: BoltOptions): App {
     }
   };
 
-  app.processEvent = ({ body: whole, ack: send, customProperties }) => {
+  app.processEvent = ({ body, ack: send, customProperties }) => {
     const started = performance.now();
-    const { transport, bytes, sentAt } = customProperties as Arrival;
+    const { transport, sentAt } = customProperties as Arrival;
     let isAcknowledged = false;
     const ack: Acknowledge = async (reply) => {
       await send(reply);
@@ -114,14 +116,8 @@ export function createBolt(options: BoltOptions): App {
       const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
-    const body = trim(whole);
-    const size = body === whole ? bytes : Math.min(bytes, JSON.stringify(body).length);
-    const known = findAcknowledged(options, body);
     return withSpan('delivery', { transport }, () =>
-      // Commands and presses open a scope of their own when their turn comes.
-      known
-        ? accept(body, size, ack, known)
-        : withReference(() => withSecrets(() => accept(body, size, ack))),
+      withReference(() => withSecrets(() => accept(trim(body), ack))),
     );
   };
 

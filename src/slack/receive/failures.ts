@@ -53,7 +53,8 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     };
   }
   const slackCode = error instanceof SlackFailure ? error.code : readSlackError(error);
-  const ofSlack = slackCode === undefined ? undefined : describeSlackRefusal(slackCode);
+  const sentence = error instanceof SlackFailure ? error.sentence : undefined;
+  const ofSlack = sentence ? { message: sentence } : slackCode && describeSlackRefusal(slackCode);
   if (ofSlack) {
     log.warn({ ...where, code: slackCode, error }, 'Slack refused a call');
     return { ...ofSlack, reference, retry, isTransient: true };
@@ -138,6 +139,7 @@ export function describeApiError(error: ApiError): Explanation {
 }
 
 function describeCode(error: ApiError): Explanation {
+  const { retryAfterSeconds: seconds } = error;
   const explanations: Readonly<Record<ApiError['code'], Explanation>> = {
     key_refused: {
       message: 'The CDN refused your key.',
@@ -147,14 +149,19 @@ function describeCode(error: ApiError): Explanation {
     refused: { message: `The CDN rejected it${quoteService(error)}`, hint: describeRefusal(error) },
     not_found:
       error.operation === 'Get Application Usage Summary'
-        ? unknownApp
+        ? {
+            message: 'No app with this ID.',
+            hint: 'Choose one of those that your zones lead to.',
+            offer: [{ label: 'Choose an app', types: 'app' }],
+          }
         : {
             message: 'The CDN does not know this ID.',
-            hint: idSources[error.operation] ?? otherIdSource,
+            hint:
+              idSources[error.operation] ?? 'Check it for typos; `/cdn zones` lists the zones your key sees.',
           },
     rate_limited: {
       message: 'The CDN asks for a pause: too many requests with your key.',
-      hint: `Try again in ${formatWait(error.retryAfterSeconds)}.`,
+      hint: `Try again in ${seconds === undefined ? 'a minute' : formatDuration(seconds * 1000)}.`,
     },
     unavailable: {
       message: `The CDN has a problem${error.status ? ` (HTTP ${error.status})` : ''}.`,
@@ -192,9 +199,10 @@ function describeRefusal(error: ApiError): string {
   // Words that are not about the key, and yet the status of a refused one.
   if (!isPlanError(error) && (error.status === 401 || error.status === 403))
     return 'Check what you typed. If your key was reset there, type `/cdn connect`.';
-  return isPlanError(error)
-    ? 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.'
-    : `${isWriteOperation(error) ? 'Nothing was changed. ' : ''}Check what you typed.`;
+  if (isPlanError(error))
+    return 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.';
+  // A read that is refused needs no word of changes.
+  return `${writes.has(error.operation) ? 'Nothing was changed. ' : ''}Check what you typed.`;
 }
 
 /** What the service says of single fields; else its message, or its error key. */
@@ -213,17 +221,6 @@ function namedFields({ fieldErrors }: ApiError) {
 
 const writes: ReadonlySet<string> = new Set(['Update Variable', 'Delete All Volume Instances']);
 
-/** A read that is refused needs no word of changes. */
-function isWriteOperation({ operation }: ApiError): boolean {
-  return writes.has(operation);
-}
-
-const unknownApp: Explanation = {
-  message: 'No app with this ID.',
-  hint: 'Choose one of those that your zones lead to.',
-  offer: [{ label: 'Choose an app', types: 'app' }],
-};
-
 const shieldZoneSource =
   'A shield zone’s ID is not the pull zone’s. It is in the CDN’s own dashboard; the bot offers those it has shown before.';
 
@@ -236,9 +233,3 @@ const idSources: Readonly<Record<string, string>> = {
   'Update Variable':
     'Either the script’s ID or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.',
 };
-
-const otherIdSource = 'Check it for typos; `/cdn zones` lists the zones your key sees.';
-
-function formatWait(seconds: number | undefined): string {
-  return seconds === undefined ? 'a minute' : formatDuration(seconds * 1000);
-}

@@ -7,24 +7,6 @@ export interface Owner {
   readonly person: string;
 }
 
-/** The work that continues after its acknowledgement: how much of it is accepted, and when it begins. */
-export interface InFlight {
-  /**
-   * Accepts a delivery of so many bytes, and returns what to call when it has ended. Undefined where too much is under
-   * way already, of everybody, of its tenant or of its person: then its acknowledgement refuses it.
-   */
-  admit(owner: Owner, bytes: number): (() => void) | undefined;
-  /**
-   * Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. People take turns.
-   * `onWait` is called once if that takes long.
-   */
-  run<T>(work: (signal: AbortSignal) => Promise<T>, person: Person, onWait?: () => void): Promise<T>;
-  /** Deliveries that were accepted and have not ended, and other work that runs. */
-  count(): number;
-  /** Waits until nothing runs. After `graceMs` the rest is aborted. */
-  drain(graceMs: number): Promise<void>;
-}
-
 /** Accepted deliveries of this process that have not ended. */
 const most = { deliveries: 1_000, bytes: 32 * 1024 * 1024 };
 /** What a delivery takes in addition to its body: its closures, context and answer. */
@@ -41,8 +23,13 @@ const longWaitMs = 3_000;
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;
 
-/** `manyTenants`: no workspace takes all there is. */
-export function createInFlight({ manyTenants }: { readonly manyTenants: boolean }): InFlight {
+export type InFlight = ReturnType<typeof createInFlight>;
+
+/**
+ * The work that continues after its acknowledgement: how much of it is accepted, and when it begins. `manyTenants`: no
+ * workspace takes all there is.
+ */
+export function createInFlight({ manyTenants }: { readonly manyTenants: boolean }) {
   const ending = new AbortController();
   const queue = createFairQueue({ ...mostAtOnce, manyTenants });
   const accepted = { deliveries: 0, bytes: 0 };
@@ -93,7 +80,11 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
     });
 
   return {
-    admit({ tenant, person }, bodyBytes) {
+    /**
+     * Accepts a delivery of so many bytes, and returns what to call when it has ended. Undefined where too much is under
+     * way already, of everybody, of its tenant or of its person: then its acknowledgement refuses it.
+     */
+    admit({ tenant, person }: Owner, bodyBytes: number): (() => void) | undefined {
       const bytes = bodyBytes + overheadBytes;
       const free = most.deliveries - accepted.deliveries;
       const owners = [
@@ -117,7 +108,15 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
         tellIdle();
       };
     },
-    async run(work, person, onWait = () => undefined) {
+    /**
+     * Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. People take turns.
+     * `onWait` is called once if that takes long.
+     */
+    async run<T>(
+      work: (signal: AbortSignal) => Promise<T>,
+      person: Person,
+      onWait = (): void => undefined,
+    ): Promise<T> {
       const tenant = tenantId(person);
       const end = await waitForTurn({ tenant, person: person.userId }, onWait);
       running += 1;
@@ -129,8 +128,10 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
         tellIdle();
       }
     },
+    /** Deliveries that were accepted and have not ended, and other work that runs. */
     count: () => Math.max(accepted.deliveries, running),
-    async drain(graceMs) {
+    /** Waits until nothing runs. After `graceMs` the rest is aborted. */
+    async drain(graceMs: number): Promise<void> {
       await waitUntilIdle(graceMs);
       if (isIdle()) return;
       ending.abort();

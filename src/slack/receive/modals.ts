@@ -3,7 +3,7 @@ import type { KnownBlock, ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import type { Action, Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
-import { findForm, findPicker } from '../../commands/registry.ts';
+import { findForm } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
@@ -23,7 +23,7 @@ interface Opening<Input> extends Omit<Entry<Input>, 'run'>, Pick<Action, 'preser
   readonly redraw?: (input: Input, context: Context) => Promise<ModalView | undefined>;
 }
 
-interface Origin {
+export interface Origin {
   /** Undefined for commands in a message, which opens no modal. */
   readonly triggerId: string | undefined;
   readonly place: Place;
@@ -52,7 +52,6 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
     return entry.run && below && newModal !== undefined ? renderWaiting(newModal) : undefined;
   };
   const show = async (viewId: string, view: ModalView, turn: Interaction, hash?: string): Promise<void> => {
-    prefetchMenus(view, turn.context);
     await updateModal(await turn.client(), viewId, writeModalState(view, place), hash);
   };
 
@@ -76,7 +75,6 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
       const modal = entry.modal?.(input, context);
       if (modal && triggerId === undefined)
         return sendAnswer(renderFormOffer(modal.title.text, written), responder);
-      if (modal) prefetchMenus(modal, context);
       if (modal && triggerId !== undefined && !opened)
         return void (await openModal(await client(), triggerId, modal, where));
       if (opened && opened.id === undefined)
@@ -97,14 +95,6 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
     },
   };
   return flow;
-}
-
-/** Starts to read in the background what the menus of an opened form will ask for next. */
-function prefetchMenus(view: ModalView, context: Context): void {
-  for (const block of view.blocks) {
-    if (!('element' in block) || block.element.type !== 'external_select') continue;
-    findPicker(block.element.action_id ?? '')?.prefetch?.(context);
-  }
 }
 
 /** Answers in an open modal; privately as a message if the person closed it. */
@@ -132,13 +122,7 @@ export function renderWaiting(title: string): ModalView {
 }
 
 /** A modal as Slack sends it, with its inputs. */
-export type SubmittedView = Pick<ViewOutput, 'id' | 'callback_id'> &
-  Partial<
-    Pick<
-      ViewOutput,
-      'blocks' | 'close' | 'hash' | 'previous_view_id' | 'private_metadata' | 'state' | 'submit' | 'title'
-    >
-  >;
+export type SubmittedView = Pick<ViewOutput, 'id' | 'callback_id'> & Partial<ViewOutput>;
 
 /** The channel and thread where something was typed or pressed. */
 export interface Place {
@@ -269,19 +253,18 @@ export async function showInForm(
 ): Promise<boolean> {
   const show = async (filled: ModalView): Promise<boolean> => updateModal(await client(), view.id, filled);
   const typed = view.state?.values ?? {};
-  if (Object.keys(typed).length === 0 || !view.blocks?.length || !view.title) {
+  const { callback_id, private_metadata = '', title, submit, close, blocks = [] } = view;
+  if (Object.keys(typed).length === 0 || blocks.length === 0 || !title) {
     const message = renderFailure(failure);
     return show(toModal(message.title ?? 'That did not work', message));
   }
-  const { callback_id, private_metadata, title, submit, close, blocks } = view;
-  const form = {
-    type: 'modal' as const,
+  const around = {
     callback_id,
-    private_metadata: private_metadata ?? '',
-    title,
+    private_metadata,
     ...(submit ? { submit } : {}),
     ...(close ? { close } : {}),
   };
+  const form = { type: 'modal' as const, title, ...around };
   const refill = (values: typeof typed) =>
     addFailure({ ...form, blocks: fillBlocks(blocks as KnownBlock[], values) }, failure).modal;
   const kept = Object.fromEntries(

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import type { Claim, PersonFacts } from '../../auth/claims.ts';
@@ -7,6 +6,7 @@ import type { KeyPage } from '../../auth/keys/links.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Right } from '../../auth/policy/policy.ts';
 import type { Answer, Context, OpenModal, Services, Setup } from '../../commands/define.ts';
+import { loadHome } from '../../commands/home.ts';
 import { createRefusal } from '../../commands/operations/proposals.ts';
 import { features } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
@@ -16,12 +16,11 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Kind, Metrics, Outcome } from '../../telemetry/metrics.ts';
 import { makeReference, withReference } from '../../telemetry/reference.ts';
 import { describeSpan, withSpan } from '../../telemetry/tracing.ts';
-import type { Message } from '../../views/blocks/blocks.ts';
+import { context as contextBlock, limits, type Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
-import type { SendNativeBlocks } from '../send/native-blocks.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
@@ -32,7 +31,6 @@ import type { InFlight } from './in-flight.ts';
 export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'features' | 'sharing'> {
   readonly access: InstallationAccess;
   readonly clients: Clients;
-  readonly sendNativeBlocks: SendNativeBlocks;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
   /** Present if keys are entered on a page. `shownFor` is how the page names the person. */
   readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
@@ -60,7 +58,7 @@ interface Delivery {
   /** Identifies repeats of the same delivery; undefined = every delivery is new. */
   readonly claim?: string | undefined;
   /** Where a long wait for the turn is told; the answer replaces that. */
-  readonly route?: Omit<Route, 'userId'>;
+  readonly route?: Work['route'];
   /** Ends the work before the bot does. */
   readonly until?: AbortSignal;
 }
@@ -83,8 +81,8 @@ export interface Work extends Omit<FailedDelivery, 'kind'> {
   ) => Promise<boolean>;
   /** What was typed, below a failure that is a message: the form is closed by then. */
   readonly addTyped?: (message: Message) => Message;
-  /** Runs after the turn, where the delivery was answered. */
-  readonly afterwards?: (() => Promise<void>) | undefined;
+  /** The Home tab is published again after the answer. */
+  readonly changesHome?: boolean | undefined;
 }
 
 export interface Interaction {
@@ -109,13 +107,11 @@ export async function perform(
   deps: SlackDeps,
   { kind, body, claim, route, until }: Delivery,
   given: Work | ((facts: ReadFacts) => Promise<Work>),
-): Promise<Outcome> {
+): Promise<void> {
+  const { log, metrics } = deps;
   const started = performance.now();
   const sender = readSender(body, deps.access.own());
-  if (!sender) {
-    deps.log.warn({ kind }, 'a delivery names no user and workspace');
-    return 'failed';
-  }
+  if (!sender) return log.warn({ kind }, 'a delivery names no user and workspace');
   const { person } = sender;
   let work: Work | undefined;
   let early: Replies | undefined;
@@ -127,34 +123,47 @@ export async function perform(
     const text = 'Queued behind other commands.';
     void early.plain.send({ text }, 'progress').catch(() => undefined);
   };
-  const runTurn = async (ending: AbortSignal) => {
+  /** Whether the Home tab has changed. */
+  const runTurn = async (ending: AbortSignal): Promise<boolean> => {
     const signal = until ? AbortSignal.any([ending, until]) : ending;
     // Before the key is known: nothing is kept that a revoked one has read.
     const zones = deps.zoneCache.forPerson(person);
     let claimed: ReturnType<ReadFacts> | undefined;
-    const facts: ReadFacts = () =>
+    const readFacts: ReadFacts = () =>
       (claimed ??= deps.claim(claim === undefined ? undefined : `${kind}:${claim}`, person));
-    const own = (work = typeof given === 'function' ? await given(facts) : given);
+    const own = (work = typeof given === 'function' ? await given(readFacts) : given);
     const { feature } = own;
     const outcome = await withSpan(`${kind} ${feature}`, { kind, feature }, async () => {
-      const turn = { ...(early ?? createOwn(own.route)), kind, body, sender, signal, facts, zones };
+      const turn = { ...(early ?? createOwn(own.route)), kind, body, sender, signal, readFacts, zones };
       const outcome = await performOnce(deps, turn, own);
       describeSpan({ outcome });
       return outcome;
     });
-    // In the same scope, but after the turn: follow-up work takes its own turn.
-    return AsyncLocalStorage.bind(async (): Promise<Outcome> => {
-      const seconds = (performance.now() - started) / 1000;
-      deps.metrics.delivered(kind, feature, outcome, seconds);
-      deps.log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
-      if (outcome === 'answered') await own.afterwards?.();
-      return outcome;
-    });
+    const seconds = (performance.now() - started) / 1000;
+    metrics.delivered(kind, feature, outcome, seconds);
+    log.debug({ kind, feature, outcome, ms: Math.round(seconds * 1000) }, 'delivery done');
+    return outcome === 'answered' && own.changesHome === true;
   };
   const runInScope = (signal: AbortSignal) => withReference(() => withSecrets(() => runTurn(signal)));
-  const end = await deps.inFlight.run(runInScope, person, tellWait);
+  const hasChanged = await deps.inFlight.run(runInScope, person, tellWait);
   if (early) waiting.delete(person.userId);
-  return end();
+  // In its own turn. The person did not request it, so a failure is only logged.
+  if (hasChanged) await perform(deps, { kind: 'home', body }, { ...homeWork, showFailure: async () => true });
+}
+
+export const homeWork: Work = {
+  feature: 'home',
+  needs: 'none',
+  route: {},
+  run: (turn) => publishHome(turn),
+};
+
+/** Draws the person's Home tab, with `note` above it. */
+export async function publishHome({ context, client }: Interaction, note?: string): Promise<void> {
+  const { blocks, ...view } = await loadHome(context, features);
+  const shown = note === undefined ? blocks : [contextBlock(note), ...blocks].slice(0, limits.homeBlocks);
+  const { userId } = context.person;
+  await (await client()).views.publish({ user_id: userId, view: { ...view, blocks: shown } });
 }
 
 interface Replies {
@@ -179,7 +188,7 @@ export function createReplies(
 interface Turn extends Replies, Pick<Delivery, 'kind' | 'body'> {
   readonly sender: Sender;
   readonly signal: AbortSignal;
-  readonly facts: ReadFacts;
+  readonly readFacts: ReadFacts;
   readonly zones: ReturnType<SlackDeps['zoneCache']['forPerson']>;
 }
 
@@ -197,11 +206,11 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     withShare(withFiles(wrap(plain), { ...slack, userId, log }), place, zones.answers.set);
   const responder = wrapResponder(() => plain);
   try {
-    const facts = await turn.facts();
+    const facts = await turn.readFacts();
     if (!facts) return 'duplicate';
     // An installation that ended, or is not allowed any more, is refused before anything else.
     await access.token(person);
-    const setup = readSetup(deps, sender, body);
+    const setup = { keyPage: deps.keyPage?.(person, readShownName(body, person)), panel: deps.panel };
     if (work.beforeAuthorize && !(foreign ?? (await deps.people(person).profile(userId))?.foreign))
       await work.beforeAuthorize({ client, setup });
     const sharing = createSharing({
@@ -213,7 +222,7 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
       teamId: person.enterpriseId === undefined ? undefined : person.teamId,
       recall: zones.answers.get,
     });
-    const context = await authorize(deps, { ...turn, facts }, work, { ...setup, sharing });
+    const context = await authorize(deps, turn, work, { ...setup, sharing, facts });
     await work.run({ context, responder, wrapResponder, client });
     return 'answered';
   } catch (error) {
@@ -236,12 +245,11 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
  */
 async function authorize(
   deps: SlackDeps,
-  turn: Omit<Turn, 'facts'> & { readonly facts: PersonFacts },
+  { client, kind, sender, signal, zones }: Turn,
   work: Work,
-  services: Pick<Context, 'keyPage' | 'sharing'>,
+  { facts, ...services }: Pick<Context, 'keyPage' | 'sharing'> & { readonly facts: PersonFacts },
 ): Promise<Context> {
   const { keyStore, log, metrics, policies } = deps;
-  const { client, facts, kind, sender, signal, zones } = turn;
   const { person, foreign } = sender;
   const { needs, modal, message } = work;
   const { channelId, threadTs } = work.route;
@@ -304,10 +312,6 @@ async function authorize(
     },
     explain: (error) => explainFailure(error, { ...work, kind }, log),
   };
-}
-
-function readSetup({ keyPage, panel }: SlackDeps, { person }: Sender, body: object): Setup {
-  return { keyPage: keyPage?.(person, readShownName(body, person)), panel };
 }
 
 /** Audits a denied attempt, once a minute for each person and command, so that it cannot flood the audit log. */

@@ -60,14 +60,14 @@ export function createSocketReceiver(options: {
           { error, apiUrl },
         );
 
-  const deliver = async ({ body, ack: send }: SlackEvent, bytes: number): Promise<void> => {
+  const deliver = async ({ body, ack: send }: SlackEvent): Promise<void> => {
     let isAcknowledged = false;
     const ack = async (reply?: unknown): Promise<void> => {
       if (isAcknowledged) return;
       isAcknowledged = true;
       await send(egress.acknowledgement(reply));
     };
-    const arrival: Arrival = { transport: 'socket', bytes, sentAt: readSentAt(body) };
+    const arrival: Arrival = { transport: 'socket', sentAt: readSentAt(body) };
     try {
       await app?.processEvent({ body, ack, customProperties: { ...arrival } });
     } catch (error) {
@@ -93,9 +93,8 @@ export function createSocketReceiver(options: {
         ...(options.fetch ? { fetch: options.fetch } : {}),
       },
     });
-    client.on('slack_event', (event: SlackEvent) => void deliver(event, frames.lastBytes));
-    const frames = { lastBytes: 0 };
-    const announced = new Promise<string>((resolve) => intercept(client, resolve, log, frames));
+    client.on('slack_event', (event: SlackEvent) => void deliver(event));
+    const announced = new Promise<string>((resolve) => intercept(client, resolve, log));
     const closed = new Promise<string>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);
@@ -187,18 +186,11 @@ function readSentAt({ actions, action_ts: at, event_time: since }: Record<string
  * disconnect, although commands are still on their way; and it throws unhandled on `app_rate_limited`, which has no
  * inner event.
  */
-function intercept(
-  client: SocketModeClient,
-  onDisconnect: (reason: string) => void,
-  log: Log,
-  frames: { lastBytes: number },
-): void {
+function intercept(client: SocketModeClient, onDisconnect: (reason: string) => void, log: Log): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
-    // The library emits a delivery while it reads its frame.
-    if (typeof data === 'string') frames.lastBytes = data.length;
-    const frame = typeof data === 'string' ? parseSpecialFrame(data) : undefined;
+    const frame = parseSpecialFrame(data);
     if (frame?.type === 'disconnect') return onDisconnect(frame.reason ?? 'no reason');
     if (frame?.type !== 'app_rate_limited' && frame?.payload?.type !== 'app_rate_limited') {
       for (const listener of library) Reflect.apply(listener, client, [data, isBinary]);
@@ -219,11 +211,10 @@ interface Frame {
 }
 
 /** A parsed frame if it may be of these kinds; the library parses all others. */
-function parseSpecialFrame(text: string): Frame | undefined {
-  if (!text.includes('"disconnect"') && !text.includes('"app_rate_limited"')) return undefined;
+function parseSpecialFrame(data: unknown): Frame | undefined {
+  if (typeof data !== 'string' || !/"(?:disconnect|app_rate_limited)"/u.test(data)) return undefined;
   try {
-    const frame: unknown = JSON.parse(text);
-    return typeof frame === 'object' && frame !== null ? frame : undefined;
+    return (JSON.parse(data) ?? undefined) as Frame | undefined;
   } catch {
     return undefined;
   }

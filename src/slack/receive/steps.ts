@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Person, tenantId } from '../../auth/identity.ts';
+import { tenantId } from '../../auth/identity.ts';
 import { findStep, personInput } from '../../commands/steps.ts';
 import { beginStepRun, endStepRun, type StepRun, type StepRunEnd } from '../../outbox/complete-step.ts';
 import { mapTexts, redactSecrets } from '../../secrets/scanner.ts';
@@ -8,13 +8,14 @@ import { describeStepFailure } from '../../views/steps.ts';
 import { findInstallation, readSender } from '../sender.ts';
 import { perform, type SlackDeps } from './perform.ts';
 
+/** Without its name or inputs a run still ends with an error; without its id it cannot be ended. */
 const executedStep = z.object({
   event: z.object({
     type: z.literal('function_executed'),
-    function: z.object({ callback_id: z.string() }),
-    inputs: z.record(z.string(), z.unknown()).default({}),
+    function: z.object({ callback_id: z.string() }).catch({ callback_id: '' }),
+    inputs: z.record(z.string(), z.unknown()).catch({}),
     function_execution_id: z.string().min(1),
-    bot_access_token: z.unknown(),
+    bot_access_token: z.unknown().optional(),
   }),
 });
 
@@ -29,28 +30,28 @@ interface DeliveredStep extends StepRun {
  * before the delivery is acknowledged: where this rejects, Slack must send it again.
  */
 export async function beginStep(
-  { ledger, now }: SlackDeps,
-  body: Record<string, unknown>,
-): Promise<DeliveredStep | undefined> {
-  const event = executedStep.safeParse(body).data?.event;
-  const installation = event && findInstallation(body);
-  if (!installation) return undefined;
+  { ledger, log, now }: SlackDeps,
+  body: { readonly event?: { readonly type?: string } },
+): Promise<DeliveredStep | 'incomplete' | undefined> {
+  if (body.event?.type !== 'function_executed') return undefined;
+  const { data, error } = executedStep.safeParse(body);
+  const installation = findInstallation(body);
+  if (!data || !installation) {
+    const missing = error?.issues.map(({ path }) => path.join('.')) ?? ['team_id'];
+    log.warn({ missing }, 'cannot run a step of a workflow: its event lacks something');
+    return 'incomplete';
+  }
+  const { event } = data;
   const { inputs, function_execution_id: run } = event;
   // The token is of the run alone and ends within minutes: the bot completes with its own. Neither goes anywhere.
   registerSecret('slack-token', event.bot_access_token);
   const { [personInput.name]: person, ...given } = inputs;
   registerSecret('slack-user-context', z.object({ secret: z.string() }).safeParse(person).data?.secret);
-  await beginStepRun(ledger, { run, installation }, { now: now(), ifItDies: died });
-  return {
-    run,
-    installation,
-    callbackId: event.function.callback_id,
-    inputs: given,
-    body,
-  };
+  const ifItDies = 'The bot stopped while it worked on this step. Run the workflow again.';
+  await beginStepRun(ledger, { run, installation }, { now: now(), ifItDies });
+  return { run, installation, callbackId: event.function.callback_id, inputs: given, body };
 }
 
-const died = 'The bot stopped while it worked on this step. Run the workflow again.';
 const nobody =
   'This step works for the person who runs the workflow, and Slack named nobody. Whoever builds the workflow can let ' +
   'it start from a link or button; whoever runs this bot can paste its manifest again.';
@@ -71,19 +72,10 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
   const { callbackId, inputs, body, run, installation } = delivered;
   const end = (how: StepRunEnd, more?: Parameters<typeof endStepRun>[3]): Promise<void> =>
     // Checked here, where the secrets of this work are known: it is stored, and leaves from a job.
-    endStepRun(deps.ledger.enqueue, { run, installation }, redactEnd(how), more);
+    endStepRun(deps.ledger.enqueue, { run, installation }, mapTexts(how, redactSecrets) as StepRunEnd, more);
   const step = findStep(callbackId);
   if (!step) return end({ error: 'This step is from another version of the bot.' });
   if (!readSender(body, deps.access.own())) return end({ error: nobody });
-  // Its outputs go where the author of the workflow sends them.
-  const record = (person: Person): Promise<void> =>
-    deps.audit.record({
-      tenant: tenantId(person),
-      actor: person.userId,
-      event: 'step-run',
-      subject: step.id,
-      detail: { run },
-    });
   await perform(
     deps,
     { kind: 'step', body, claim: run },
@@ -95,7 +87,15 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
         const result = await step.run(inputs, context, run);
         // The ledger records it.
         if (result === 'with its operation') return;
-        await record(context.person);
+        // Its outputs go where the author of the workflow sends them.
+        const { person } = context;
+        await deps.audit.record({
+          tenant: tenantId(person),
+          actor: person.userId,
+          event: 'step-run',
+          subject: step.id,
+          detail: { run },
+        });
         if ('outputs' in result) await end(result);
         else {
           await end({ outputs: result.late }, { at: result.until, unlessProposed: true });
@@ -108,8 +108,4 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
       },
     },
   );
-}
-
-function redactEnd(end: StepRunEnd): StepRunEnd {
-  return mapTexts(end, redactSecrets) as StepRunEnd;
 }

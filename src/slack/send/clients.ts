@@ -10,6 +10,7 @@ import {
   type WebClientOptions,
 } from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
@@ -29,22 +30,17 @@ interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-export interface Clients {
-  /** For answers to people: gives up after seconds, since a trigger lives for three. */
-  interactive(token: Secret, tenant: string): WebClient;
-  /** For jobs: a 429 comes back as an error instead of pausing a queue, so that jobs never hold up a person. */
-  job(token: Secret, tenant: string): WebClient;
-}
-
 // Upper bound of clients: token rotation brings a new token every twelve hours.
 const poolSize = 500;
+
+export type Clients = ReturnType<typeof createClients>;
 
 /**
  * Web API clients, one for each token and kind, so that a 429 on one workspace's jobs pauses no other.
  * `headers` is never passed: WebClient 8 writes Authorization into the caller's object, so a token could leak into
  * another workspace's client.
  */
-export function createClients(options: ClientOptions): Clients {
+export function createClients(options: ClientOptions) {
   const pool = (own: WebClientOptions): ((token: Secret, tenant: string) => WebClient) => {
     const clients = createCache<WebClient>({ now: () => new Date(), maxEntries: poolSize });
     return (token, tenant) => {
@@ -55,7 +51,9 @@ export function createClients(options: ClientOptions): Clients {
     };
   };
   return {
+    /** For answers to people: gives up after seconds, since a trigger lives for three. */
     interactive: pool({ timeout: 5_000, retryConfig: { retries: 1, minTimeout: 100, maxTimeout: 500 } }),
+    /** For jobs: a 429 comes back as an error instead of pausing a queue, so that jobs never hold up a person. */
     job: pool({ timeout: 10_000, retryConfig: { retries: 0 } }),
   };
 }
@@ -147,29 +145,26 @@ export async function postMessage(
   return allowSecrets(carries, () => client.chat.postMessage({ channel, ...content, ...more }));
 }
 
-/**
- * Posts to a response_url: five uses in thirty minutes, no scope, no membership.
- * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
- *
- * @throws SecretLeakBlocked, Error with Slack's code in the form of the Web API's errors if Slack refused it, else Node's own.
- */
-export type PostToResponseUrl = (url: string, content: object) => Promise<void>;
-
-interface Reply {
-  readonly status: number;
-  readonly text: string;
-}
+/** `tenant`: the owner of the response_url. */
+export type PostToResponseUrl = (tenant: string, url: string, content: object) => Promise<void>;
 
 const timeoutMs = 5_000;
 /** Characters that are read of an answer: a word, or an object with the reasons. */
 const maxAnswer = 200;
 
-/** `apiUrl`: answers go to its hosts only. `onCall` is called when a post has ended, however it did. */
-export function createResponseUrls(
-  egress: Pick<Egress, 'check'>,
-  { apiUrl, onCall }: { readonly apiUrl: string; readonly onCall?: (call: Call) => void },
-): PostToResponseUrl {
-  return async (url, content) => {
+/**
+ * Posts to a response_url at the hosts of `apiUrl`: five uses in thirty minutes, no scope, no membership.
+ * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
+ *
+ * @throws SecretLeakBlocked, Error with Slack's code in the form of the Web API's errors if Slack refused it, else Node's own.
+ */
+export function createResponseUrls({
+  apiUrl,
+  egress,
+  onCall,
+  sendNativeBlocks,
+}: Pick<ClientOptions, 'apiUrl' | 'egress' | 'onCall' | 'sendNativeBlocks'>): PostToResponseUrl {
+  const postOnce = async (url: string, content: object): Promise<void> => {
     const body = JSON.stringify(redactDoubtful(content));
     const address = new URL(url);
     if (!isSlackAddress(address, apiUrl))
@@ -191,13 +186,15 @@ export function createResponseUrls(
       data: { error, response_metadata: { messages: [text] } },
     });
   };
+  return (tenant, url, content) =>
+    sendNativeBlocks({ tenant, method: 'response_url' }, content, (sent) => postOnce(url, sent));
 }
 
 /**
  * Follows no redirect, and takes half of the processor time of `fetch`, whose signal keeps all that the delivery made until
  * its time is over.
  */
-async function post(url: URL, body: string): Promise<Reply> {
+async function post(url: URL, body: string): Promise<{ readonly status: number; readonly text: string }> {
   // Loaded with the first answer: it costs a tenth of a second.
   const { request } = await import('undici');
   const { statusCode, body: answer } = await request(url, {
@@ -216,4 +213,47 @@ async function post(url: URL, body: string): Promise<Reply> {
 export function isSlackAddress({ protocol, hostname }: URL, apiUrl: string): boolean {
   const api = new URL(apiUrl);
   return protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
+}
+
+const maxAgeMs = minuteMs;
+const askMs = 2_000;
+/** The header has whole seconds, cut off. */
+const cutOffMs = 500;
+
+export type SlackClock = ReturnType<typeof createSlackClock>;
+
+/** Slack's clock, as the headers of its answers tell it. */
+export function createSlackClock(options: {
+  readonly apiUrl: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly now: () => Date;
+}) {
+  const { apiUrl, fetch, now } = options;
+  const api = new URL(apiUrl);
+  let latest: { readonly skewMs: number; readonly heardAt: number } | undefined;
+
+  const note = (response: Response): void => {
+    const theirs = Date.parse(response.headers.get('date') ?? '');
+    if (Number.isNaN(theirs)) return;
+    latest = { skewMs: now().getTime() - theirs - cutOffMs, heardAt: performance.now() };
+  };
+  const skew = (): number | undefined => latest && latest.skewMs / 1000;
+  const observe: typeof globalThis.fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    note(response);
+    return response;
+  };
+  return {
+    fetch: observe,
+    /** Seconds that this machine's clock is ahead, of the latest answer. Undefined until there is one. */
+    skew,
+    /** The same, from an answer at most a minute old: asks Slack if there is no such answer. */
+    async refresh(): Promise<number | undefined> {
+      if (latest && performance.now() - latest.heardAt < maxAgeMs) return skew();
+      const asked = fetch(new URL('api.test', api), { method: 'POST', signal: AbortSignal.timeout(askMs) });
+      // Whether Slack can be reached is another question.
+      await asked.then(note, () => undefined);
+      return skew();
+    },
+  };
 }

@@ -25,15 +25,6 @@ export const isBlocked = {
   hint: 'Nothing of it was sent. Tell whoever runs this bot the reference below.',
 } as const;
 
-/** The secret that requests to these origins may carry. */
-interface AllowedDestination {
-  readonly origins: readonly string[];
-  /** The header that carries the key or token there. */
-  readonly header: string;
-  /** Whether the body may carry it too. */
-  readonly body?: (url: URL) => boolean;
-}
-
 export type Egress = ReturnType<typeof createEgress>;
 
 /** The only check on everything that leaves: whatever holds a live key or token, in any encoding, is blocked. */
@@ -63,10 +54,19 @@ export function createEgress({ log }: { log: Log }) {
       return blocked ? toHeldBackReply(reply, blocked.reference) : redactDoubtful(reply);
     },
     /** A `fetch` that rejects with SecretLeakBlocked before anything is sent. */
-    fetch(sink: Sink, fetch: typeof globalThis.fetch, allowed?: AllowedDestination): typeof globalThis.fetch {
+    fetch(
+      sink: Sink,
+      fetch: typeof globalThis.fetch,
+      /** Origins to which `header`, and the body where `body` says so, may carry a secret. */
+      allowed: {
+        readonly origins: readonly string[];
+        readonly header: string;
+        readonly body?: (url: URL) => boolean;
+      },
+    ): typeof globalThis.fetch {
       return async (input, init) => {
         const url = new URL(input instanceof Request ? input.url : input);
-        const exempt = allowed?.origins.includes(url.origin) ? allowed : undefined;
+        const exempt = allowed.origins.includes(url.origin) ? allowed : undefined;
         check(sink, [url.href, ...url.searchParams.values(), ...headersOf(input, init, exempt?.header)]);
         if (!exempt?.body?.(url)) check(sink, init?.body);
         return fetch(input, init);
@@ -92,7 +92,7 @@ export function createEgress({ log }: { log: Log }) {
 function toHeldBackReply(reply: unknown, reference: string): unknown {
   const text = `${isBlocked.message} Reference ${reference}`;
   if (typeof reply !== 'object' || reply === null) return text;
-  if ('options' in reply || 'option_groups' in reply)
+  if ('options' in reply)
     return { options: [option(`Held back: it would have shown a secret. ${reference}`, 'note')] };
   if (!('response_action' in reply)) return { response_type: 'ephemeral', text };
   return { response_action: 'update', view: modal({ title: 'Held back' }, [section(text)]) };

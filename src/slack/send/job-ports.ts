@@ -11,9 +11,9 @@ import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { SlackClock } from '../clock.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
+import type { SlackClock } from './clients.ts';
 import type { Egress } from './egress.ts';
 import { openSlack } from './slack-port.ts';
 

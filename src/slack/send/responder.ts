@@ -1,19 +1,18 @@
 import type { WebClient } from '@slack/web-api';
 import { readCode } from '../../outbox/classify-failure.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { makeReference } from '../../telemetry/reference.ts';
 import { context, limits, type Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { truncate } from '../../views/blocks/text.ts';
 import { shownInConversation } from '../../views/conversation.ts';
 import { findSharedWords } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
+import { explainFailure } from '../receive/failures.ts';
 import { type PostToResponseUrl, postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import { type NativeOffer, type SendNativeBlocks, withNativeOffer } from './native-blocks.ts';
-import { discardFiles, type Uploads } from './uploads.ts';
+import { type NativeOffer, withNativeOffer } from './native-blocks.ts';
+import { discardFiles, type Uploads } from './slack-port.ts';
 
 /** The ways of a private answer to one person, best first. */
 export interface Route {
@@ -63,9 +62,7 @@ interface ResponderOptions {
   readonly route: Route;
   readonly client: () => Promise<WebClient>;
   readonly postToResponseUrl: PostToResponseUrl;
-  /** The owner of the response_url. */
   readonly tenant: string;
-  readonly sendNativeBlocks: SendNativeBlocks;
   readonly log: Log;
 }
 
@@ -110,26 +107,19 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Responder 
   };
   const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
     const takesSource = replaces && !isFailure;
-    const post = async (content: object): Promise<true> => {
-      uses += 1;
-      await options.postToResponseUrl(url, {
-        ...content,
+    try {
+      await options.postToResponseUrl(options.tenant, url, {
+        ...toBody(message),
         ...thread,
         // A replaced message keeps its visibility: a direct message must not become ephemeral.
         ...(takesSource ? {} : { response_type: 'ephemeral' }),
         replace_original: takesSource || (sent > 0 && !separate && !replaces),
       });
+      uses += 1;
       return true;
-    };
-    try {
-      const way = { tenant: options.tenant, method: 'response_url' };
-      return await options.sendNativeBlocks(way, toBody(message), post);
     } catch (error) {
-      if (error instanceof SecretLeakBlocked) {
-        // Nothing was sent, so this use is left for the text that replaces the answer.
-        uses -= 1;
-        throw error;
-      }
+      if (error instanceof SecretLeakBlocked) throw error;
+      uses += 1;
       const reason = readSlackError(error);
       if (reason === undefined) log.warn({ error }, 'request to response_url failed');
       else log.warn({ reason }, 'Slack refused a response_url');
@@ -229,10 +219,12 @@ export function withFiles(
   { uploads, userId, log }: { readonly uploads: Uploads; readonly userId: string; readonly log: Log },
 ): Responder {
   const noteFailure = async (message: Message, error: unknown): Promise<void> => {
-    const reference = makeReference();
-    log.error({ reference, error, files: message.files?.length }, 'cannot send the files of an answer');
-    const sentence = error instanceof SlackFailure ? error.sentence : undefined;
-    const note = `:warning: ${sentence ?? 'The file could not be made or sent.'} Reference ${reference}`;
+    const {
+      message: what,
+      hint = '',
+      reference,
+    } = explainFailure(error, { kind: 'file', feature: 'files' }, log);
+    const note = `:warning: The file did not come. ${what} ${hint} Reference ${reference}`;
     // If the answer cannot be replaced, the note is a message below it.
     await responder.send(
       responder.replaces() ? addNote(message, note) : { text: note, blocks: [context(note)] },

@@ -8,9 +8,8 @@ import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from
 import { readSlackError } from '../installations.ts';
 import { type PostToResponseUrl } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import type { SendNativeBlocks } from './native-blocks.ts';
 import type { Responder, Route } from './responder.ts';
-import { discardFiles } from './uploads.ts';
+import { discardFiles } from './slack-port.ts';
 
 interface SharingOptions {
   readonly route: Pick<Route, 'responseUrl' | 'channelId'>;
@@ -22,7 +21,6 @@ interface SharingOptions {
   readonly userId: string;
   /** For an organisation: the workspace whose channels are meant. */
   readonly teamId: string | undefined;
-  readonly sendNativeBlocks: SendNativeBlocks;
   readonly recall: Sharing['recall'];
   readonly claimOnce: (id: string) => Promise<boolean>;
   readonly release: (id: string) => Promise<void>;
@@ -54,19 +52,14 @@ export function createSharing(options: SharingOptions): Sharing {
         return 'post-only';
       }
     }
-    const content = { text: message.text, blocks: message.blocks };
-    const way = { tenant: options.tenant, method: 'response_url' };
     try {
-      await options.sendNativeBlocks(way, content, async (sent) => {
-        // Where the response_url takes no charts and tables, the bot's own message may.
-        if (sent !== content && (await isDone(byClient()))) return;
-        await options.postToResponseUrl(url, {
-          ...sent,
-          response_type: 'in_channel',
-          // Else the answer that holds the button would be overwritten.
-          replace_original: false,
-          ...(thread === undefined ? {} : { thread_ts: thread }),
-        });
+      await options.postToResponseUrl(options.tenant, url, {
+        text: message.text,
+        blocks: message.blocks,
+        response_type: 'in_channel',
+        // Else the answer that holds the button would be overwritten.
+        replace_original: false,
+        ...(thread === undefined ? {} : { thread_ts: thread }),
       });
     } catch (error) {
       const reason = readSlackError(error);
@@ -153,17 +146,6 @@ export function createSharing(options: SharingOptions): Sharing {
         throw error;
       }),
   };
-}
-
-/** False if Slack refused it. */
-async function isDone(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    if (error instanceof SlackFailure && error.outcome === 'refused') return false;
-    throw error;
-  }
 }
 
 /** The outcome of a failed post; undefined = nothing was posted, and the failure explains itself. */

@@ -106,9 +106,15 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (!link) return pages.unknown;
     await options.assertInstalled(link.person);
     const here = { request, token, link, form: step === undefined ? token : `../${token}` };
-    if (request.method === 'POST') return step === 'client' ? makeToken(here) : submit(here);
-    if (request.method !== 'GET' && request.method !== 'HEAD') return pages.methodNotAllowed;
-    if (step !== 'client' || link.state !== 'open') return show(here);
+    const isSent = request.method === 'POST';
+    if (!isSent && request.method !== 'GET' && request.method !== 'HEAD') return pages.methodNotAllowed;
+    if (link.state !== 'open') return { status: 410, body: views.renderLinkEnded(link.state) };
+    if (isSent) {
+      const fields = await readFields(here);
+      if ('status' in fields) return fields;
+      return step === 'client' ? makeToken(here, fields) : submit(here, fields);
+    }
+    if (step !== 'client') return show(here);
     const form = {
       shownFor: link.shownFor,
       formToken: createFormToken(token),
@@ -122,21 +128,17 @@ export function createConnectPage(options: ConnectPageOptions) {
     problem?: KeyProblem,
     status = problem ? 422 : 200,
   ): pages.Reply => {
-    const { state, shownFor } = link;
-    if (state !== 'open') return { status: 410, body: views.renderLinkEnded(state) };
-    const formToken = createFormToken(token);
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
-    return {
-      status,
-      body: views.renderKeyForm({ shownFor, formToken, minutesLeft, postTo: form, keysAt, problem }),
-    };
+    const about = { shownFor: link.shownFor, formToken: createFormToken(token), postTo: form };
+    return { status, body: views.renderKeyForm({ ...about, minutesLeft, keysAt, problem }) };
   };
 
   /** Reads the link again: shows its end if it has ended, else `otherwise`. */
   const showCurrent = async (here: Visit, otherwise: (now: Visit) => pages.Reply): Promise<pages.Reply> => {
     const link = await links.find(here.token);
     if (!link) return pages.unknown;
-    return link.state === 'open' ? otherwise({ ...here, link }) : show({ ...here, link });
+    if (link.state !== 'open') return { status: 410, body: views.renderLinkEnded(link.state) };
+    return otherwise({ ...here, link });
   };
 
   /** The fields of a form sent by this link's page, or the page that refuses it. */
@@ -148,10 +150,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     return fields;
   };
 
-  const submit = async (here: Visit): Promise<pages.Reply> => {
-    if (here.link.state !== 'open') return show(here);
-    const fields = await readFields(here);
-    if ('status' in fields) return fields;
+  const submit = async (here: Visit, fields: URLSearchParams): Promise<pages.Reply> => {
     const typed = accessKey.safeParse(fields.get('accessKey') ?? '');
     if (!typed.success)
       return show(here, { message: typed.error.issues[0]?.message ?? 'Paste the key here.' });
@@ -175,9 +174,8 @@ export function createConnectPage(options: ConnectPageOptions) {
       const { refused, why } = checked;
       const left = await claim.release({ refused });
       if (refused && left === 0) {
-        const [tenant, subject] = [tenantId(person), person.userId];
-        const detail = { entry: 'page' };
-        await options.audit.record({ tenant, actor: 'system', event: 'key-entry-refused', subject, detail });
+        const about = { tenant: tenantId(person), actor: 'system', subject: person.userId };
+        await options.audit.record({ ...about, event: 'key-entry-refused', detail: { entry: 'page' } });
       }
       const tries = refused ? `${pluralize(left, 'try', 'tries')} left on this page. ` : '';
       const problem = { message: stripMarkup(why.message), hint: tries + stripMarkup(why.hint ?? '') };
@@ -195,10 +193,7 @@ export function createConnectPage(options: ConnectPageOptions) {
   };
 
   /** The link ends with the token that it made, so that nobody who finds it later makes another. */
-  const makeToken = async (here: Visit): Promise<pages.Reply> => {
-    if (here.link.state !== 'open') return show(here);
-    const fields = await readFields(here);
-    if ('status' in fields) return fields;
+  const makeToken = async (here: Visit, fields: URLSearchParams): Promise<pages.Reply> => {
     const typed = tokenFields.safeParse(Object.fromEntries(fields)).data;
     const back = `${here.form}/client`;
     if (!typed)
@@ -213,13 +208,8 @@ export function createConnectPage(options: ConnectPageOptions) {
         'No token was made',
         'You have ten already, or no key is connected. Type /cdn token in Slack.',
       );
-    await options.audit.record({
-      tenant: tenantId(person),
-      actor: person.userId,
-      event: 'token-made',
-      subject: person.userId,
-      detail: { days: typed.days },
-    });
+    const about = { tenant: tenantId(person), actor: person.userId, subject: person.userId };
+    await options.audit.record({ ...about, event: 'token-made', detail: { days: typed.days } });
     const body = renderTokenMade({ token: made.token, name: typed.name, at: `${base}/mcp` });
     return { status: 200, body, carries: ['client-token'] };
   };

@@ -150,12 +150,12 @@ export function createRateLimit(options: {
 }) {
   const { most, perMs, maxKeys: maxEntries, now } = options;
   const uses = createCache<readonly number[]>({ now, maxEntries, ttlMs: perMs });
-  // A clock that is set back neither frees a key nor blocks it for longer.
-  const findRecent = (key: string, at: number): number[] =>
-    (uses.get(key) ?? []).filter((used) => used > at - perMs).map((used) => Math.min(used, at));
   const look = (key: string, isUse: boolean): number | undefined => {
     const at = now().getTime();
-    const recent = findRecent(key, at);
+    // A clock that is set back neither frees a key nor blocks it for longer.
+    const recent = (uses.get(key) ?? [])
+      .filter((used) => used > at - perMs)
+      .map((used) => Math.min(used, at));
     const [oldest = at] = recent;
     const hasRoom = recent.length < most;
     if (isUse) uses.set(key, hasRoom ? [...recent, at] : recent);

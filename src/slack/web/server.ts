@@ -41,18 +41,6 @@ type Route = (
 
 type Routes = Readonly<Record<string, Route | undefined>>;
 
-interface Endpoint {
-  /** @throws UserError where the port is taken. */
-  listen(): Promise<number>;
-  /** Answers the requests that have arrived; `work` is what the bot does for them. */
-  close(work: Promise<unknown>): Promise<void>;
-}
-
-interface Web extends Endpoint {
-  /** Listens for the operator alone, on `metricsPort` if there is one: for a process that answers no deliveries. */
-  listenForOperator(): Promise<void>;
-}
-
 /** Upper bound of a stop: longer than the grace period of work. */
 const closeMs = 20_000;
 /** A visitor who sends slowly keeps a connection no longer. */
@@ -62,7 +50,7 @@ const maxConnections = 2_000;
 /** Slack and the proxies before the bot send about thirty. */
 const maxHeaders = 100;
 
-export function createWeb(options: WebOptions): Web {
+export function createWeb(options: WebOptions) {
   const { connectPage, egress, events, install, log, metrics, metricsPort, port } = options;
   const health = (isPublic: boolean): Routes => ({
     'GET /healthz': () => plain(200, `ok ${version}`),
@@ -117,12 +105,16 @@ export function createWeb(options: WebOptions): Web {
           answer(operatorRoutes, request, response),
         );
   return {
-    async listen() {
+    /** @throws UserError where a port is taken. */
+    async listen(): Promise<number> {
       await own?.listen();
       return main.listen();
     },
-    listenForOperator: async () => void (await own?.listen()),
-    close: async (work) => void (await Promise.all([main.close(work), own?.close(work)])),
+    /** Listens for the operator alone, on `metricsPort` if there is one: for a process that answers no deliveries. */
+    listenForOperator: async (): Promise<void> => void (await own?.listen()),
+    /** Answers the requests that have arrived; `work` is what the bot does for them. */
+    close: async (work: Promise<unknown>): Promise<void> =>
+      void (await Promise.all([main.close(work), own?.close(work)])),
   };
 }
 
@@ -137,7 +129,7 @@ function refuse(): Reply {
 function createEndpoint(
   { log, port, variable }: Pick<WebOptions, 'log' | 'port'> & { variable: string },
   handle: Handler,
-): Endpoint {
+) {
   const open = new Set<ServerResponse>();
   const server = createServer(timeouts, (request, response) => {
     open.add(response.once('close', () => open.delete(response)));
@@ -152,7 +144,7 @@ function createEndpoint(
   server.keepAliveTimeout = 75_000;
 
   return {
-    async listen() {
+    async listen(): Promise<number> {
       try {
         await once(server.listen(port), 'listening');
       } catch (error) {
@@ -163,7 +155,7 @@ function createEndpoint(
       const address = server.address();
       return typeof address === 'object' && address ? address.port : port;
     },
-    async close(work) {
+    async close(work: Promise<unknown>): Promise<void> {
       const closed = new Promise((resolve) => void server.close(resolve));
       const cut = setTimeout(() => server.closeAllConnections(), closeMs);
       await work;

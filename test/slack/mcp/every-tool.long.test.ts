@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AssistantAnswer } from '../../../simulator/slack/assistant.ts';
 import { listCalls, listElements } from '../../../simulator/slack/assistant-blocks.ts';
-import { type Bot, connect, createPublicUrl, disconnect, startBot } from '../../support/bot.ts';
+import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -100,22 +100,6 @@ describe('every tool', () => {
     expect(bot.slack.problems).toEqual([]);
   });
 
-  test('of a request that Slack did not sign nothing is read or logged', async () => {
-    const { bot } = running;
-    const before = bot.cdn.requests.length;
-    const marker = 'words-of-a-stranger';
-    const params = { name: 'get_zone', arguments: { zone: marker }, _meta: { slack: { user_id: alice } } };
-    const answer = await fetch(`${bot.env['PUBLIC_URL']}/mcp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-slack-signature': `v0=${'0'.repeat(64)}` },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-    });
-    expect(answer.status).toBe(401);
-    expect(await answer.text()).not.toContain(marker);
-    expect(bot.logs.join('')).not.toContain(marker);
-    expect(bot.cdn.requests).toHaveLength(before);
-  });
-
   test('breaks no rule of blocks where the CDN fails', async () => {
     const { bot, call, wait } = running;
     wait();
@@ -124,72 +108,22 @@ describe('every tool', () => {
     bot.cdn.faults.clear();
     expect(bot.slack.problems).toEqual([]);
   });
-
-  test('that takes longer than 50 seconds is stopped, and says what to ask instead', async () => {
-    const { bot, call, wait } = running;
-    wait();
-    bot.cdn.faults.add({
-      match: { host: 'origin-logging' },
-      times: Number.POSITIVE_INFINITY,
-      delayMs: 20_000,
-    });
-    const before = bot.cdn.requests.length;
-    const { isError, text } = await call(alice, 'list_origin_errors', { period: 'last 7 days' });
-    bot.cdn.faults.clear();
-    expect({ isError, text: readStable(text) }).toMatchSnapshot();
-    // What was being read then has ended, and nothing more is read.
-    const underWay = bot.cdn.requests.slice(before).filter(({ status }) => status === undefined);
-    expect(underWay.length).toBeGreaterThan(0);
-    await expect.poll(() => underWay.every(({ abandoned }) => abandoned)).toBe(true);
-  });
 });
 
-describe('the key of a person, for every tool', () => {
-  let running: Running;
-  beforeAll(async () => {
-    running = await start(12);
-  });
-  afterAll(() => running.bot.stop());
-
-  test('in a name of the CDN: it is in no answer', async () => {
-    const { bot, call } = running;
-    const names = bot.cdn.data.zones.map(({ Name }) => Name);
-    for (const zone of bot.cdn.data.zones) zone.Name = bot.cdn.key;
-    const held: string[] = [];
-    for (const tool of Object.keys(argumentsOf)) {
-      const answer = await call(alice, tool, tool.startsWith('list_') ? {} : undefined);
-      expect(JSON.stringify(answer)).not.toContain(bot.cdn.key);
-      if (answer.isError) held.push(tool);
-    }
-    for (const [nth, zone] of bot.cdn.data.zones.entries()) zone.Name = names[nth] ?? '';
-    expect(held).toContain('list_zones');
-  });
-
-  test.each([
-    {
-      how: 'revoked at the CDN',
-      end: ({ cdn }: Bot) => cdn.data.accessKeys.delete(cdn.key),
-    },
-    {
-      how: 'disconnected',
-      end: ({ slack }: Bot) => disconnect(slack.as(alice, ops)),
-    },
-  ])('$how: refused as the command is', async ({ end }) => {
-    const { bot, call, wait } = running;
-    wait();
-    await end(bot);
-    const told: Record<string, string[]> = {};
-    for (const tool of Object.keys(argumentsOf)) {
-      const answer = await call(alice, tool);
-      const { isError, text } = answer;
-      // A refusal carries nothing but its sentence: no facts, and not the key.
-      expect(answer.facts !== undefined || answer.blocks.length > 0).toBe(!isError);
-      expect(JSON.stringify(answer)).not.toContain(bot.cdn.key);
-      (told[isError ? readStable(text) : 'answered'] ??= []).push(tool);
-    }
-    expect(told).toMatchSnapshot();
-    bot.cdn.data.accessKeys.set(bot.cdn.key, 'full');
-  });
+test('a CDN that answers after 70 seconds: the call ends before, and the CDN sees the connection end', async () => {
+  const { bot } = await start(12);
+  bot.cdn.faults.add({ match: { path: /^\/pullzone/u }, times: Number.POSITIVE_INFINITY, delayMs: 70_000 });
+  const before = bot.cdn.requests.length;
+  const own = bot.slack.assistant(alice, { origin: bot.env['PUBLIC_URL'] ?? '', longestMs: 55_000 });
+  const { isError, text, withoutAnswer } = await own.call('list_zones');
+  expect({ isError, text: readStable(text), withoutAnswer }).toMatchSnapshot();
+  const sent = bot.cdn.requests.slice(before);
+  expect(sent.length).toBeGreaterThan(0);
+  await expect.poll(() => sent.every(({ abandoned }) => abandoned)).toBe(true);
+  // Nothing goes on reading behind the answer.
+  expect(bot.cdn.requests).toHaveLength(before + sent.length);
+  await own.close();
+  await bot.stop();
 });
 
 test.each([0, 1, 50_000])('an account of %i zones gets one answer within the rules', async (zones) => {

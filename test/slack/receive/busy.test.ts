@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { commandForm, sign } from '../signed.ts';
-import { says } from '../words.ts';
-
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
+import { alice, ops, says } from '../words.ts';
 
 let bot: Bot;
 const cdnAnswers = Promise.withResolvers<void>();

@@ -2,11 +2,7 @@ import { expect, test } from 'vitest';
 import { connect, startBot } from '../../support/bot.ts';
 import { openSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
-import { offers, says } from '../words.ts';
-
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
+import { alice, bob, offers, ops, says } from '../words.ts';
 
 test('the Home tab is drawn again by whatever changes it, for the one who did it', async () => {
   const bot = await startBot();

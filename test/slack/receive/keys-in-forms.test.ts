@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
-import { readForm } from '../../../src/slack/receive/forms.ts';
+import { readForm } from '../../../src/slack/receive/requests.ts';
 import { says } from '../words.ts';
 
 // Made up for this test, in the shapes that real keys have.

@@ -2,10 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { appIds } from '../../../simulator/cdn/apps.ts';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
-import { offers, says } from '../words.ts';
+import { alice, offers, ops, says } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const cdn = '<@U0CDNBOT0>';
 const direct = `D${alice}`;
 

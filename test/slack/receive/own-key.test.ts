@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { alice, ops } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 // Shapes that no rule takes for a key.
 const ownKeys = ['1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8', 'our_shop_key_2024'];
 

@@ -1,10 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Bot, connect, disconnect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
-import { says } from '../words.ts';
-
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
+import { alice, ops, says } from '../words.ts';
 
 /** The pages of the whole list; the CDN's own search is asked for less. */
 const wholeList = { path: /^\/pullzone$/, query: { perPage: '1000' } };
@@ -49,13 +46,6 @@ async function linesWith(typed: string, words: string, menu?: string): Promise<s
 const listReadings = (): number => bot.cdn.requests.filter(({ query }) => query['perPage'] === '1000').length;
 
 describe('while the whole list is not there', () => {
-  test('opening the form begins to read it, before anybody searches', async () => {
-    const before = listReadings();
-    await openForm('app');
-    await bot.cdn.received(({ query }) => query['perPage'] === '1000', before + 1);
-    expect(await linesWith('', ' = app', 'apps:pick')).not.toContain(says.menu.reading);
-  });
-
   test('a menu says that it is being read, and shows it when it is there', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     bot.cdn.faults.add({ match: wholeList, times: Number.POSITIVE_INFINITY, until: promise });
@@ -146,6 +136,7 @@ test('a stop does not wait for background reads', async () => {
   });
   const before = listReadings();
   await openForm('zone');
+  await lines('');
   await bot.cdn.received(({ query }) => query['perPage'] === '1000', before + 1);
   const logged = bot.logs.length;
   await bot.app.stop();

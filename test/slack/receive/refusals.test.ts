@@ -3,11 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKeys } from '../../auth/keyring/keyrings.ts';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { prepareEngines } from '../../support/engines.ts';
-import { offers } from '../words.ts';
+import { alice, bob, offers, ops } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
 const { postgres } = await prepareEngines();
 
 describe.skipIf(postgres.skip)('on PostgreSQL', () => {

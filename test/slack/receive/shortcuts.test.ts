@@ -3,12 +3,8 @@ import { renderLinkForm } from '../../../src/views/origin-errors/origin-errors.t
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { buttons } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
-import { offers, says } from '../words.ts';
+import { alice, bob, eve, offers, ops, says } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const eve = 'U0EVE0000';
-const ops = 'C0OPS0000';
 /** Where the bot is not a member. */
 const random = 'C0RANDOM0';
 
@@ -16,12 +12,12 @@ test('the words of the form for a message without a link', () => {
   expect(readStable(renderLinkForm())).toMatchSnapshot();
 });
 
-describe.each(['socket', 'http'] as const)('shortcuts over %s', (transport) => {
+describe('a shortcut', () => {
   let bot: Bot;
   const hostOf = (nth: number): string => bot.cdn.data.zones[nth]?.Hostnames?.[0]?.Value ?? '';
   const nameOf = (nth: number): string => bot.cdn.data.zones[nth]?.Name ?? '';
   beforeAll(async () => {
-    bot = await startBot({ transport });
+    bot = await startBot();
     await connect(bot, alice, ops);
   });
   afterAll(() => bot.stop());

@@ -7,11 +7,9 @@ import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
+import { type Bot, startBot } from '../../support/bot.ts';
 import { commandForm, sign } from '../signed.ts';
-
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
+import { alice, ops } from '../words.ts';
 
 describe('signed HTTP', () => {
   let bot: Bot;
@@ -138,24 +136,25 @@ describe('signed HTTP', () => {
     expect(uses()).toBe(before + 2);
   });
 
+  const submit = (hash: string, triggerId: string): Promise<Response> => {
+    const chosen = { text: { type: 'plain_text', text: 'shop' }, value: '1001' };
+    const view = {
+      id: 'V0TWICE00',
+      hash,
+      type: 'modal',
+      callback_id: 'zones:submit',
+      title: { type: 'plain_text', text: 'Show a zone' },
+      private_metadata: JSON.stringify({ channel: ops }),
+      state: { values: { zone: { 'zones:pick': { type: 'external_select', selected_option: chosen } } } },
+    };
+    const [user, team] = [{ id: alice }, { id: 'T0ACME000', domain: 'acme' }];
+    const body = { type: 'view_submission', user, team, trigger_id: triggerId, view };
+    return post(`payload=${encodeURIComponent(JSON.stringify(body))}`);
+  };
+
   test('a form that is sent again is worked on once, its next view anew', async () => {
     const answers = (): number =>
       bot.slack.calls.filter(({ method }) => method === 'chat.postEphemeral').length;
-    const submit = (hash: string, triggerId: string): Promise<Response> => {
-      const chosen = { text: { type: 'plain_text', text: 'shop' }, value: '1001' };
-      const view = {
-        id: 'V0TWICE00',
-        hash,
-        type: 'modal',
-        callback_id: 'zones:submit',
-        title: { type: 'plain_text', text: 'Show a zone' },
-        private_metadata: JSON.stringify({ channel: ops }),
-        state: { values: { zone: { 'zones:pick': { type: 'external_select', selected_option: chosen } } } },
-      };
-      const [user, team] = [{ id: alice }, { id: 'T0ACME000', domain: 'acme' }];
-      const body = { type: 'view_submission', user, team, trigger_id: triggerId, view };
-      return post(`payload=${encodeURIComponent(JSON.stringify(body))}`);
-    };
     const before = answers();
     await Promise.all(['1.1.a', '1.1.b', '1.1.c'].map((triggerId) => submit('1.first', triggerId)));
     await submit('2.next', '1.1.d');
@@ -163,18 +162,25 @@ describe('signed HTTP', () => {
     expect(answers()).toBe(before + 2);
   });
 
-  test('three hundred slow commands of one person do not delay another’s', async () => {
-    await connect(bot, alice, ops);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    bot.cdn.faults.add({ times: Number.POSITIVE_INFINITY, until: promise });
-    const slow = bot.slack.as(alice, ops);
-    const typed = await Promise.all(Array.from({ length: 300 }, () => slow.slash('zones')));
-    expect(typed.every(({ timedOut }) => !timedOut)).toBe(true);
-    const asked = bot.cdn.requests.length;
-    await ask(bot.slack.as('U0BOB0000', ops), 'help');
-    expect(asked).toBeLessThan(100);
-    resolve();
-    bot.cdn.faults.clear();
+  const runStep = (event: object) => {
+    const about = {
+      event: { type: 'function_executed', ...event },
+      team_id: 'T0ACME000',
+      event_id: 'Ev0STEP',
+    };
+    return post(JSON.stringify({ type: 'event_callback', ...about }), { type: 'application/json' });
+  };
+
+  test('a step of a workflow without its token ends all the same, with an error where it lacks more', async () => {
+    await runStep({ function_execution_id: 'Fx0BARE' });
+    await expect
+      .poll(() => bot.slack.calls.filter(({ method }) => method === 'functions.completeError'))
+      .toMatchObject([{ args: { function_execution_id: 'Fx0BARE' } }]);
+  });
+
+  test('a step of a workflow that cannot even be ended is in the log, with what it lacks', async () => {
+    expect((await runStep({ function: { callback_id: 'zones_needing_attention' } })).status).toBe(200);
+    expect(bot.logs.join('')).toContain('"missing":["event.function_execution_id"]');
   });
 
   test('Slack’s check of the address is answered', async () => {

@@ -3,10 +3,9 @@ import { features } from '../../../src/commands/registry.ts';
 import { personInput, steps } from '../../../src/commands/steps.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
 import { sign } from '../signed.ts';
-import { says } from '../words.ts';
+import { eve, says } from '../words.ts';
 
 // Of another organisation, in a channel that is shared with it. Nothing in these deliveries says so but her profile.
-const eve = 'U0EVE0000';
 const shared = 'C0SHARED0';
 const team = { id: 'T0ACME000', domain: 'acme' };
 let bot: Bot;

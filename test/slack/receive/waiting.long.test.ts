@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
-import { offers, says } from '../words.ts';
-
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
+import { alice, bob, offers, ops, says } from '../words.ts';
 
 let bot: Bot;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
-import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createClients, createResponseUrls } from '../../../src/slack/send/clients.ts';
-import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
@@ -12,10 +12,8 @@ import { renderTable } from '../../../src/views/blocks/table.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
-import { offers, says } from '../words.ts';
+import { alice, offers, ops } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 let bot: Bot;
 
 beforeAll(async () => {
@@ -71,22 +69,12 @@ async function createSender() {
       createResponder({
         route: { ...route, userId: alice },
         client: async () => client,
-        postToResponseUrl: createResponseUrls(egress, { apiUrl: bot.slack.url }),
+        postToResponseUrl: createResponseUrls({ egress, apiUrl: bot.slack.url, sendNativeBlocks }),
         tenant: 'T0ACME000',
-        sendNativeBlocks,
         log,
       }),
   };
 }
-
-test('an app’s numbers are answered privately, with the chart in the answer', async () => {
-  const person = bot.slack.as(alice, ops);
-  await person.slash(`app ${appIds.api}`);
-  const shown = await person.waitForMessage(/38\.2/);
-  expect(shown.ephemeral).toBe(true);
-  expect(shown.blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
-  expect(bot.slack.problems).toEqual([]);
-});
 
 test('where response_url takes no charts the answer comes with words, and the next one at once', async () => {
   const person = bot.slack.as(alice, ops);
@@ -133,33 +121,6 @@ describe('where charts are refused', () => {
     const told = await person.waitForMessage(({ ts }) => ts > words.ts);
     expect(readStable(told)).toMatchSnapshot();
     expect(person.messages().find(({ ts }) => ts === words.ts)?.reads).toBe(words.reads);
-  });
-
-  test('the same is offered to a mention in a thread', async () => {
-    const person = bot.slack.as(alice, ops);
-    bot.slack.script.refuseNativeBlocks(['response_url', 'chat.postEphemeral']);
-    const { ts: thread } = person.say('Look');
-    person.say(`<@U0CDNBOT0> app ${appIds.api}`, { thread });
-    const words = await person.waitForMessage(
-      (seen) => seen.threadTs === thread && offers('native:show')(seen),
-    );
-    await person.press('native:show', { ts: words.ts });
-    const told = await person.waitForMessage(({ ts, threadTs }) => ts > words.ts && threadTs === thread);
-    expect(told.ephemeral).toBe(true);
-  });
-
-  test('the same is offered in the answer of a form', async () => {
-    const person = bot.slack.as(alice, ops);
-    bot.slack.script.refuseNativeBlocks(['response_url', 'chat.postEphemeral']);
-    const before = new Set(person.messages().map(({ ts }) => ts));
-    await person.slash('app');
-    await person.waitForModal('apps:submit');
-    await person.suggest('apps:pick', '');
-    await person.submit({ appId: appIds.worker });
-    const words = await person.waitForMessage((seen) => !before.has(seen.ts) && offers('native:show')(seen));
-    await person.press('native:show', { ts: words.ts });
-    const direct = bot.slack.as(alice, `D${alice}`);
-    await direct.waitForMessage(({ reads, ephemeral }) => reads.includes(appIds.worker) && !ephemeral);
   });
 
   test('what fails says so where it was pressed', async () => {
@@ -260,51 +221,4 @@ test('other refusals are not tried again', async () => {
   bot.slack.script.fail('chat.postMessage', 'not_in_channel');
   await expect(client.chat.postMessage({ channel: ops, ...answer })).rejects.toThrow('not_in_channel');
   expect(calls('chat.postMessage')).toEqual(['chart not_in_channel']);
-});
-
-test('a secret in a chart is held back, in words as well', async () => {
-  const { client } = await createSender();
-  bot.slack.script.refuseNativeBlocks(['chat.postMessage'], 'T0ACME000');
-  await client.chat.postMessage({ channel: ops, ...answer });
-  const before = bot.slack.calls.length;
-  await withSecrets(async () => {
-    const secret = new Secret('the-secret-0815', 'test-secret');
-    const blocks = renderChart({
-      kind: 'line',
-      title: 'Latency',
-      unit: 'ms',
-      labels: ['the-secret-0815'],
-      series: [{ name: 'Latency', values: [1] }],
-    });
-    for (const [channel, token] of [
-      [ops, client],
-      [ops, (await createSender()).client],
-    ] as const)
-      await expect(token.chat.postMessage({ channel, text: 'x', blocks })).rejects.toThrow(SecretLeakBlocked);
-    expect(String(secret)).toBe('[secret]');
-  });
-  expect(bot.slack.calls).toHaveLength(before);
-});
-
-test('a refusal of the scanning service reaches the person in its own words', async () => {
-  const person = bot.slack.as(alice, ops);
-  await person.slash('scanning 502');
-  await person.waitForMessage(says.noScanning);
-});
-
-test('forms open for missing words, and answer where they were opened', async () => {
-  const person = bot.slack.as(alice, ops);
-  await person.slash('app');
-  await person.waitForModal('apps:submit');
-  const options = await person.suggest('apps:pick', '');
-  expect(options.length).toBeGreaterThan(0);
-  await person.submit({ appId: appIds.worker });
-  await person.waitForMessage(/240\.9/);
-  await person.slash('scanning');
-  await person.waitForModal('upload-scanning:submit');
-  await person.suggest('shieldZoneId', '503');
-  await person.choose('shieldZoneId', '503');
-  await person.submit();
-  await person.waitForMessage(/503/);
-  expect(bot.slack.problems).toEqual([]);
 });

@@ -1,22 +1,21 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Kysely } from 'kysely';
-import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
-import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import { startCdn } from '../../../simulator/cdn/server.ts';
+import { startSlack } from '../../../simulator/slack/server.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import type { Ports } from '../../../src/app/jobs.ts';
-import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { createInstallations } from '../../../src/auth/installations.ts';
-import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
+import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
-import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
+import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import { exportLimits } from '../../../src/commands/exports/worker/gather.ts';
 import { startExportThread } from '../../../src/commands/exports/worker/thread.ts';
 import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createAccountReads } from '../../../src/commands/reports/accounts/reads.ts';
-import { createSettingsHistory, type SettingsHistory } from '../../../src/commands/zones/history.ts';
+import { createSettingsHistory } from '../../../src/commands/zones/history.ts';
 import { createZoneLists } from '../../../src/commands/zones/zone-cache.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -29,25 +28,11 @@ import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Enqueue } from '../../../src/store/queue/queue.ts';
-import type { Schema } from '../../../src/store/schema.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 
-export interface PortsHarness extends AsyncDisposable {
-  readonly slack: SlackSimulator;
-  readonly cdn: CdnSimulator;
-  readonly db: Kysely<Schema>;
-  readonly ports: Ports;
-  readonly keyStore: KeyStore;
-  readonly settingsHistory: SettingsHistory;
-  readonly policies: Policies;
-  readonly audit: Audit;
-  readonly ledger: Ledger;
-  readonly log: ReturnType<typeof createMemoryLog>;
-  /** The reasons of `chatops_refusals_total`, with their counts. */
-  readonly countRefusals: () => Promise<Readonly<Record<string, number>>>;
-}
+export type PortsHarness = Awaited<ReturnType<typeof createPortsHarness>>;
 
 /** The real ports of jobs, against both simulators and a database, with the clock that is handed in. */
 export async function createPortsHarness(options: {
@@ -58,7 +43,7 @@ export async function createPortsHarness(options: {
   readonly adminIds?: readonly string[];
   /** Stands before every call to Slack: a network that breaks. */
   readonly fetch?: typeof globalThis.fetch;
-}): Promise<PortsHarness> {
+}) {
   const { database, enqueue, now = () => new Date(), zones = 4, adminIds = [] } = options;
   const { db } = database;
   const [slack, cdn] = await Promise.all([startSlack({ now: () => now().getTime() }), startCdn({ zones })]);
@@ -143,7 +128,8 @@ export async function createPortsHarness(options: {
     audit,
     ledger,
     log,
-    async countRefusals() {
+    /** The reasons of `chatops_refusals_total`, with their counts. */
+    async countRefusals(): Promise<Readonly<Record<string, number>>> {
       const text = await metrics.render({
         inFlight: () => 0,
         slackConnections: () => undefined,

@@ -11,11 +11,8 @@ import {
 } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
-import { offers, says } from '../words.ts';
+import { alice, bob, offers, ops, says } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
 const keysAt = 'https://panel.example/keys';
 
 describe('with an address of its own, the bot', () => {
@@ -94,6 +91,15 @@ describe('with an address of its own, the bot', () => {
     const before = new Set(person.messages().map(findConnectLink));
     await person.press('connect:open');
     await person.waitForMessage((message) => !before.has(findConnectLink(message)));
+  });
+
+  test('is not asked for anything by a press of the link itself, which Slack delivers too', async () => {
+    const person = bot.slack.as(alice, ops);
+    await requestConnectLink(person);
+    const before = person.messages().length;
+    expect(await person.press('connect:link')).toMatchObject({ status: 200 });
+    await ask(person, 'whoami');
+    expect(person.messages()).toHaveLength(before + 1);
   });
 
   test("stays within Slack's limits", () => {

@@ -5,11 +5,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, launch } from '../../playground/browser.ts';
 import { type Bot, createPublicUrl, requestConnectLink, startBot } from '../../support/bot.ts';
-import { offers, says } from '../words.ts';
+import { alice, bob, offers, ops, says } from '../words.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
 // Where to leave pictures of every state, for somebody who wants to look at them.
 const pictures = env['PAGE_PICTURES'];
 
@@ -54,11 +51,6 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   };
   test.each([
     ['as people have it', { colorScheme: 'light' }],
-    ['with JavaScript off, in the dark', { javaScriptEnabled: false, colorScheme: 'dark' }],
-    [
-      'on a phone',
-      { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
-    ],
     [
       'on a phone in the dark, with JavaScript off',
       {

@@ -132,63 +132,46 @@ test('HSTS is sent only if the address is https', async () => {
 });
 
 describe('requests refused without reading', () => {
-  const cases: [string, number, (form: Sent) => Promise<PageResponse>][] = [
-    ['a form of another site', 403, (form) => form.send({}, { 'sec-fetch-site': 'cross-site' })],
-    ['a form of a sister site', 403, (form) => form.send({}, { 'sec-fetch-site': 'same-site' })],
-    [
-      'a form from another origin',
-      403,
-      (form) => form.send({}, { origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }),
-    ],
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  interface Sent {
+    readonly fields?: Record<string, string>;
+    readonly headers?: Record<string, string>;
+    /** Sent as it is, without what a browser adds. */
+    readonly bare?: { readonly method: string; readonly headers?: Record<string, string> };
+  }
+
+  test.each<[string, number, Sent]>([
+    ['a form of another site', 403, { headers: { 'sec-fetch-site': 'cross-site' } }],
+    ['a form of a sister site', 403, { headers: { 'sec-fetch-site': 'same-site' } }],
+    ['a form from another origin', 403, { headers: { origin: 'https://evil.example' } }],
     [
       'a form from nowhere, by a browser that says no more',
       403,
-      (form) =>
-        fetchPage(form.action, {
-          method: 'POST',
-          headers: { ...form.type, origin: 'null' },
-          body: form.body,
-        }),
+      { bare: { method: 'POST', headers: { ...type, origin: 'null' } } },
     ],
-    ['a form without the page’s token', 403, (form) => form.send({ formToken: '' })],
-    ['a form with another token', 403, (form) => form.send({ formToken: 'x'.repeat(43) })],
-    ['JSON', 415, (form) => form.send({}, { 'content-type': 'application/json' })],
-    ['a multipart form', 415, (form) => form.send({}, { 'content-type': 'multipart/form-data; boundary=x' })],
-    ['a body without a type', 415, (form) => fetchPage(form.action, { method: 'POST', body: form.body })],
-    ['a body that says it is large', 413, (form) => form.send({ padding: 'x'.repeat(9000) })],
+    ['a form without the page’s token', 403, { fields: { formToken: '' } }],
+    ['a form with another token', 403, { fields: { formToken: 'x'.repeat(43) } }],
+    ['JSON', 415, { headers: { 'content-type': 'application/json' } }],
+    ['a multipart form', 415, { headers: { 'content-type': 'multipart/form-data; boundary=x' } }],
+    ['a body without a type', 415, { bare: { method: 'POST' } }],
+    ['a body that says it is large', 413, { fields: { padding: 'x'.repeat(9000) } }],
     [
       'a body that turns out to be large',
       413,
-      (form) =>
-        fetchPage(form.action, {
-          method: 'POST',
-          headers: { ...form.type, 'transfer-encoding': 'chunked' },
-          body: `${form.body}&padding=${'x'.repeat(9000)}`,
-        }),
+      {
+        fields: { padding: 'x'.repeat(9000) },
+        bare: { method: 'POST', headers: { ...type, 'transfer-encoding': 'chunked' } },
+      },
     ],
-    [
-      'another method',
-      405,
-      (form) => fetchPage(form.action, { method: 'PUT', headers: form.type, body: form.body }),
-    ],
-  ];
-  interface Sent {
-    readonly action: string;
-    readonly body: string;
-    readonly type: Record<string, string>;
-    send(fields: Record<string, string>, headers?: Record<string, string>): Promise<PageResponse>;
-  }
-
-  test.each(cases)('%s', async (_, status, send) => {
+    ['another method', 405, { bare: { method: 'PUT', headers: type } }],
+  ])('%s', async (_, status, { fields: others, headers, bare }) => {
     const url = await harness.createLink();
     const { action, fields } = parseForm(await fetchPage(url), url);
     const whole = { ...fields, accessKey: harness.cdn.key };
-    const refused = await send({
-      action,
-      body: new URLSearchParams(whole).toString(),
-      type: { 'content-type': 'application/x-www-form-urlencoded' },
-      send: (others, headers) => submitForm(action, { ...whole, ...others }, headers),
-    });
+    const sent = { ...whole, ...others };
+    const refused = bare
+      ? await fetchPage(action, { ...bare, body: new URLSearchParams(sent).toString() })
+      : await submitForm(action, sent, headers);
     expect(refused.status).toBe(status);
     expect(harness.cdn.requests).toEqual([]);
     expect(await harness.keyStore.describe(alice)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appId } from '../../../simulator/slack/payloads.ts';
-import { type Scope, scopes } from '../../../src/slack/scopes.ts';
+import { type Scope, scopes } from '../../../src/slack/installations.ts';
 import { type Bot, createPublicUrl, startBot } from '../../support/bot.ts';
 import { fetchPage, type PageResponse } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';

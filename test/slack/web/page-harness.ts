@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
+import { startCdn } from '../../../simulator/cdn/server.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
-import { type Audit, createAudit } from '../../../src/auth/audit/audit.ts';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
 import { createClientTokens } from '../../../src/auth/keys/client-tokens.ts';
-import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
-import { createKeyLinks, type KeyLinks } from '../../../src/auth/keys/links.ts';
+import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
+import { createKeyLinks } from '../../../src/auth/keys/links.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
@@ -22,27 +22,8 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 /** The same user id in another workspace: another human. */
 export const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
-interface PageHarness {
-  readonly cdn: CdnSimulator;
-  readonly links: KeyLinks;
-  readonly keyStore: KeyStore;
-  readonly audit: Audit;
-  /** Direct messages that were sent. */
-  readonly directMessages: { person: Person; message: Message }[];
-  /** Every line that was logged, at debug level. */
-  readonly logs: string[];
-  /** A new link, as Slack would show it. */
-  createLink(person?: Person, shownFor?: string): Promise<string>;
-  advance(ms: number): void;
-  /** From now on Slack takes no direct message. */
-  failDirectMessages(): void;
-}
-
 /** The page alone behind a real HTTP server, with a real keyStore and a local CDN; its clock stands still. */
-export async function createPageHarness(
-  database: Database,
-  options: { publicUrl?: string } = {},
-): Promise<PageHarness & AsyncDisposable> {
+export async function createPageHarness(database: Database, options: { publicUrl?: string } = {}) {
   let at = Date.UTC(2026, 10, 21, 12, 0, 0);
   const now = (): Date => new Date(at);
   const { db } = database;
@@ -91,13 +72,15 @@ export async function createPageHarness(
     audit,
     directMessages,
     logs,
+    /** A new link, as Slack would show it. */
     async createLink(person = alice, shownFor = '@alice in acme.slack.com') {
       const { url } = await page.of(person, shownFor).offer();
       return new URL(new URL(url).pathname, here).href;
     },
-    advance(ms) {
+    advance(ms: number) {
       at += ms;
     },
+    /** From now on Slack takes no direct message. */
     failDirectMessages() {
       silent = true;
     },

@@ -1,0 +1,445 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type {
+  BlockAction,
+  BlockElementAction,
+  BlockSuggestion,
+  SlackShortcut,
+  SlashCommand,
+  ViewOutput,
+  ViewSubmitAction,
+} from '@slack/bolt';
+import type { Option } from '@slack/types';
+import { z } from 'zod';
+import { refusePastedKey } from '../../commands/connect.ts';
+import type { Form } from '../../commands/define.ts';
+import {
+  findAction,
+  findCommand,
+  findCommandOf,
+  findForm,
+  findPicker,
+  findShortcut,
+} from '../../commands/registry.ts';
+import { parseWords } from '../../commands/words.ts';
+import { UserError } from '../../errors.ts';
+import { registerShown } from '../../secrets/secret.ts';
+import { readChoice } from '../../views/blocks/buttons.ts';
+import { addTyped } from '../../views/blocks/failure.ts';
+import { createNotes, stillReading } from '../../views/blocks/menu.ts';
+import { stripMarkup } from '../../views/blocks/text.ts';
+import { readNativeOffer } from '../../views/conversation.ts';
+import { isConversation } from '../send/responder.ts';
+import {
+  answerInModal,
+  createModalFlow,
+  findKeys,
+  listTyped,
+  type Origin,
+  readFields,
+  readFieldsWithoutKeys,
+  readModalState,
+  readValue,
+  renderWaiting,
+  type SubmittedView,
+  showInForm,
+  toBlockErrors,
+  toModal,
+  updateModal,
+  writeModalState,
+} from './modals.ts';
+import {
+  homeWork,
+  perform,
+  progressMs,
+  publishHome,
+  type ReadFacts,
+  type SlackDeps,
+  sendAnswer,
+  type Work,
+} from './perform.ts';
+
+export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
+  const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
+  const route = { responseUrl, channelId };
+  const origin = { triggerId, place: { channelId, threadTs: undefined } };
+  await perform(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => ({
+    ...describeTyped(await findTyped(facts, text), text, origin),
+    route,
+  }));
+}
+
+/** The work of a typed command without its route; `text` repeats it, where that does the same for its person alone. */
+function describeTyped({ command, words }: ReturnType<typeof findCommand>, text: string, origin: Origin) {
+  const { name, needs, showsOthers } = command;
+  const isRepeatable = needs === 'read' && !showsOthers && text.length < 1000;
+  return {
+    feature: name,
+    requested: name,
+    needs: command.needsFor?.(words) ?? needs,
+    retry: isRepeatable ? { actionId: 'help:run', value: text } : undefined,
+    changesHome: command.changesHome,
+    ...createModalFlow(command, words, origin),
+  };
+}
+
+/** The typed command. Its text may be repeated, except the person's own key, whose shape does not matter: it is known by then. */
+async function findTyped(facts: ReadFacts, text: string) {
+  registerShown(text);
+  // A key that does not open is refused where it is used.
+  if (shortestKey.test(text)) {
+    const reveal = async () => (await facts())?.reveal();
+    await reveal().catch(() => undefined);
+  }
+  return findCommand(parseWords(text));
+}
+
+const shortestKey = /\S{12}/u;
+
+/** A pressed button, or a choice in a menu. */
+export async function runAction(
+  deps: SlackDeps,
+  body: BlockAction,
+  pressed: BlockElementAction,
+): Promise<void> {
+  const { trigger_id: triggerId, channel, message, view } = body;
+  const chosen = [readValue(pressed) ?? []].flat().join(',');
+  const offered = readNativeOffer(pressed.action_id, chosen);
+  const choice = offered ??
+    readChoice(pressed.action_id, chosen) ?? { actionId: pressed.action_id, value: chosen };
+  const { actionId } = choice;
+  // Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser.
+  if (/^[^:]+:link(?::|$)/u.test(actionId)) return;
+  const claim = `${triggerId}:${pressed.action_ts}:${pressed.action_id}`;
+  await perform(deps, { kind: 'action', body, claim }, async (facts) => {
+    const action = findAction(actionId);
+    const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
+    const typed = action?.runsCommand ? await findTyped(facts, value) : undefined;
+    const needs = typed
+      ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
+      : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
+    const modal = view?.type === 'modal' ? view : undefined;
+    const { metadata, ...openedIn } = readModalState(modal?.private_metadata);
+    const place = channel ? { channelId: channel.id, threadTs: readThread(body.container) } : openedIn;
+    const shared =
+      message && channel && body.container['is_ephemeral'] !== true
+        ? { channel: channel.id, ts: message.ts }
+        : undefined;
+    const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
+    const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
+    const newModal = isSeparate && !action?.replacesModal ? title : undefined;
+    const origin = { triggerId, place, below: modal, newModal };
+    const flow = typed
+      ? createModalFlow(typed.command, typed.words, origin)
+      : createModalFlow(action ?? refuseOutdated('button'), value, origin);
+    return {
+      feature: action?.id ?? 'unknown',
+      requested: typed?.command.name ?? (action && findCommandOf(action.id)),
+      needs,
+      route: {
+        ...place,
+        responseUrl: body.response_url || undefined,
+        ...(action && !isSeparate && !offered ? { replaces: true } : { separate: true }),
+        inConversation: offered
+          ? { channel: body.user.id, isElsewhere: true }
+          : shared && isConversation(shared.channel)
+            ? {
+                channel: shared.channel,
+                threadTs: place.threadTs,
+                replaces: action && !isSeparate ? shared.ts : undefined,
+              }
+            : undefined,
+      },
+      retry:
+        needs === 'read' && action && !typed?.command.showsOthers
+          ? { actionId: action.id, value }
+          : undefined,
+      modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
+      message: shared,
+      changesHome: (typed?.command ?? action)?.changesHome,
+      ...flow,
+      ...(view?.type === 'home' ? showInHome(flow) : {}),
+    };
+  });
+}
+
+/** An entry of Slack's ⚡ menu or of a message's menu. */
+export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise<void> {
+  const shortcut = findShortcut(body.callback_id);
+  const { trigger_id: triggerId } = body;
+  // Only the entry of a message's menu has a place.
+  const from = body.type === 'message_action' ? body : undefined;
+  const place = { channelId: from?.channel?.id, threadTs: readThread(from?.message) };
+  const entry = shortcut ?? refuseOutdated('shortcut');
+  await perform(
+    deps,
+    { kind: 'shortcut', body, claim: triggerId },
+    {
+      feature: shortcut?.id ?? 'unknown',
+      requested: shortcut?.id.split(':')[0],
+      needs: shortcut?.needs ?? 'none',
+      route: { ...place, responseUrl: from?.response_url },
+      ...createModalFlow<unknown>(entry, from?.message, { triggerId, place, opensEarly: true }),
+    },
+  );
+}
+
+/** The thread that a message is a reply in. The first message of a thread names the thread too, and stands outside. */
+function readThread(message: object | undefined): string | undefined {
+  const { thread_ts: thread, ts, message_ts: at = ts } = replied.parse(message ?? {});
+  return thread === at ? undefined : thread;
+}
+
+const timestamp = z.string().min(1).optional().catch(undefined);
+const replied = z.object({ thread_ts: timestamp, ts: timestamp, message_ts: timestamp });
+
+function refuseOutdated(what: 'button' | 'shortcut') {
+  return {
+    run() {
+      throw new UserError(
+        `This ${what} is from an older version of the bot.`,
+        'Type `/cdn` and start again.',
+      );
+    },
+  };
+}
+
+export async function runHome(deps: SlackDeps, body: { readonly event_id: string }): Promise<void> {
+  await perform(deps, { kind: 'home', body, claim: body.event_id }, homeWork);
+}
+
+/** The same work; where it takes long, the Home tab with its button says so meanwhile. */
+function showInHome(flow: Pick<Work, 'run'>): Pick<Work, 'run'> {
+  return {
+    async run(turn) {
+      let shown: Promise<void> | undefined;
+      const tell = (note?: string) => publishHome(turn, note).catch(() => undefined);
+      const progress = setTimeout(() => void (shown = tell('Working on it…')), progressMs);
+      try {
+        await flow.run(turn);
+      } finally {
+        clearTimeout(progress);
+        if (shown) await shown.then(() => tell());
+      }
+    },
+  };
+}
+
+/** The acknowledgement of a submitted form, without any I/O: field errors, a loading view, or nothing. */
+export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
+  const form = findForm(view.callback_id);
+  if (!form) {
+    const text = 'This form is from an older version of the bot. Type /cdn and start again.';
+    return { reply: refuseForm(view, 'Too old', text) };
+  }
+  const keys = form.takesKeys ? {} : findKeys(view);
+  if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
+  const { metadata, ...place } = readModalState(view.private_metadata);
+  const read = form.read(readFields(view), { now, metadata });
+  if ('errors' in read)
+    return { reply: { response_action: 'errors', errors: toBlockErrors(read.errors, view) } };
+  if ('again' in read)
+    return { reply: { response_action: 'update', view: writeModalState(read.again, place) } };
+  if (!staysOpen(form, view)) return { form, values: read.values };
+  const waiting = form.loadingView ?? renderWaiting(view.title?.text ?? 'CDN');
+  return { form, values: read.values, reply: { response_action: 'update', view: waiting } };
+}
+
+/** A submitted form, already acknowledged. The answer is shown in the form if that stays open. */
+export async function runForm(
+  deps: SlackDeps,
+  form: Form,
+  values: unknown,
+  body: ViewSubmitAction,
+): Promise<void> {
+  const { view } = body;
+  const { metadata, ...place } = readModalState(view.private_metadata);
+  await perform(
+    deps,
+    // A form that is sent twice is one request: each new view of it has another hash.
+    { kind: 'form', body, claim: `${view.id}:${view.hash}` },
+    {
+      feature: form.id,
+      requested: findCommandOf(form.id),
+      needs: form.needs,
+      route: place,
+      modal: { metadata, fields: readFields(view) },
+      changesHome: form.changesHome,
+      async run(turn) {
+        const { client, context, responder } = turn;
+        const result = await form.run(values, context);
+        if (!('modal' in result)) {
+          const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, place);
+          return sendAnswer(result, inForm || responder);
+        }
+        const shown = await updateModal(await client(), view.id, writeModalState(result.modal, place));
+        // The person closed the form meanwhile.
+        if (!shown) await responder.send(result.message);
+      },
+      showFailure: async (_, turn) => staysOpen(form, view) && showInForm(view, turn),
+      addTyped: (message) => addTyped(message, listTyped(view)),
+    },
+  );
+}
+
+/** The acknowledgement that refuses a form below its first field, so that what was typed stays. */
+export function refuseForm(view: SubmittedView | undefined, title: string, text: string): object {
+  const [field] = Object.keys(view?.state?.values ?? {});
+  return field === undefined
+    ? { response_action: 'update', view: toModal(title, { text }) }
+    : { response_action: 'errors', errors: { [field]: text } };
+}
+
+/** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */
+function staysOpen(form: Form, view: SubmittedView): boolean {
+  const inChannel = readModalState(view.private_metadata).channelId !== undefined;
+  return form.loadingView !== undefined || !inChannel || Boolean(view.previous_view_id);
+}
+
+// Slack waits three seconds for the options of a menu; people wait less.
+const pickerMs = 1_900;
+
+/** The options of a menu with search. Answers in time, whatever happens. */
+export async function runPicker(
+  deps: SlackDeps,
+  body: { readonly channel?: { readonly id: string } | undefined; readonly view?: ViewOutput },
+  { action_id: actionId, value: typed }: Pick<BlockSuggestion, 'action_id' | 'value'>,
+): Promise<readonly Option[]> {
+  const picker = findPicker(actionId);
+  if (!picker) return createNotes(['This menu is from an older version of the bot']);
+  const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
+  let options: readonly Option[] = [];
+  const work: Work = {
+    feature: picker.id,
+    needs: picker.needs,
+    route: { channelId },
+    async run({ context }) {
+      options = await picker.run(typed, context);
+    },
+    async showFailure(message) {
+      options = createNotes([stripMarkup(message.text)]);
+      return true;
+    },
+  };
+  const found = perform(deps, { kind: 'picker', body }, work).then(() => options);
+  return Promise.race([found, pause(pickerMs, createNotes([stillReading]), { ref: false })]);
+}
+
+const absent = z.undefined().optional();
+
+/**
+ * A message that a person writes to the bot: a mention in a channel or thread, or a line in the conversation with it.
+ * The bot's own messages, those of other bots, edits and Slack's own (`subtype`) are none. With a file, with "also send to
+ * channel" and with `/me` a person speaks as well.
+ */
+const writtenMessage = z.object({
+  event_id: z.string(),
+  authorizations: z.array(z.object({ user_id: z.string().optional() })).optional(),
+  event: z.object({
+    type: z.enum(['app_mention', 'message']),
+    channel: z.string().min(1),
+    channel_type: z.string().optional(),
+    user: z.string().min(1),
+    text: z.string(),
+    thread_ts: z.string().min(1).optional(),
+    bot_id: absent,
+    subtype: z.enum(['file_share', 'thread_broadcast', 'me_message']).optional(),
+    edited: absent,
+    hidden: absent,
+  }),
+});
+
+/**
+ * Runs what a person wrote to the bot, already acknowledged: like `/cdn …`, but without a trigger, so that a form opens by
+ * a button, and without a response_url. A mention is answered privately where it stands, in its thread too; a line in the
+ * conversation with the bot by a message there.
+ */
+export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
+  const seen = writtenMessage.safeParse(body).data;
+  if (!seen) return;
+  const { type, user, channel, channel_type: kind, text, thread_ts: threadTs } = seen.event;
+  const botUserId = seen.authorizations?.[0]?.user_id;
+  if (user === botUserId) return;
+  const isDirect = kind === 'im' || isConversation(channel);
+  // Of the messages of channels the bot hears its mentions only.
+  if (type === 'message' && !isDirect) return;
+  const { words, others } = splitWritten(text, botUserId);
+  const place = { channelId: channel, threadTs };
+  await perform(deps, { kind: 'message', body, claim: seen.event_id }, async (facts) => ({
+    ...describeTyped(await findWritten(facts, words, others), words, {
+      triggerId: undefined,
+      place,
+      written: words,
+    }),
+    route: { ...place, inConversation: isDirect ? { channel, threadTs } : undefined },
+  }));
+}
+
+/** Finds the command in `words`. A key anywhere in the message is refused, like one behind the command. */
+async function findWritten(facts: ReadFacts, words: string, others: string) {
+  if (others === '') return findTyped(facts, words);
+  const whole = await findTyped(facts, `${words} ${others}`);
+  return whole.command === refusePastedKey ? whole : findTyped(facts, words);
+}
+
+const anyMention = /<@[UW][A-Z0-9]+(?:\|[^<>]*)?>/u;
+
+/**
+ * The command of a message, without the mention of the bot and `/cdn`: the line behind the mention, else the one before
+ * it. `others` is the rest of what was written.
+ */
+function splitWritten(text: string, botUserId: string | undefined): { words: string; others: string } {
+  const mention = botUserId === undefined ? anyMention : new RegExp(`<@${botUserId}(?:\\|[^<>]*)?>`, 'u');
+  const [before = '', after] = splitOnce(text, mention);
+  const lines = [after ?? '', before].flatMap((part) =>
+    part.split('\n').map((line) =>
+      line
+        .trim()
+        .replace(/^```|```$/gu, '')
+        .trim(),
+    ),
+  );
+  const [line = '', ...others] = lines.filter((one) => one !== '');
+  return { words: stripDecoration(line), others: others.join(' ') };
+}
+
+/** Before a line: bullets, numbers, quotes (Slack escapes `>`), arrows, emoji, other people, a greeting, the bot’s own name. */
+const before = new RegExp(
+  [
+    '(?:[-*•◦▪–—#→➜]|\\d{1,2}[.)]|[a-z]\\))\\s+',
+    '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
+    '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
+    '[/@]?cdn(?:[\\s,:]+|$)',
+    '(?:hey|hi|hello|ok|okay|please|pls|(?:can|could|would) you)[\\s,:]+(?=\\S)',
+  ]
+    .map((one) => `^${one}`)
+    .join('|'),
+  'iu',
+);
+/** Behind a line: thanks, and the end of a sentence. */
+const behind = /[\s,]+(?:please|pls|thanks|thank you|thx)[.!]*$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
+/** Code and quotes around a line; bold, italics and strikethrough around some of its words. */
+const around =
+  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
+const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
+
+/** What is typed in a line: people address the bot, greet it, and write in lists, quotes, bold or code. */
+function stripDecoration(line: string): string {
+  let words = line;
+  for (let last = ''; last !== words; ) {
+    last = words;
+    words = words
+      .replace(before, '')
+      .replace(around, '$<inner>$<curly>$<angle>')
+      .replace(emphasis, '$<inner>')
+      .replace(behind, '')
+      // `errors, shop`, `errors: shop`
+      .replace(/^([a-z]+)[,:;]\s+/iu, '$1 ')
+      .trim();
+  }
+  return words;
+}
+
+function splitOnce(text: string, by: RegExp): string[] {
+  const found = by.exec(text);
+  return found ? [text.slice(0, found.index), text.slice(found.index + found[0].length)] : [text];
+}
