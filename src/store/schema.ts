@@ -77,7 +77,7 @@ function runTogether(statements: readonly string[]): Migration {
   };
 }
 
-const movedColumns = `tenant, enterprise_id, team_id, owner, channel, body, revision, paused, paused_by, paused_at,
+const movedColumns = `tenant, enterprise_id, team_id, owner, channel, body, revision, paused, paused_by,
   pause_notice, next_due, failures, created_at, deleted_at`;
 
 /**
@@ -108,15 +108,18 @@ const upgrade = {
       insert into reports (id, ${movedColumns}, kind, state, checked_at, snoozed_until, snoozed_by, heartbeat_at)
         select new, ${movedColumns}, 'alert', state, looked_at, snoozed_until, snoozed_by, alive_at
         from watches join moved on old = id;
-      insert into report_incidents (id, report_id, kind, opened_at, closed_at, figures, replies, message, acknowledged_by,
+      insert into report_incidents (id, report_id, kind, opened_at, closed_at, figures, message, acknowledged_by,
           acknowledged_at)
-        select i.id, new, case kind when 'wrong' then 'firing' else 'unreadable' end, opened_at, closed_at, figures, replies,
+        select i.id, new, case kind when 'wrong' then 'firing' else 'unreadable' end, opened_at, closed_at, figures,
           coalesce(message, case when told then 'watch:' || i.id end), acknowledged_by, acknowledged_at
         from watch_incidents i join moved on old = watch_id;
       drop table watch_incidents, watches, moved;
     end if;
     alter table operations add column if not exists via text;
     alter table exports drop column if exists deaths;
+    alter table report_baselines drop column if exists revision, drop column if exists next_base;
+    alter table report_incidents drop column if exists replies;
+    alter table reports drop column if exists paused_at;
     alter table sealed_versions drop column if exists key_id, drop column if exists mac;
     drop table if exists access_rounds, audit_checkpoints, audit_signing_keys, error_counts, installation_users,
       keyring_keys, keyring_members, native_support`,

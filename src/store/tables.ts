@@ -269,7 +269,6 @@ export const tables = {
     /** A `PauseReason`; null = it runs. */
     paused: 'text',
     paused_by: 'text',
-    paused_at: 'timestamptz',
     /** A `NoticeState`: how far people were told of the pause. */
     pause_notice: 'text',
     /** The next check; of a digest the first moment that no run is stored for yet. */
@@ -296,7 +295,7 @@ export const tables = {
     by_hand: 'text',
     /** Runs before it that were skipped while no process ran. */
     missed: 'integer not null',
-    /** Attempts at collecting, and failed requests of them. It only rises: an overtaken attempt changes nothing. */
+    /** Attempts at collecting. It only rises: an overtaken attempt changes nothing. */
     attempts: 'integer not null',
     /** Its findings, as JSON, for later runs to compare with. */
     figures: 'text',
@@ -304,13 +303,10 @@ export const tables = {
   /** The baseline of a digest, and the pending one of the run that is under way. JSON, up to some MB. */
   report_baselines: {
     report_id: 'text primary key references reports on delete cascade',
-    /** One higher each time that `body` is replaced. */
-    revision: 'integer not null',
     body: 'text',
-    /** Replaces `body` once the run of that moment has posted, if `revision` is still this one. */
+    /** Replaces `body` once the run of that moment has posted. */
     next_body: 'text',
     next_due: 'timestamptz',
-    next_base: 'integer',
   },
   /** From when an alert fired until it was resolved; also a time in which it could not check. */
   report_incidents: {
@@ -320,8 +316,6 @@ export const tables = {
     opened_at: 'timestamptz not null',
     closed_at: 'timestamptz',
     figures: 'text not null',
-    /** Messages put into its thread. */
-    replies: 'integer not null default 0',
     /** The outbox id of its newest message; null = none yet: it began in a snooze. */
     message: 'text',
     acknowledged_by: 'text',

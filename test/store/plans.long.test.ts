@@ -5,7 +5,7 @@ import { createKeyStore } from '../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
 import { findCondition, findDigestKind } from '../../src/commands/reports/checks/list.ts';
 import { createReports } from '../../src/commands/reports/life.ts';
-import { enqueueNext } from '../../src/commands/reports/queue.ts';
+import { enqueueNext } from '../../src/commands/reports/store.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';

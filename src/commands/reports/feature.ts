@@ -4,7 +4,7 @@ import { tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
-import { type FormResult, type Message, message, section } from '../../views/blocks/blocks.ts';
+import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
@@ -25,7 +25,8 @@ import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
-import type { ReportOf } from './table.ts';
+
+export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
 
 /** Ids. */
 type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>;
@@ -373,7 +374,7 @@ function createForm<Kind extends ReportKind>(
     const refused =
       (isOwn ? undefined : await findChannelRefusal(kind, channel, context)) ??
       (await findProblem?.(ordered.subject, context));
-    if (refused !== undefined) return showAgain(refused, context);
+    if (refused !== undefined) throw new UserError(refused);
     const called = await findNames(targetsOf(ordered.subject), context);
     const order = { ...ordered, channel, subject: { ...ordered.subject, called } } as unknown as Order;
     const edited = await findEdited(context);
@@ -381,21 +382,13 @@ function createForm<Kind extends ReportKind>(
     const isNews = !edited || edited.channel !== channel || edited.paused?.reason === 'bot-removed';
     const id = edited?.id ?? (await reports.newId());
     if (!isOwn && isNews && !(await post(channel, views.renderAnnouncement(id, order, person.userId))))
-      return showAgain(
+      throw new UserError(
         `The bot can't post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
-        context,
       );
     const saved = edited
       ? await reports.change(edited, order, person)
       : await reports.create(person, order, id);
     return views.renderSaved(saved, now());
-  }
-
-  /** The form with its problems above it; its inputs keep their values. */
-  function showAgain(problem: string, { modal, now }: Context): FormResult {
-    const says = `:warning: ${problem}`;
-    const { metadata: note, fields = {} } = modal ?? {};
-    return { modal: render(fields, { note, says }, now()), message: message(problem, [section(says)]) };
   }
 
   const actions: readonly Action[] = [

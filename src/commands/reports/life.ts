@@ -1,7 +1,6 @@
 import type { Updateable } from 'kysely';
 import type { Person } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
-import { findNextRun } from '../../lib/schedule.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import type { Schema, Trx } from '../../store/schema.ts';
 import {
@@ -12,22 +11,21 @@ import {
   type Report,
   type ReportKind,
 } from '../../views/reports/report.ts';
-import { findNextCheck } from './alerts/hours.ts';
 import { adaptIncidents, editIncident, editOpenIncidents } from './alerts/write.ts';
 import { cancelPosts } from './digests/run-digest.ts';
 import { createDigestWork, deletePlannedRuns } from './digests/runs.ts';
-import type { ReportOptions } from './model.ts';
-import { enqueueNext } from './queue.ts';
 import {
+  enqueueNext,
   findFreeId,
   findIncident,
+  findNextDue,
   findReport,
-  listReports,
   orderColumns,
   ownerColumns,
+  type ReportOptions,
   readIncident,
   readReport,
-} from './table.ts';
+} from './store.ts';
 
 /** How long a deletion can be undone. */
 export const undoMinutes = 15;
@@ -83,7 +81,6 @@ export function createReports(options: ReportOptions) {
   const running = (order: Order, after = now()) => ({
     paused: null,
     paused_by: null,
-    paused_at: null,
     pause_notice: null,
     next_due: findNextDue(order, after),
   });
@@ -118,7 +115,17 @@ export function createReports(options: ReportOptions) {
       return report?.tenant === tenant ? report : undefined;
     },
     /** All of a tenant that are not deleted, oldest first. */
-    list: (tenant: string): Promise<Report[]> => listReports(db, tenant),
+    async list(tenant: string): Promise<Report[]> {
+      const rows = await db
+        .selectFrom('reports')
+        .selectAll()
+        .where('tenant', '=', tenant)
+        .where('deleted_at', 'is', null)
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(readReport);
+    },
     /** The person becomes its owner: it shows what their key can read. One that the bot paused runs again. */
     change: <R extends Report>(report: R, order: Order, by: Person) =>
       change(
@@ -141,7 +148,6 @@ export function createReports(options: ReportOptions) {
       change(report, by, 'paused', () => ({
         paused: 'by-hand',
         paused_by: by.userId,
-        paused_at: now(),
         pause_notice: null,
         next_due: null,
       })),
@@ -168,10 +174,6 @@ export function createChangedError(kind: ReportKind): UserError {
     `Somebody changed this ${kind} a moment ago, so nothing was changed.`,
     `See \`/cdn ${kind} list\` and try again.`,
   );
-}
-
-function findNextDue(order: Order, after: Date): Date {
-  return 'schedule' in order ? findNextRun(order.schedule, after) : findNextCheck(order.subject, after);
 }
 
 /** For the audit. */

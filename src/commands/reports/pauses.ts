@@ -1,12 +1,18 @@
 import { type SqlBool, sql } from 'kysely';
+import { ApiError } from '../../api/http/errors.ts';
+import { isTransient } from '../../api/http/request.ts';
+import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import type { OffboardingHook } from '../../auth/offboarding.ts';
-import { defineMessage } from '../../outbox/outbox.ts';
+import { assertKnown, RolesUnknown } from '../../auth/policy/authorizer.ts';
+import { decideDestination, type Reason } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
+import { isPlaceCode } from '../../outbox/classify-failure.ts';
+import { defineMessage, type Ended } from '../../outbox/outbox.ts';
 import type { Trx } from '../../store/schema.ts';
 import { renderPaused } from '../../views/reports/card.ts';
 import type { PauseReason, Report } from '../../views/reports/report.ts';
 import { deletePlannedRuns } from './digests/runs.ts';
-import type { ReportContext, ReportOptions, ReportPorts } from './model.ts';
-import { findReport, readReport } from './table.ts';
+import { findReport, type ReportContext, type ReportOptions, type ReportPorts, readReport } from './store.ts';
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;
 
@@ -63,7 +69,7 @@ export async function pauseReports(
   which:
     | { readonly id: string; readonly revision?: number }
     | { readonly tenant: string; readonly owner?: string },
-  { reason, at }: { readonly reason: PauseReason; readonly at: Date },
+  reason: PauseReason,
   tools: Tools,
 ): Promise<Report[]> {
   const isAppGone = reason === 'uninstalled';
@@ -72,7 +78,6 @@ export async function pauseReports(
     .set({
       paused: reason,
       paused_by: null,
-      paused_at: at,
       pause_notice: isAppGone ? waiting : null,
       next_due: null,
       revision: sql<number>`revision + 1`,
@@ -94,12 +99,10 @@ export async function pauseReports(
 
 /** Pauses what belongs to a person or a tenant whose keys are gone. */
 export function createPauseHook(options: ReportOptions): OffboardingHook {
-  const { db, now } = options;
   return async ({ person, tenant }) => {
     const which = person ? { tenant, owner: person.userId } : { tenant };
-    const pause = { reason: person ? 'owner-gone' : 'uninstalled', at: now() } as const;
-    await db.transaction().execute(async (trx) => {
-      const paused = await pauseReports(trx, which, pause, options);
+    await options.db.transaction().execute(async (trx) => {
+      const paused = await pauseReports(trx, which, person ? 'owner-gone' : 'uninstalled', options);
       await deletePlannedRuns(
         trx,
         paused.map(({ id }) => id),
@@ -138,3 +141,61 @@ export async function announceReinstalled(
 
 /** Also under the name that 0.1.0 has put into the outbox. */
 export const pauseMessages = [pauseNotice, { ...pauseNotice, kind: 'digest-paused' }];
+
+/** Why a report may not run now. Decided again at each run, and counted: a right may be gone since it was created. */
+export async function findRefusal(
+  { owner, channel }: Pick<Report, 'owner' | 'channel'>,
+  ports: Pick<ReportPorts, 'authorizer' | 'refused' | 'isSharedOutside'>,
+  signal: AbortSignal,
+): Promise<PauseReason | undefined> {
+  const authorizer = ports.authorizer(owner);
+  // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.
+  const policy = await authorizer.policy({ fresh: true });
+  const isOwn = channel === owner.userId;
+  const read = assertKnown(await authorizer.decide('read', isOwn ? undefined : channel));
+  const { allowed, reason } = read.allowed && !isOwn ? decideDestination(policy, 'digest', channel) : read;
+  if (!allowed) {
+    ports.refused(reason);
+    return refusals[reason] ?? 'right-lost';
+  }
+  return !isOwn && (await ports.isSharedOutside(owner, channel, signal)) ? 'channel-shared' : undefined;
+}
+
+const refusals: Readonly<Partial<Record<Reason, PauseReason>>> = {
+  'no-key': 'key-missing',
+  deactivated: 'owner-gone',
+  'other-channel': 'channel-not-allowed',
+};
+
+/** Why a report pauses whose message ended like this; undefined where it goes on. `code`: of the first place. */
+export function findLostPlace({
+  reason,
+  code = '',
+}: Pick<Ended<unknown>, 'reason' | 'code'>): PauseReason | undefined {
+  if (reason === 'app-gone') return 'uninstalled';
+  return isPlaceCode(code) ? (lostPlaces[code] ?? 'channel-gone') : undefined;
+}
+
+const lostPlaces: Readonly<Record<string, PauseReason>> = {
+  not_in_channel: 'bot-removed',
+  is_archived: 'channel-archived',
+  channel_is_archived: 'channel-archived',
+  restricted_action: 'channel-not-allowed',
+  restricted_action_read_only_channel: 'channel-not-allowed',
+};
+
+/**
+ * Reads a failed request to the CDN: a reason to pause, `passes` where another attempt may succeed, with the pause that
+ * the CDN asks for, or undefined where it would end the same.
+ */
+export function classifyCdnFailure(
+  error: unknown,
+): PauseReason | { readonly passes: true; readonly retryAfterMs: number } | undefined {
+  if (error instanceof LinkedKeyError) return 'key-missing';
+  if (error instanceof UserError && error.offer === 'connect') return 'key-missing';
+  const asked = error instanceof ApiError ? error : undefined;
+  if (asked?.code === 'key_refused') return 'key-refused';
+  // `cancelled`: the attempt took too long.
+  const passes = asked ? isTransient(asked) || asked.code === 'cancelled' : error instanceof RolesUnknown;
+  return passes ? { passes, retryAfterMs: (asked?.retryAfterSeconds ?? 0) * 1000 } : undefined;
+}

@@ -13,17 +13,23 @@ import {
   type Report,
 } from '../../views/reports/report.ts';
 import type { AccountReads } from './accounts/reads.ts';
-import { isWithin } from './alerts/hours.ts';
 import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
 import type { Observation } from './checks/check.ts';
 import { findCondition } from './checks/list.ts';
 import { putRunAside, runDigest } from './digests/run-digest.ts';
-import { insertRuns } from './digests/runs.ts';
-import { classifyCdnFailure, findRefusal } from './failures.ts';
-import type { ReportContext } from './model.ts';
-import { announceReinstalled, pauseReports } from './pauses.ts';
-import { digestRun, dueData, enqueueNext, enqueueRun, reportsDue, runData, startOf } from './queue.ts';
-import { readReport } from './table.ts';
+import { insertRun } from './digests/runs.ts';
+import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReports } from './pauses.ts';
+import {
+  digestRun,
+  dueData,
+  enqueueNext,
+  enqueueRun,
+  isWithin,
+  type ReportContext,
+  readReport,
+  reportsDue,
+  runData,
+} from './store.ts';
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
@@ -157,9 +163,8 @@ async function claimRun(digest: Digest, { db, ports, now, log }: ReportContext):
     // Another process or a change came first.
     if (moved.numUpdatedRows !== 1n) return;
     const key = { report_id: id, due };
-    const at = startOf(digest, due);
-    await insertRuns(trx, [{ ...key, run_at: at, missed }]);
-    await enqueueRun(ports.enqueue, key, { in: trx, at });
+    await insertRun(trx, { ...key, missed });
+    await enqueueRun(ports.enqueue, key, { in: trx });
   });
   if (missed > 0) log.warn({ digest: id, missed }, 'digest runs were missed');
 }
@@ -207,11 +212,11 @@ function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): 
 async function pause(
   { id, revision }: Alert,
   reason: PauseReason,
-  { db, ports, now, log }: ReportContext,
+  { db, ports, log }: ReportContext,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // One that was taken over or changed since is not the one that failed.
-    const paused = await pauseReports(trx, { id, revision }, { reason, at: now() }, ports);
+    const paused = await pauseReports(trx, { id, revision }, reason, ports);
     if (paused.length === 0) return;
     await editOpenIncidents(trx, id, ports.outbox);
     log.warn({ alert: id, reason }, 'alert paused');

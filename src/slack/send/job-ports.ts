@@ -6,7 +6,7 @@ import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { ExportPorts } from '../../commands/exports/store.ts';
 import type { ExportThread } from '../../commands/exports/worker/thread.ts';
 import type { OperationPorts } from '../../commands/operations/execute.ts';
-import type { ReportPorts } from '../../commands/reports/model.ts';
+import type { ReportPorts } from '../../commands/reports/store.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';

@@ -232,8 +232,6 @@ export interface Incident {
   readonly openedAt: Date;
   readonly closedAt: Date | undefined;
   readonly figures: IncidentFigures;
-  /** Messages put into its thread. */
-  readonly replies: number;
   /** The outbox id of its newest message; undefined where none was put yet. */
   readonly message: string | undefined;
   readonly acknowledged: { readonly by: string; readonly at: Date } | undefined;

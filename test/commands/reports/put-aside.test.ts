@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { jobs } from '../../../src/app/jobs.ts';
-import { findReport } from '../../../src/commands/reports/table.ts';
 import { createAlertHarness } from '../../support/alerts/harness.ts';
 import { alice, createDigestHarness } from '../../support/digests/harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
@@ -44,19 +43,4 @@ test('a digest whose run killed two processes is paused, and its channel is told
   await harness.runJobs();
   expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'failed' });
   expect(harness.readChannel().filter((text) => text.includes('stopped twice'))).toHaveLength(1);
-});
-
-test('a digest that a person asked for is told as failed, and goes on', async () => {
-  await using harness = await createDigestHarness(await embedded.emptyDatabase());
-  const digest = await harness.createDaily();
-  const due = new Date(Date.UTC(2026, 10, 23, 8));
-  const run = { report_id: digest.id, due, run_at: due, missed: 0, attempts: 2, by_hand: alice.userId };
-  await harness.db
-    .insertInto('report_runs')
-    .values({ ...run, state: 'collecting' })
-    .execute();
-  await putAside('digest-run')?.({ digestId: digest.id, due: due.toISOString() }, harness.context);
-  await harness.runJobs();
-  expect(harness.readChannel().filter((text) => text.includes('stopped twice'))).toHaveLength(1);
-  expect((await findReport(harness.db, digest.id))?.paused).toBeUndefined();
 });

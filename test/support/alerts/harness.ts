@@ -1,5 +1,5 @@
 import { type ConditionName, findCondition } from '../../../src/commands/reports/checks/list.ts';
-import { findAlert } from '../../../src/commands/reports/table.ts';
+import { findAlert } from '../../../src/commands/reports/store.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Alert, AlertSubject, Incident } from '../../../src/views/reports/report.ts';
 import { alice, createDigestHarness, type DigestHarness } from '../digests/harness.ts';
@@ -38,7 +38,6 @@ const lookSeconds = 5 * 60;
 export async function createAlertHarness(database: Database): Promise<AlertHarness> {
   const harness = await createDigestHarness(database);
   const { db, reports, cdn } = harness;
-  // Looks begin up to 50 s after the five minutes, each person's at a moment of their own.
   harness.advance(60_000);
   // The double's data has zones that are wrong from the start.
   for (const zone of cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });

@@ -12,8 +12,7 @@ import {
   collectDigest,
   renderDigest,
 } from '../../../src/commands/reports/digests/run-digest.ts';
-import { parseStored } from '../../../src/commands/reports/digests/runs.ts';
-import type { Collected, DigestBaseline, DigestPast } from '../../../src/commands/reports/model.ts';
+import type { Collected, DigestBaseline, DigestPast } from '../../../src/commands/reports/digests/runs.ts';
 import type { SettingsReads } from '../../../src/commands/zones/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';
@@ -77,7 +76,7 @@ export async function createDigestScenario(
     return counts;
   };
   const history: DigestPast['history'][number][] = [];
-  let remembered: string | undefined;
+  let remembered: DigestBaseline | undefined;
   const whole: DigestSubject = {
     kinds: ['zones'].map(findDigestKind),
     targets: { zones: [], shieldZones: [], apps: [] },
@@ -88,7 +87,7 @@ export async function createDigestScenario(
   const run = async (at: string | Date): Promise<RunResult> => {
     const moment = new Date(at);
     now = moment.getTime();
-    const before = parseStored(remembered) as DigestBaseline | undefined;
+    const before = remembered;
     const { collected, baseline } = await collectDigest(whole, {
       account: {
         ...client,
@@ -113,9 +112,8 @@ export async function createDigestScenario(
     for (const lines of thread.map(linesOf))
       if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = JSON.stringify(collected);
-    const figures = parseStored(stored) as Collected | undefined;
-    if (figures) history.unshift({ due: moment, figures });
-    remembered = JSON.stringify(quiet ? baselineAfterSilence(before, baseline) : baseline);
+    history.unshift({ due: moment, figures: JSON.parse(stored) as Collected });
+    remembered = readBack(quiet ? baselineAfterSilence(before, baseline) : baseline);
     const charts = [top, ...thread].flatMap((one) => (one.blocks ?? []).filter(isChart).map(describeChart));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };
@@ -133,6 +131,11 @@ export async function createDigestScenario(
       return told;
     },
   };
+}
+
+/** As it comes out of the database. */
+function readBack(baseline: DigestBaseline): DigestBaseline {
+  return JSON.parse(JSON.stringify(baseline)) as DigestBaseline;
 }
 
 /** A zone as the CDN sends it; what is not told is as good as it can be. */

@@ -8,8 +8,8 @@ import type { AccountReads } from '../../../src/commands/reports/accounts/reads.
 import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import { digestMessages } from '../../../src/commands/reports/digests/run-digest.ts';
 import { createReports } from '../../../src/commands/reports/life.ts';
-import type { ReportPorts } from '../../../src/commands/reports/model.ts';
 import { digestRunJob, reportsDueJob } from '../../../src/commands/reports/runner.ts';
+import type { ReportPorts } from '../../../src/commands/reports/store.ts';
 import { findNextRuns, type Schedule } from '../../../src/lib/schedule.ts';
 import type { DeliverPorts } from '../../../src/outbox/deliver.ts';
 import { createDeliverJob } from '../../../src/outbox/deliver.ts';

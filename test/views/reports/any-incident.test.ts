@@ -93,7 +93,7 @@ test('whatever looks find becomes messages that Slack takes', () => {
         const alert = toAlert(subject, seen, nth);
         const closedAt = step.move === 'close' ? at : undefined;
         const incident = { id: 'i', alertId: alert.id, kind: 'firing', openedAt: new Date(start) } as const;
-        const wrong = { ...incident, closedAt, figures: open, replies: 0, message: undefined } as Incident;
+        const wrong = { ...incident, closedAt, figures: open, message: undefined } as Incident;
         const blind = {
           ...wrong,
           kind: 'unreadable',

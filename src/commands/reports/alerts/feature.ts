@@ -11,7 +11,7 @@ import { escapeMrkdwn, formatCode } from '../../../views/blocks/text.ts';
 import * as views from '../../../views/reports/form.ts';
 import * as incidents from '../../../views/reports/incident.ts';
 import { describeAlert } from '../../../views/reports/list.ts';
-import type { Alert, AlertOrder, AlertSubject } from '../../../views/reports/report.ts';
+import type { Alert, AlertOrder, AlertSubject, WeekHours } from '../../../views/reports/report.ts';
 import { describeHours, isGroupId } from '../../../views/reports/words.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
 import type { Context, Fields, Picker } from '../../define.ts';
@@ -20,7 +20,6 @@ import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { readHost } from '../checks/errors.ts';
 import { conditions, findCondition } from '../checks/list.ts';
 import { defineReportFeature, findManaged, findReady, findReport, ownMessage } from '../feature.ts';
-import { parseHours } from './hours.ts';
 
 const numbers = z.string().optional();
 
@@ -86,6 +85,49 @@ const alertFields = z
       },
     };
   });
+
+const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+const allDays = [1, 2, 3, 4, 5, 6, 7];
+const groups: Readonly<Record<string, readonly number[]>> = {
+  workdays: allDays.slice(0, 5),
+  weekdays: allDays.slice(0, 5),
+  weekend: [6, 7],
+};
+const typedHours =
+  /^(?<names>[a-z][a-z,-]*)?\s*(?:(?<from>(?:[01]?\d|2[0-3]):[0-5]\d)-(?<until>(?:[01]?\d|2[0-3]):[0-5]\d|24:00))?$/u;
+
+/**
+ * Reads `Mon-Fri 08:00-18:00`, `Sat, Sun`, `22:00–06:00`: days, hours, or both. Undefined where it says something else, or
+ * the whole week: an empty text means that.
+ */
+export function parseHours(text: string): WeekHours | undefined {
+  const plain = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[–—]/gu, '-')
+    .replaceAll(/\s*([-,])\s*/gu, '$1');
+  const { names, from = '00:00', until = '24:00' } = typedHours.exec(plain)?.groups ?? {};
+  const weekdays = names === undefined ? allDays : parseDays(names);
+  const [start, end] = [from.padStart(5, '0'), until.padStart(5, '0')];
+  const isWhole = names === undefined && start === '00:00' && end === '24:00';
+  if (!weekdays || isWhole || start === end) return undefined;
+  // Until midnight is until the beginning of the next day.
+  return { weekdays, from: start, until: end === '24:00' ? '00:00' : end };
+}
+
+function parseDays(names: string): number[] | undefined {
+  const chosen = names.split(',').map((part) => {
+    const ends = part.split('-').map((name) => dayNames.indexOf(name.slice(0, 3)) + 1);
+    const [first = 0, last = first] = ends;
+    if (groups[part]) return groups[part];
+    if (first === 0 || last === 0 || ends.length > 2) return [];
+    return allDays.filter((day) =>
+      first <= last ? day >= first && day <= last : day >= first || day <= last,
+    );
+  });
+  if (chosen.some(({ length }) => length === 0)) return undefined;
+  return allDays.filter((day) => chosen.some((days) => days.includes(day)));
+}
 
 /** The condition that is chosen, and how often it is checked. The default of the condition before is no choice. */
 export function readChoice(fields: Fields) {

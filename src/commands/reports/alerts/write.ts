@@ -1,7 +1,6 @@
 import { sql, type Updateable } from 'kysely';
 import { findNextRun } from '../../../lib/schedule.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
-import { isPlaceCode } from '../../../outbox/classify-failure.ts';
 import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
 import { say } from '../../../views/blocks/blocks.ts';
@@ -23,20 +22,18 @@ import type {
   Report,
 } from '../../../views/reports/report.ts';
 import type { Condition, Observation } from '../checks/check.ts';
-import { toPlaceReason } from '../failures.ts';
-import type { ReportContext } from '../model.ts';
-import { pauseReports } from '../pauses.ts';
-import { enqueueNext } from '../queue.ts';
+import { findLostPlace, pauseReports } from '../pauses.ts';
 import {
+  enqueueNext,
   findAlert,
   findIncident,
+  findNextDue,
   findOpenIncidents,
-  findUntoldIncidents,
+  type ReportContext,
   readIncident,
   readReport,
   writeBody,
-} from '../table.ts';
-import { findNextCheck } from './hours.ts';
+} from '../store.ts';
 
 /** Failed checks after which people are told; one where the next is an hour away. */
 const checksUntilUnreadable = 2;
@@ -67,14 +64,10 @@ export function writeObservation(
     const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
     if (unreadable)
       await closeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() });
-    const { checkedAt = at, subject } = alert;
-    const { damping, isEvent } = subject.condition;
-    // So much time has passed since the last check that it says nothing about now.
-    const isGap = at.getTime() - checkedAt.getTime() > 2.5 * subject.every * minuteMs;
-    const about = { now: at, damping, isEvent, isGap };
-    const step = advance(alert.state, firing?.figures, observation, about);
+    const { damping, isEvent } = alert.subject.condition;
+    const step = advance(alert.state, firing?.figures, observation, { now: at, damping, isEvent });
     if (step.move === 'open' && step.figures) await openIncident(commit, 'firing', step.figures);
-    else if (firing) await changeIncident(commit, firing, step, { isNoticed: unreadable === undefined });
+    else if (firing) await changeIncident(commit, firing, step);
     const memory = observation.memory ?? alert.state.memory;
     const state: AlertState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
     return { state: JSON.stringify(state), checked_at: at, ...(await tellHeartbeat(commit)) };
@@ -100,10 +93,8 @@ export function writeUnreadable(
       lookedAt: checkedAt.toISOString(),
       failure,
     };
-    if (unreadable) {
-      const isSame = unreadable.figures.failure?.message === failure?.message;
-      await showIncident(commit, isSame ? unreadable : { ...unreadable, figures }, { onlyUntold: isSame });
-    } else if (blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs) {
+    if (unreadable) await showIncident(commit, { ...unreadable, figures });
+    else if (blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs) {
       await openIncident(commit, 'unreadable', figures, new Date(blind.since));
       if (firing) await editIncident(trx, firing, context.ports.outbox);
     }
@@ -134,12 +125,20 @@ async function withLockedAlert(
     const alert = readReport(row) as Alert;
     const isSnoozed = alert.snoozed !== undefined && alert.snoozed.until > at;
     const commit = { trx, context, at, alert, isSnoozed };
-    for (const incident of await findUntoldIncidents(trx, id, new Date(at.getTime() - dayMs)))
-      await showIncident(commit, incident, { onlyUntold: true });
+    // Those that ended while their message was on its way, and that nobody has read.
+    const untold = await trx
+      .selectFrom('report_incidents')
+      .innerJoin('outbox', 'outbox.id', 'report_incidents.message')
+      .selectAll('report_incidents')
+      .where('report_id', '=', id)
+      .where('closed_at', '>', new Date(at.getTime() - dayMs))
+      .where('outbox.state', 'in', ['dead', 'unknown'])
+      .execute();
+    for (const incident of untold) await showIncident(commit, readIncident(incident));
     const changes = await change(commit);
     await trx
       .updateTable('reports')
-      .set({ ...changes, next_due: findNextCheck(alert.subject, at) })
+      .set({ ...changes, next_due: findNextDue(alert, at) })
       .where('id', '=', id)
       .execute();
   });
@@ -166,23 +165,17 @@ async function openIncident(
   await showIncident(commit, readIncident(row));
 }
 
-/** `isNoticed`: its message told the state before this check. */
 async function changeIncident(
   commit: Commit,
   incident: Incident,
   { figures = incident.figures, move, joined, left }: Step,
-  { isNoticed }: { readonly isNoticed: boolean },
 ): Promise<void> {
   if (move === 'close') return closeIncident(commit, incident, figures);
   const message = await showIncident(commit, { ...incident, figures });
   // A message that is new says all of it itself.
-  if (joined.length + left.length === 0 || message !== incident.message || !isNoticed) return;
-  const names = left.map(({ name }) => name);
-  await reply(commit, incident, {
-    joined,
-    left: names,
-    remaining: Math.max(figures.parts.length, figures.firing ?? 0),
-  });
+  if (joined.length + left.length === 0 || message !== incident.message) return;
+  const remaining = Math.max(figures.parts.length, figures.firing ?? 0);
+  await reply(commit, incident, { joined, left: left.map(({ name }) => name), remaining });
 }
 
 async function closeIncident(commit: Commit, incident: Incident, figures: IncidentFigures): Promise<void> {
@@ -200,14 +193,13 @@ async function closeIncident(commit: Commit, incident: Incident, figures: Incide
 async function showIncident(
   { trx, context, alert, isSnoozed }: Commit,
   { id, message, closedAt, figures }: Incident,
-  { onlyUntold = false }: { readonly onlyUntold?: boolean } = {},
 ): Promise<string | undefined> {
   const { outbox } = context.ports;
   const store = (changes: Updateable<Schema['report_incidents']>) =>
     trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
   await store({ figures: writeBody(figures), ...(closedAt ? { closed_at: closedAt } : {}) });
   if (message !== undefined && !(await isUntold(trx, message, outbox))) {
-    if (!onlyUntold) await outbox.edit(trx, message);
+    await outbox.edit(trx, message);
     return message;
   }
   if (isSnoozed || (closedAt !== undefined && message === undefined)) return message;
@@ -235,15 +227,15 @@ function countPosts(message: string): number {
   return Number(/(?<=:again:)\d+$/u.exec(message)?.[0] ?? 1);
 }
 
-/** Tells a change in the thread, counted by its row so that it is told once; without a change, that the incident is over. */
-async function reply(commit: Commit, incident: Incident, change?: Change): Promise<void> {
-  const { trx, context, alert, isSnoozed, at } = commit;
-  const { id, message } = incident;
+/** Tells a change in the thread, by the check that found it; without a change, that the incident is over. */
+async function reply(
+  { trx, context, alert, isSnoozed, at }: Commit,
+  { id, message }: Incident,
+  change?: Change,
+): Promise<void> {
   if (isSnoozed || message === undefined) return;
-  const replies = incident.replies + 1;
-  await trx.updateTable('report_incidents').set({ replies }).where('id', '=', id).execute();
   await context.ports.outbox.put(trx, {
-    id: `watch:${id}:${replies}`,
+    id: `watch:${id}:${at.toISOString()}`,
     kind: changeMessage,
     about: { incidentId: id, at: at.toISOString(), ...(change ? { change } : {}) },
     installation: alert.owner,
@@ -332,14 +324,13 @@ const incidentMessage = defineMessage({
   },
   async ended(trx, { id, about, state, reason, code }, { ports, now, log }: ReportContext) {
     const found = await findWithAlert(trx, about.incidentId);
-    const isAppGone = reason === 'app-gone';
     // The code is the first place's: that the owner's conversation took the message does not make the channel well.
-    if (isAppGone || isPlaceCode(code)) {
+    const lost = findLostPlace({ reason, code });
+    if (lost) {
       // One that was moved meanwhile posts elsewhere.
-      if (found && (isAppGone || found.alert.channel === about.channel)) {
+      if (found && (lost === 'uninstalled' || found.alert.channel === about.channel)) {
         const { id, revision } = found.alert;
-        const why = isAppGone ? 'uninstalled' : toPlaceReason(code);
-        await pauseReports(trx, { id, revision }, { reason: why, at: now() }, ports);
+        await pauseReports(trx, { id, revision }, lost, ports);
       }
       // Its channel has not read it: what still fires when the alert runs again opens another one, which is posted.
       await trx
@@ -419,31 +410,24 @@ export interface Step {
   readonly left: readonly Part[];
 }
 
-/**
- * One step of an alert: damps flapping, and opens, changes or closes its incident. Pure. `known`: the figures of its open
- * incident. After a gap between checks (`isGap`) earlier ones say nothing about now.
- */
+/** One step of an alert: damps flapping, and opens, changes or closes its incident, whose figures are `open`. Pure. */
 export function advance(
   { recent: before }: Pick<AlertState, 'recent'>,
-  known: IncidentFigures | undefined,
+  open: IncidentFigures | undefined,
   seen: Observation<unknown>,
   about: {
     readonly now: Date;
     readonly damping: Condition<string>['damping'];
-    readonly isGap?: boolean;
     readonly isEvent?: boolean | undefined;
   },
 ): Step {
-  const { now, damping, isGap = false, isEvent = false } = about;
-  const open = known && isGap ? { ...known, parts: known.parts.map(fire) } : known;
+  const { now, damping, isEvent = false } = about;
   const unread = new Set(seen.unread);
   const ids = new Set(seen.parts.map(({ id }) => id));
   // A part of which nothing is known now fires as it did last.
   const kept = open?.parts.filter(({ id, calm }) => calm === 0 && unread.has(id) && !ids.has(id)) ?? [];
   const firing = [...seen.parts, ...kept];
-  const recent = [...(isGap ? [] : before), firing.length > 0].slice(
-    -Math.max(damping.open[1], damping.close),
-  );
+  const recent = [...before, firing.length > 0].slice(-Math.max(damping.open[1], damping.close));
   const none = { recent, joined: [], left: [] };
   if (!open) {
     const times = recent.slice(-damping.open[1]).filter(Boolean).length;

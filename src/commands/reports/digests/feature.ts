@@ -25,8 +25,8 @@ import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import { digestKinds } from '../checks/list.ts';
 import { defineReportFeature, findManaged, findReady, findReport } from '../feature.ts';
-import type { DigestPast } from '../model.ts';
 import { collectDigest, renderDigest } from './run-digest.ts';
+import type { DigestPast } from './runs.ts';
 
 /** The fields of a schedule. A message is the error of its field. */
 const scheduleFields = {

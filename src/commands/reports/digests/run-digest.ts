@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { ApiError } from '../../../api/http/errors.ts';
 import { createErrorBudget, type ErrorBudget } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
@@ -29,30 +30,22 @@ import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 import { type Past, type ReadFailure } from '../checks/check.ts';
 import { digestKinds, findDigestKind } from '../checks/list.ts';
-import { classifyCdnFailure, findRefusal, toPlaceReason } from '../failures.ts';
-import {
-  type Collected,
-  type DigestBaseline,
-  type DigestPast,
-  type ReportContext,
-  type ReportPorts,
-  storedVersion,
-  type UnreadPart,
-} from '../model.ts';
-import { pauseReports } from '../pauses.ts';
-import { enqueueRun } from '../queue.ts';
-import { countFailure, findDigest } from '../table.ts';
+import { classifyCdnFailure, findLostPlace, findRefusal, pauseReports } from '../pauses.ts';
+import { enqueueRun, findDigest, type ReportContext, type ReportPorts } from '../store.ts';
 import {
   acceptBaseline,
   beginAttempt,
+  type Collected,
+  type DigestBaseline,
+  type DigestPast,
   type FinalPost,
   findRun,
   loadPast,
   moveRun,
-  parseStored,
   type RunKey,
   type RunRow,
   storePendingBaseline,
+  type UnreadPart,
 } from './runs.ts';
 
 /** Failed requests of one run, of all its parts and attempts together, after which it fails. */
@@ -108,14 +101,7 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
 export async function putRunAside(key: RunKey, context: ReportContext): Promise<void> {
   const run = await beginAttempt(context.db, key);
   const digest = run && (await findDigest(context.db, run.report_id));
-  if (!digest) return;
-  const attempt = { ...context, digest, run };
-  if (run.by_hand === null) return pauseRun(attempt, 'crashing');
-  const error = new UserError(
-    `${capitalize(describePause('crashing'))}.`,
-    'Tell whoever runs this bot the reference below.',
-  );
-  await postInstead(attempt, { arrives: 'failed', failure: context.ports.explain(error, 'digest') });
+  if (digest) await pauseRun({ ...context, digest, run }, 'crashing');
 }
 
 async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
@@ -123,7 +109,7 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   const { only, timeZone } = digest.subject;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
   const account = await ports.accounts.open(digest.owner, signal, budget, run.by_hand !== null);
-  const { revision, ...past } = await loadPast(db, digest.id, run.due);
+  const past = await loadPast(db, digest.id, run.due);
   const explain = (error: unknown) => ports.explain(error, 'digest');
   const { collected, baseline } = await collectDigest(digest.subject, {
     account,
@@ -140,8 +126,8 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   const figures = JSON.stringify(collected);
   await db.transaction().execute(async (trx) => {
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
-    await storePendingBaseline(trx, run, revision, JSON.stringify(remembered));
-    if (isSilent) return void (await acceptBaseline(trx, run));
+    await storePendingBaseline(trx, run, remembered);
+    if (isSilent) return acceptBaseline(trx, run);
     const late = isLate ? now().toISOString() : undefined;
     await putPost(trx, attempt, { arrives: 'sent', order: { only, timeZone }, late, replies: thread.length });
   });
@@ -164,8 +150,11 @@ async function handleFailure(attempt: Attempt, error: unknown, failures: number)
     });
   }
   const failure = ports.explain(error, 'digest');
-  if (run.by_hand === null && (await countFailure(db, digest.id)) >= mostFailures)
-    return pauseRun(attempt, 'failing');
+  if (run.by_hand === null) {
+    const failed = db.updateTable('reports').set({ failures: sql<number>`failures + 1` });
+    const row = await failed.where('id', '=', digest.id).returning('failures').executeTakeFirst();
+    if (row && row.failures >= mostFailures) return pauseRun(attempt, 'failing');
+  }
   await postInstead(attempt, { arrives: 'failed', failure });
 }
 
@@ -175,11 +164,10 @@ async function postInstead(attempt: Attempt, post: Pick<Post, 'arrives' | 'failu
   });
 }
 
-async function pauseRun({ digest, run, db, now, log, ports }: Attempt, reason: PauseReason): Promise<void> {
+async function pauseRun({ digest, run, db, log, ports }: Attempt, reason: PauseReason): Promise<void> {
   const { id } = digest;
   await db.transaction().execute(async (trx) => {
-    if (await moveRun(trx, run, 'collecting', 'failed'))
-      await pauseReports(trx, { id }, { reason, at: now() }, ports);
+    if (await moveRun(trx, run, 'collecting', 'failed')) await pauseReports(trx, { id }, reason, ports);
   });
   log.warn({ digest: id, reason }, 'digest paused');
 }
@@ -272,9 +260,8 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     // People were told: the next run compares with this one.
     if (to === 'sent') await acceptBaseline(trx, run);
     if (to === 'unknown') await putUnknownNotice(trx, about, context);
-    const isOver = reason === 'app-gone' || reason === 'place-gone';
-    const pause = reason === 'app-gone' ? 'uninstalled' : toPlaceReason(code);
-    if (isOver) await pauseReports(trx, { id }, { reason: pause, at: now() }, ports);
+    const lost = findLostPlace({ reason, code });
+    if (lost) await pauseReports(trx, { id }, lost, ports);
   },
 });
 
@@ -287,8 +274,9 @@ const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPo
 async function loadPost(db: Db, { digestId, due, order }: AboutRun) {
   const digest = await findDigest(db, digestId);
   const run = await findRun(db, { report_id: digestId, due: new Date(due) });
-  const collected = parseStored(run?.figures) as Collected | undefined;
-  return digest && run && { digest, run, rendered: order && collected && renderDigest(collected, order) };
+  const rendered =
+    order && run?.figures ? renderDigest(JSON.parse(run.figures) as Collected, order) : undefined;
+  return digest && run && { digest, run, rendered };
 }
 
 async function renderRefused(
@@ -384,8 +372,8 @@ export async function collectDigest(
   if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
   return {
-    collected: { version: storedVersion, at: now.toISOString(), ...figures, unread },
-    baseline: { version: storedVersion, byKind },
+    collected: { at: now.toISOString(), ...figures, unread },
+    baseline: { byKind },
   };
 }
 
@@ -449,5 +437,5 @@ export function baselineAfterSilence(
     if (keepUnreported && old !== undefined && latest !== undefined)
       byKind[name] = keepUnreported(old, latest);
   }
-  return { ...found, byKind };
+  return { byKind };
 }

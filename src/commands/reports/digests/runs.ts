@@ -1,15 +1,37 @@
-import { type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { Person } from '../../../auth/identity.ts';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
+import type { Failure } from '../../../views/blocks/failure.ts';
 import type { Digest } from '../../../views/reports/report.ts';
-import {
-  type Collected,
-  type DigestBaseline,
-  type DigestPast,
-  type ReportOptions,
-  storedVersion,
-} from '../model.ts';
-import { enqueueRun } from '../queue.ts';
+import type { DigestKindName, FiguresByKind } from '../checks/list.ts';
+import { enqueueRun, type ReportOptions } from '../store.ts';
+
+/** The findings of one run: plain data, stored as JSON, comparisons included, so that rendering needs nothing else. */
+export interface Collected extends FiguresByKind {
+  /** ISO text. */
+  readonly at: string;
+  /** Parts that could not be read; the rest is reported all the same. */
+  readonly unread: readonly UnreadPart[];
+}
+
+export interface UnreadPart extends Pick<Failure, 'message' | 'reference'> {
+  readonly kind: DigestKindName;
+  /** Which zone, shield zone or app; absent: all of the kind. */
+  readonly what?: string | undefined;
+  /** As many more that failed. */
+  readonly more: number;
+}
+
+/** The last post's figures, by kind, to name what is new. Stored as JSON, one a digest. */
+export interface DigestBaseline {
+  readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
+}
+
+/** The basis of comparison of a run: earlier runs by the moment they were due, newest first, and the baseline. */
+export interface DigestPast {
+  readonly history: readonly { readonly due: Date; readonly figures: Collected }[];
+  readonly baseline: DigestBaseline | undefined;
+}
 
 export type RunRow = Selectable<Schema['report_runs']>;
 export type RunKey = Pick<RunRow, 'report_id' | 'due'>;
@@ -68,7 +90,7 @@ export function createDigestWork({ db, enqueue, now }: ReportOptions) {
               or (by_hand = ${userId} and state = 'sent' and due > ${since}::timestamptz))`,
           )
           .executeTakeFirst();
-        if (!underWay) await insertRuns(trx, [{ report_id: id, due, by_hand: userId }]);
+        if (!underWay) await insertRun(trx, { report_id: id, due, by_hand: userId });
         return !underWay;
       });
     },
@@ -82,14 +104,14 @@ export function createDigestWork({ db, enqueue, now }: ReportOptions) {
   };
 }
 
-/** Stores runs; one that is stored already has run, or will. */
-export async function insertRuns(
+/** Stores a run; one that is stored already has run, or will. */
+export async function insertRun(
   trx: Trx,
-  runs: readonly (RunKey & Partial<Insertable<Schema['report_runs']>>)[],
+  run: RunKey & Partial<Pick<RunRow, 'missed' | 'by_hand'>>,
 ): Promise<void> {
   await trx
     .insertInto('report_runs')
-    .values(runs.map((run) => ({ run_at: run.due, state: 'due', missed: 0, attempts: 0, ...run })))
+    .values({ run_at: run.due, state: 'due', missed: 0, attempts: 0, ...run })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -147,73 +169,45 @@ async function updateRun(
 const mostHistory = 60;
 
 /** The basis of comparison of a run that is due then: the runs that posted or stayed silent, and the baseline. */
-export async function loadPast(
-  db: Db,
-  digestId: string,
-  before: Date,
-): Promise<DigestPast & { readonly revision: number }> {
+export async function loadPast(db: Db, digestId: string, before: Date): Promise<DigestPast> {
   const runs = await db
     .selectFrom('report_runs')
     .select(['due', 'figures'])
     .where('report_id', '=', digestId)
     .where('due', '<', before)
     .where('state', 'in', ['sent', 'quiet'])
+    .where('figures', 'is not', null)
     .orderBy('due', 'desc')
     .limit(mostHistory)
     .execute();
-  const history = runs.flatMap(({ due, figures }) => {
-    const stored = parseStored(figures) as Collected | undefined;
-    return stored ? [{ due, figures: stored }] : [];
-  });
-  const stored = await findBaseline(db, digestId);
-  const baseline = parseStored(stored?.body) as DigestBaseline | undefined;
-  return { history, baseline, revision: stored?.revision ?? 0 };
+  const history = runs.map(({ due, figures }) => ({ due, figures: JSON.parse(figures ?? '') as Collected }));
+  const current = db.selectFrom('report_baselines').select('body').where('report_id', '=', digestId);
+  const { body = null } = (await current.executeTakeFirst()) ?? {};
+  return { history, baseline: body === null ? undefined : (JSON.parse(body) as DigestBaseline) };
 }
 
-/** Figures or a baseline; undefined where there is nothing of this version. */
-export function parseStored(text: string | null | undefined): { readonly version: number } | undefined {
-  const parsed = JSON.parse(text ?? 'null') as { readonly version: number } | null;
-  return parsed?.version === storedVersion ? parsed : undefined;
-}
-
-/** The baseline of a digest; `revision` is one higher each time it is replaced. Undefined if it never ran. */
-export function findBaseline(db: Db, digestId: string) {
-  return db
-    .selectFrom('report_baselines')
-    .select(['revision', 'body'])
-    .where('report_id', '=', digestId)
-    .executeTakeFirst();
-}
-
-/**
- * Stores the pending baseline, which becomes current when the run is posted. `base` is the revision it was compared with,
- * 0 for none. Of two concurrent runs the one that was collected last wins.
- */
+/** Stores the pending baseline, which becomes current when its run is posted. The run that was collected last wins. */
 export async function storePendingBaseline(
   db: Db,
   { report_id, due }: RunKey,
-  base: number,
-  body: string,
+  baseline: DigestBaseline,
 ): Promise<void> {
-  const next = { next_body: body, next_due: due, next_base: base };
+  const next = { next_body: JSON.stringify(baseline), next_due: due };
   await db
     .insertInto('report_baselines')
-    .values({ report_id, revision: 0, ...next })
+    .values({ report_id, ...next })
     .onConflict((conflict) => conflict.column('report_id').doUpdateSet(next))
     .execute();
 }
 
 /**
- * Makes the pending baseline of a posted run the current one. False, and nothing changes, where another run did so since
- * this one was collected: its findings may be reported again, and nothing is lost.
+ * Makes the pending baseline of a posted run the current one. Nothing changes where another run was collected since: its
+ * findings may be reported again, and nothing is lost.
  */
-export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promise<boolean> {
-  const none = { next_body: null, next_due: null, next_base: null };
-  const result = await db
+export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promise<void> {
+  await db
     .updateTable('report_baselines')
-    .set({ revision: sql<number>`revision + 1`, body: sql<string>`next_body`, ...none })
+    .set({ body: sql<string>`next_body`, next_body: null, next_due: null })
     .where((row) => row.and({ report_id, next_due: due }))
-    .whereRef('next_base', '=', 'revision')
-    .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+    .execute();
 }

@@ -9,7 +9,6 @@ interface Look {
   readonly unread: readonly string[];
   readonly value: number | undefined;
   readonly count: number | undefined;
-  readonly isGap: boolean;
 }
 
 const ids = ['a', 'b', 'c', 'd'] as const;
@@ -19,7 +18,6 @@ const anyLook: fc.Arbitrary<Look> = fc.record({
   unread: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: someIds }),
   value: fc.option(fc.nat(1000), { nil: undefined }),
   count: fc.option(fc.nat(9), { nil: undefined }),
-  isGap: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
 const anyDamping = fc
   .record({ wrong: fc.integer({ min: 1, max: 3 }), more: fc.nat(2), close: fc.integer({ min: 1, max: 4 }) })
@@ -32,7 +30,7 @@ function observe({ wrong, unread, value, count }: Look): Observation {
   return { parts, value, count, unread: known, evidence: [] };
 }
 
-/** Runs looks through the machine, and hands each step to `check` with the looks since the last gap, newest last. */
+/** Runs looks through the machine, and hands each step to `check` with the looks so far, newest last. */
 function run(
   looks: readonly Look[],
   about: { readonly damping: { open: readonly [number, number]; close: number }; readonly isEvent: boolean },
@@ -46,9 +44,9 @@ function run(
   let recent: readonly boolean[] = [];
   let known: Look[] = [];
   for (const [nth, look] of looks.entries()) {
-    known = [...(look.isGap ? [] : known), look];
+    known = [...known, look];
     const now = new Date(Date.UTC(2026, 10, 23) + nth * 300_000);
-    const step = advance({ recent }, open, observe(look), { now, isGap: look.isGap, ...about });
+    const step = advance({ recent }, open, observe(look), { now, ...about });
     check({ step, before: open, recent: known });
     ({ recent } = step);
     open = step.move === 'open' || step.move === 'update' ? step.figures : undefined;
@@ -148,7 +146,7 @@ test('the total is the sum of what was counted, the worst is the highest value, 
 
 test('of more parts than are kept those that do not fit are not told again at each look', () => {
   const wrong = Array.from({ length: 70 }, (_, nth) => `zone${nth}`);
-  const look = { wrong, unread: [], value: undefined, count: undefined, isGap: false };
+  const look = { wrong, unread: [], value: undefined, count: undefined };
   const told: number[] = [];
   run(
     Array.from({ length: 4 }, () => look),
@@ -160,4 +158,31 @@ test('of more parts than are kept those that do not fit are not told again at ea
     },
   );
   expect(told).toEqual([0, 0, 0, 0]);
+});
+
+/** The moves of looks one after another, each with the parts of its incident and those that left. */
+function describeMoves(looks: readonly Partial<Look>[], isEvent = false): string[] {
+  const moves: string[] = [];
+  const about = { damping: { open: [1, 1], close: 2 } as const, isEvent };
+  const whole = looks.map((look) => ({ wrong: [], unread: [], value: undefined, count: undefined, ...look }));
+  run(whole, about, ({ step: { move, figures, left } }) => {
+    const names = [...(figures?.parts ?? []).map(({ name }) => name), ...left.map(({ name }) => `-${name}`)];
+    moves.push([move, ...names].join(' '));
+  });
+  return moves;
+}
+
+test.each([
+  [
+    'a part that cannot be judged stays in its incident, which does not end meanwhile',
+    [{ wrong: ['a', 'b'] }, ...Array.from({ length: 3 }, () => ({ unread: ['a'] })), {}, {}],
+    ['open a b', 'update a b', 'update a -b', 'update a', 'update a', 'close a'],
+  ],
+  ['what cannot be judged opens nothing', [{ unread: ['a'] }], ['nothing']],
+])('%s', (_, looks, moves) => expect(describeMoves(looks)).toEqual(moves));
+
+test('what has happened stays in the message of an event, which ends by itself', () => {
+  const looks = [['a'], ['b'], [], ['b'], [], []].map((wrong) => ({ wrong }));
+  const update = 'update b a';
+  expect(describeMoves(looks, true)).toEqual(['open a', update, update, update, update, 'close b a']);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseHours } from '../../../../src/commands/reports/alerts/hours.ts';
+import { parseHours } from '../../../../src/commands/reports/alerts/feature.ts';
 import { describeHours } from '../../../../src/views/reports/words.ts';
 
 test.each([

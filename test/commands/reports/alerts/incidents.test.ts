@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
-import { reportsDue } from '../../../../src/commands/reports/queue.ts';
+import { reportsDue } from '../../../../src/commands/reports/store.ts';
 import type { Alert, AlertSubject } from '../../../../src/views/reports/report.ts';
 import { type AlertHarness, createAlertHarness } from '../../../support/alerts/harness.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';

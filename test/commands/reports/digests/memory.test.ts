@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import {
   acceptBaseline,
-  findBaseline,
+  loadPast,
   storePendingBaseline,
 } from '../../../../src/commands/reports/digests/runs.ts';
 import type { Digest } from '../../../../src/views/reports/report.ts';
@@ -11,7 +11,7 @@ import { prepareEngines } from '../../../support/engines.ts';
 import { readStable } from '../../../support/words.ts';
 import { says } from './words.ts';
 
-const { both, embedded } = await prepareEngines();
+const { embedded } = await prepareEngines();
 const hour = 3_600_000;
 const day = 24 * hour;
 
@@ -28,24 +28,23 @@ const disable = (harness: DigestHarness, at: number): void => {
   if (zone) zone.Enabled = false;
 };
 
-describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
-  test.skipIf(skip)('of two runs only one replaces what is remembered', async () => {
-    await using harness = await createDigestHarness(await emptyDatabase());
-    const { id } = await harness.createDaily();
-    const [one, two] = [1, 2].map((n) => ({ report_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
-    if (!one || !two) throw new Error('two runs');
-    expect(await findBaseline(harness.db, id)).toBeUndefined();
-    await storePendingBaseline(harness.db, one, 0, 'one');
-    expect(await findBaseline(harness.db, id)).toEqual({ revision: 0, body: null });
-    await storePendingBaseline(harness.db, two, 0, 'two');
-    expect(await acceptBaseline(harness.db, one)).toBe(false);
-    expect(await acceptBaseline(harness.db, two)).toBe(true);
-    expect(await acceptBaseline(harness.db, two)).toBe(false);
-    // It looked before the other one posted.
-    await storePendingBaseline(harness.db, one, 0, 'one again');
-    expect(await acceptBaseline(harness.db, one)).toBe(false);
-    expect(await findBaseline(harness.db, id)).toEqual({ revision: 1, body: 'two' });
-  });
+test('of two runs under way the one that was collected last is remembered', async () => {
+  await using harness = await createDigestHarness(await embedded.emptyDatabase());
+  const { id } = await harness.createDaily();
+  const [one, two] = [1, 2].map((n) => ({ report_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
+  if (!one || !two) throw new Error('two runs');
+  for (const [run, told] of [
+    [one, 1],
+    [two, 2],
+  ] as const)
+    await storePendingBaseline(harness.db, run, { byKind: { zones: told } });
+  for (const [run, told] of [
+    [one, undefined],
+    [two, { byKind: { zones: 2 } }],
+  ] as const) {
+    await acceptBaseline(harness.db, run);
+    expect((await loadPast(harness.db, id, harness.now())).baseline).toEqual(told);
+  }
 });
 
 test('what was told is remembered once it was posted: what never arrived is told by the next run', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { enqueueRun } from '../../../../src/commands/reports/queue.ts';
+import { enqueueRun } from '../../../../src/commands/reports/store.ts';
 import { sweepOutboxJob } from '../../../../src/outbox/deliver.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
