@@ -74,12 +74,8 @@ export async function deleteOldRows(db: Db, now: Date): Promise<void> {
   for (const query of old) await query.execute();
 }
 
-export async function repairSchedules(
-  enqueue: Enqueue,
-  of: { readonly tenant?: string } = {},
-  options?: EnqueueOptions,
-): Promise<void> {
-  await enqueue(reconcileReportsJob, of, options);
+export async function repairSchedules(enqueue: Enqueue, options?: EnqueueOptions): Promise<void> {
+  await enqueue(reconcileReportsJob, {}, options);
 }
 
 /** Every job there is. A new one is a file in its engine's folder and a line here. */

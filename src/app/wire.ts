@@ -110,7 +110,7 @@ export async function wire(
     sealer,
     now,
     withLock,
-    onStored: (tenant, options) => repairSchedules(enqueue, { tenant }, options),
+    onStored: (_tenant, options) => repairSchedules(enqueue, options),
   });
   const keyStore = createKeyStore({ db, sealer, now, audit });
   const links = createKeyLinks({ db, sealer, now });

@@ -63,7 +63,7 @@ export interface Services {
   readonly clientTokens: ClientTokens;
   readonly zoneCache: ZoneCache;
   /** Accounts as jobs read them, within their budget. */
-  readonly accounts: Pick<Accounts, 'open' | 'describeBudget' | 'drop' | 'preview' | 'recentErrors'>;
+  readonly accounts: Pick<Accounts, 'open' | 'drop' | 'recentErrors'>;
   readonly names: Names;
   readonly settingsHistory: SettingsHistory;
   readonly policies: Policies;

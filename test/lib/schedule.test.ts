@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findNextRun, findNextRuns, type Schedule } from '../../src/lib/schedule.ts';
 import { isTimeZone } from '../../src/lib/time-zone.ts';
-import { describeNextRuns, describeSchedule, formatRunTime } from '../../src/views/reports/words.ts';
+import { describeNextRuns, describeSchedule, formatRunTime } from '../../src/views/reports/report.ts';
 import { timeZones } from '../support/digests/time-zones.ts';
 
 const everyDay = [1, 2, 3, 4, 5, 6, 7];

@@ -132,7 +132,6 @@ export async function fillDatabase(
   await fill('report_runs', 10 * digests, runColumns(sizes, 0));
   await fill('report_baselines', digests, {
     report_id: `'f' || n`,
-    revision: '1',
     body: `repeat('b', 2000)`,
   });
   const alert = { kind: `'alert'`, body: `'${alertBody}'`, state: `'{"recent":[]}'` };

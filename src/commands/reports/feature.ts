@@ -6,20 +6,20 @@ import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
-import { formatCode } from '../../views/blocks/text.ts';
+import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
-import { type FormNotes, renderNotYet, reportSkeleton } from '../../views/reports/form.ts';
-import { type Listed, renderAtHome, renderList, type State } from '../../views/reports/list.ts';
+import { type FormNotes, reportSkeleton } from '../../views/reports/form.ts';
 import {
   type AlertOrder,
   canBeTakenOver,
   type DigestOrder,
+  describePause,
+  formatPlace,
   isChannelReason,
   type Order,
   type Report,
   type ReportKind,
 } from '../../views/reports/report.ts';
-import { describePause, formatPlace } from '../../views/reports/words.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
@@ -28,11 +28,19 @@ import { createChangedError, undoMinutes } from './life.ts';
 
 export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
 
-/** Ids. */
+/** Ids by type. */
 type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>;
 
 type Verb = (id: string, context: Context, more?: string) => Promise<Message>;
 
+/** What a form orders. Without a channel: into its owner's conversation. */
+type Ordered<Kind extends ReportKind> = Omit<
+  Kind extends 'digest' ? DigestOrder : AlertOrder,
+  'channel' | 'subject'
+> &
+  Pick<ReportOf<Kind>, 'subject'> & { readonly channel: string | undefined };
+
+/** What digests and alerts differ in. */
 interface About<Kind extends ReportKind>
   extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
     Required<Pick<Feature, 'actions' | 'pickers'>> {
@@ -41,17 +49,39 @@ interface About<Kind extends ReportKind>
   readonly otherVerbs: Readonly<Record<string, string>>;
   /** Its own work on one, by word or button: they decide by its owner. `more`: the word behind the id. */
   readonly verbs: Readonly<Record<string, Verb>>;
-  readonly form: FormOf<Kind>;
   /** How each of a tenant is now. */
-  readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => State>;
+  readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => views.State>;
   /** The words that an unknown verb may have meant. */
   readonly guess?: (verb: string) => string | undefined;
+  readonly schema: z.ZodType<Ordered<Kind>>;
+  /** The fields of a new one. `typed`: words behind the command that may name what it is about. */
+  readonly defaults: (typed: readonly string[]) => Fields;
+  readonly writeFields: (report: ReportOf<Kind>) => Fields;
+  readonly render: (fields: Fields, notes: FormNotes, now: Date) => ModalView;
+  /** Inputs that change other inputs, or what the form says about them. */
+  readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
+  /** Problems that are not of a single field, in words. */
+  readonly findProblem?: (
+    subject: ReportOf<Kind>['subject'],
+    context: Context,
+  ) => Promise<string | undefined>;
+  readonly targetsOf: (subject: ReportOf<Kind>['subject']) => Targets;
+  /** Shows what is filled in to this person alone. */
+  readonly preview: {
+    readonly verb: string;
+    readonly title: string;
+    readonly load: (
+      ordered: Ordered<Kind>,
+      edited: ReportOf<Kind> | undefined,
+      context: Context,
+    ) => Promise<ModalView>;
+  };
 }
 
 /** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
 export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: About<Kind>): Feature {
   const { usage, summary, label, examples, aliases, otherVerbs, readStates, guess, actions, pickers } = about;
-  const form = createForm(kind, about.form);
+  const form = createForm(kind, about);
   const shared = createVerbs(kind);
   const verbs: Readonly<Record<string, Verb>> = { ...about.verbs, ...shared.verbs };
   const verbButtons = Object.entries(verbs).map(
@@ -64,8 +94,6 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
       },
     }),
   );
-  const skeleton = (title: string): ModalView => reportSkeleton(kind, title);
-
   const readWords = ({ list: [typed = 'list', id, more] }: Words) => {
     const verb = typed.toLowerCase();
     return { verb: { remove: 'delete', ...otherVerbs }[verb] ?? verb, id, more };
@@ -75,7 +103,7 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
   async function list(
     context: Context,
     isVisible: (report: Report, admin: boolean) => boolean,
-  ): Promise<Listed[]> {
+  ): Promise<views.Listed[]> {
     const { authorizer, person, reports } = context;
     const [{ admin }, all, readState] = await Promise.all([
       authorizer.actor(),
@@ -105,8 +133,8 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
     },
     modal(words) {
       const { verb, id } = readWords(words);
-      if (verb === 'new') return skeleton(`New ${kind}`);
-      return verb === 'edit' && id !== undefined ? skeleton(`Edit ${kind}`) : undefined;
+      const opens = verb === 'new' || (verb === 'edit' && id !== undefined);
+      return opens ? reportSkeleton(kind, `${capitalize(verb)} ${kind}`) : undefined;
     },
     load(words, context) {
       const { verb, id = '' } = readWords(words);
@@ -115,9 +143,8 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
     async run(words, context) {
       const { verb, id, more } = readWords(words);
       if (verb === 'list') {
-        const { accounts, channelId, person, now } = context;
-        const rows = await list(context, ({ channel }, admin) => admin || channel === channelId);
-        return renderList(kind, rows, { budget: await accounts.describeBudget(person), asOf: now() });
+        const isVisible = ({ channel }: Report, admin: boolean) => admin || channel === context.channelId;
+        return views.renderList(kind, await list(context, isVisible), context.now());
       }
       const work = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
       if (work && id !== undefined) return work(id, context, more);
@@ -147,7 +174,7 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
     pickers,
     // For admins also what the bot paused.
     homeSection: async (context) =>
-      renderAtHome(kind, await list(context, (report, admin) => admin && canBeTakenOver(report))),
+      views.renderAtHome(kind, await list(context, (report, admin) => admin && canBeTakenOver(report))),
   };
 }
 
@@ -298,52 +325,11 @@ async function findChannelRefusal(
   return failed && `Your ${kind} can't post in ${formatPlace(channel)}: ${failed.says}.`;
 }
 
-/** What the forms of digests and alerts differ in. */
-interface FormOf<Kind extends ReportKind> {
-  readonly schema: z.ZodType<Ordered<Kind>>;
-  /** Of a new one. `typed`: words behind the command that may name what it is about. */
-  readonly defaults: (typed: readonly string[]) => Fields;
-  readonly writeFields: (order: ReportOf<Kind>) => Fields;
-  readonly render: (fields: Fields, notes: FormNotes, now: Date) => ModalView;
-  /** Inputs that change other inputs, or what the form says about them. */
-  readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
-  /** Problems that are not of a single field, in words. */
-  readonly findProblem?: (
-    subject: ReportOf<Kind>['subject'],
-    context: Context,
-  ) => Promise<string | undefined>;
-  /** Its targets by type. */
-  readonly targetsOf: (subject: ReportOf<Kind>['subject']) => Targets;
-  /** Shows what is filled in to this person alone. */
-  readonly preview: {
-    readonly verb: string;
-    readonly title: string;
-    readonly load: (
-      ordered: Ordered<Kind>,
-      edited: ReportOf<Kind> | undefined,
-      context: Context,
-    ) => Promise<ModalView>;
-  };
-}
-
-interface Orders {
-  readonly digest: DigestOrder;
-  readonly alert: AlertOrder;
-}
-
-/** Without a channel: into its owner's conversation. */
-type Ordered<Kind extends ReportKind> = Omit<Orders[Kind], 'channel' | 'subject'> & {
-  readonly subject: ReportOf<Kind>['subject'];
-  readonly channel: string | undefined;
-};
-
 /** How the form of digests or alerts opens, changes and is saved. */
 function createForm<Kind extends ReportKind>(
   kind: Kind,
-  { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: FormOf<Kind>,
+  { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: About<Kind>,
 ) {
-  const { verb, title } = preview;
-
   async function openNew(typed: readonly string[], { channelId, people, person, now }: Context) {
     const fields = {
       // Not a conversation between people.
@@ -411,13 +397,14 @@ function createForm<Kind extends ReportKind>(
       },
     },
     {
-      id: `${kind}s:${verb}`,
+      id: `${kind}s:${preview.verb}`,
       needs: 'read',
-      modal: () => reportSkeleton(kind, title),
+      modal: () => reportSkeleton(kind, preview.title),
       async load(_value, context) {
-        const { data, error } = schema.safeParse(context.modal?.fields ?? {});
-        if (error) return renderNotYet(title, error.issues);
-        return preview.load(data, await findEdited(context), context);
+        const read = schema.safeParse(context.modal?.fields ?? {});
+        if (read.success) return preview.load(read.data, await findEdited(context), context);
+        const problems = new Set(read.error.issues.map(({ message }) => message));
+        throw new UserError([...problems].join(' '), 'Go back and fix that.');
       },
     },
   ];

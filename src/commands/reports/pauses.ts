@@ -111,20 +111,11 @@ export function createPauseHook(options: ReportOptions): OffboardingHook {
   };
 }
 
-/**
- * The app is back in a workspace: what is paused is announced, each once. Without a tenant: in every workspace that has the
- * app again.
- */
-export async function announceReinstalled(
-  tenant: string | undefined,
-  { db, ports, now }: ReportContext,
-): Promise<void> {
-  const which =
-    tenant === undefined
-      ? // The bot that serves one workspace stores no installation.
-        sql<SqlBool>`(exists (select from installations i where i.tenant = reports.tenant)
-          or not exists (select from installations))`
-      : sql<SqlBool>`tenant = ${tenant}`;
+/** Where the app is back in a workspace, what is paused is announced, each once. */
+export async function announceReinstalled({ db, ports, now }: ReportContext): Promise<void> {
+  // The bot that serves one workspace stores no installation.
+  const isInstalled = sql<SqlBool>`(exists (select from installations i where i.tenant = reports.tenant)
+    or not exists (select from installations))`;
   await db.transaction().execute(async (trx) => {
     const announced = await trx
       .updateTable('reports')
@@ -132,7 +123,7 @@ export async function announceReinstalled(
       .where('pause_notice', '=', waiting)
       .where('paused', 'is not', null)
       .where('deleted_at', 'is', null)
-      .where(which)
+      .where(isInstalled)
       .returningAll()
       .execute();
     for (const row of announced) await putPauseNotice(trx, readReport(row), ports, `:${now().toISOString()}`);

@@ -65,17 +65,16 @@ export const digestRunJob = defineJob({
 });
 
 /**
- * At start and hourly: repairs lost jobs, since a broken chain would silence a report, and looks for workspaces in which the
- * app works again. With a tenant: the app was installed there.
+ * At start, hourly, and when the app was installed: repairs lost jobs, since a broken chain would silence a report, and looks
+ * for workspaces in which the app works again.
  */
 export const reconcileReportsJob = defineJob({
   name: 'reports-reconcile',
   cron: '11 * * * *',
-  data: z.object({ tenant: z.string().optional() }),
-  async run({ tenant }, context: ReportContext) {
+  data: z.object({}),
+  async run(_data, context: ReportContext) {
     const { db, ports, now, signal } = context;
-    await announceReinstalled(tenant, context);
-    if (tenant !== undefined) return;
+    await announceReinstalled(context);
     const soon = await selectDue(db, new Date(now().getTime() + aheadMs))
       .distinctOn(['tenant', 'owner'])
       .orderBy('tenant')

@@ -24,12 +24,15 @@ import {
   type AlertCondition,
   type AlertSubject,
   type DigestOrder,
+  describeEvery,
+  describeOrder,
+  describeSubject,
+  describeTroubles,
   type Evidence,
   type Part,
   type Topic,
   targetTypes,
 } from './report.ts';
-import { describeEvery, describeOrder, describeSubject, describeTroubles } from './words.ts';
 
 /** What a form is drawn with, apart from its fields. */
 export interface FormNotes {
@@ -60,15 +63,6 @@ function renderForm(
   const title = note === undefined ? `New ${kind}` : `Edit ${kind}`;
   const settings = { title, callbackId: `${kind}s:submit`, metadata: note, submit: 'Save' };
   return modal(settings, [says && section(says), ...inputs]);
-}
-
-/** A preview or a try that wants other values first. */
-export function renderNotYet(title: string, issues: readonly { readonly message: string }[]): ModalView {
-  const problems = new Set(issues.map(({ message }) => message));
-  return renderOnTop(title, undefined, [
-    section([':warning: *Not yet*', ...[...problems].map((line) => `• ${line}`)]),
-    context('Go back and fix that.'),
-  ]);
 }
 
 function renderOnTop(

@@ -30,17 +30,21 @@ import {
   unbold,
 } from '../blocks/text.ts';
 import { manageMenu } from './card.ts';
-import type { Alert, AlertCondition, AlertSubject, Incident, Part } from './report.ts';
 import {
+  type Alert,
+  type AlertCondition,
+  type AlertSubject,
   describeEvery,
   describeHours,
   describePause,
   describeSubject,
   formatPlace,
   formatRunTime,
+  type Incident,
   isGroupId,
+  type Part,
   targetNouns,
-} from './words.ts';
+} from './report.ts';
 
 /** Parts that have a line of their own in the message. */
 const mostLines = 4;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../src/commands/reports/checks/list.ts';
-import { type Listed, renderList } from '../../../src/views/reports/list.ts';
+import { type Listed, renderList } from '../../../src/views/reports/card.ts';
 import type { Alert } from '../../../src/views/reports/report.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
@@ -31,8 +31,7 @@ const row = (nth: number): Listed => ({
 
 test.each([0, 1, 15, 16, 200, 1_000])('a list of %i reports is a message that Slack takes', (count) => {
   const rows = Array.from({ length: count }, (_, nth) => row(nth));
-  const budget = { used: 3, limit: 1200, resetsAt: new Date(0) };
-  const message = renderList('alert', rows, { budget, asOf: new Date(0) });
+  const message = renderList('alert', rows, new Date(0));
   expect(findMessageProblems(message)).toEqual([]);
   const text = JSON.stringify(message.blocks);
   expect(rows.filter(({ report }) => text.includes(report.id))).toHaveLength(Math.min(count, 65));

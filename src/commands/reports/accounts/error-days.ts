@@ -45,7 +45,6 @@ interface Options extends Owner {
   readonly db: Db;
   readonly now: () => Date;
   readonly originErrors: OriginErrors;
-  readonly isStored?: boolean;
 }
 
 /**
@@ -53,14 +52,14 @@ interface Options extends Owner {
  * known of the zone. @throws ApiError
  */
 export async function readErrorDays(
-  { db, now, originErrors, isStored = true, ...owner }: Options,
+  { db, now, originErrors, ...owner }: Options,
   zoneId: string,
   since?: number,
 ): Promise<ErrorCounts> {
   const at = now();
   const known = await findDays(db, owner, zoneId, at);
   const { read, counts } = await countDays(originErrors, zoneId, { known, at, since });
-  if (isStored) for (const day of read) await storeDay(db, owner, zoneId, day);
+  for (const day of read) await storeDay(db, owner, zoneId, day);
   return counts;
 }
 

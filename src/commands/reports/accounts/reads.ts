@@ -13,7 +13,6 @@ import { hourMs, toUtcDay } from '../../../lib/time.ts';
 import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
 import { formatInteger, formatUtc } from '../../../views/blocks/format.ts';
-import type { Budget } from '../../../views/reports/words.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { type ErrorCounts, findKnownZones, findRecentErrors, readErrorDays } from './error-days.ts';
@@ -168,20 +167,8 @@ export function createAccountReads(options: {
   return {
     open,
     drop,
-    /** For a preview: reads with the person's own client, on top of what jobs know of errors, and stores no counts. */
-    async preview(person: Person, client: CdnClient) {
-      const { fingerprint } = await requireKey(keyStore, person);
-      const about = { db, now, person, fingerprint, originErrors: client.originErrors, isStored: false };
-      return {
-        ...client,
-        errors: (zoneId: string, since?: number) => readErrorDays(about, zoneId, since),
-        knownZones: () => findKnownZones(db, about, now()),
-        settings: settingsHistory.of(person, client),
-      };
-    },
     recentErrors: (owner: { readonly person: Person; readonly fingerprint: string }) =>
       findRecentErrors(db, owner, now()),
-    describeBudget: (person: Person) => describeBudget(db, person, now()),
   };
 }
 
@@ -200,16 +187,6 @@ export class BudgetSpent extends UserError {
     );
     this.resetsAt = resetsAt;
   }
-}
-
-/** How much jobs of all processes have read for a person in the hour of `now`. */
-export async function describeBudget(db: Db, person: Person, now: Date): Promise<Budget> {
-  const row = await db
-    .selectFrom('read_budgets')
-    .select('requests')
-    .where((is) => is.and(keyOf(person, now)))
-    .executeTakeFirst();
-  return { used: row?.requests ?? 0, limit: requestsPerHour, resetsAt: endOfHour(now) };
 }
 
 /** Counts one request before it is sent. @throws BudgetSpent */

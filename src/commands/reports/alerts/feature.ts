@@ -8,11 +8,17 @@ import type { Message } from '../../../views/blocks/blocks.ts';
 import { option } from '../../../views/blocks/inputs.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
 import { escapeMrkdwn, formatCode } from '../../../views/blocks/text.ts';
+import { describeAlert } from '../../../views/reports/card.ts';
 import * as views from '../../../views/reports/form.ts';
 import * as incidents from '../../../views/reports/incident.ts';
-import { describeAlert } from '../../../views/reports/list.ts';
-import type { Alert, AlertOrder, AlertSubject, WeekHours } from '../../../views/reports/report.ts';
-import { describeHours, isGroupId } from '../../../views/reports/words.ts';
+import {
+  type Alert,
+  type AlertOrder,
+  type AlertSubject,
+  describeHours,
+  isGroupId,
+  type WeekHours,
+} from '../../../views/reports/report.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
 import type { Context, Fields, Picker } from '../../define.ts';
 import { groupPicker } from '../../settings/feature.ts';
@@ -208,27 +214,25 @@ export const alert = defineReportFeature('alert', {
   examples: ['alert new errors', 'alert list', 'alert snooze k7f3q 2h'],
   otherVerbs: { look: 'check', run: 'check', now: 'check', silence: 'snooze', mute: 'snooze' },
   verbs: { check, why, snooze },
-  form: {
-    schema: alertFields,
-    defaults(typed) {
-      const text = typed.join(' ');
-      return { condition: (conditions.find(({ words }) => words.test(text)) ?? conditions[0])?.name };
-    },
-    writeFields,
-    render: (fields, notes) => views.renderAlertForm(fields, notes, { ...readChoice(fields), conditions }),
-    redraws: { fields: ['condition'] },
-    findProblem: findGroupProblem,
-    targetsOf: ({ condition: { target }, targets }) => ({
-      [target === 'origins' ? 'zones' : target]: targets,
-    }),
-    preview: {
-      verb: 'try',
-      title: 'Try it now',
-      async load({ subject }, _edited, { accounts, person, signal, now }) {
-        const account = await accounts.open(person, signal);
-        const about = { ...subject, account, now: now(), lookedAt: undefined, memory: undefined };
-        return views.renderTried(await findCondition(subject.condition.name).evaluate(about), subject);
-      },
+  schema: alertFields,
+  defaults(typed) {
+    const text = typed.join(' ');
+    return { condition: (conditions.find(({ words }) => words.test(text)) ?? conditions[0])?.name };
+  },
+  writeFields,
+  render: (fields, notes) => views.renderAlertForm(fields, notes, { ...readChoice(fields), conditions }),
+  redraws: { fields: ['condition'] },
+  findProblem: findGroupProblem,
+  targetsOf: ({ condition: { target }, targets }) => ({
+    [target === 'origins' ? 'zones' : target]: targets,
+  }),
+  preview: {
+    verb: 'try',
+    title: 'Try it now',
+    async load({ subject }, _edited, { accounts, person, signal, now }) {
+      const account = await accounts.open(person, signal);
+      const about = { ...subject, account, now: now(), lookedAt: undefined, memory: undefined };
+      return views.renderTried(await findCondition(subject.condition.name).evaluate(about), subject);
     },
   },
   async readStates({ reports, person }) {

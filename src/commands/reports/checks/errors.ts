@@ -26,8 +26,7 @@ import {
   listNames,
   type Named,
 } from '../../../views/reports/digests/post.ts';
-import type { Evidence, Part } from '../../../views/reports/report.ts';
-import { formatRunTime } from '../../../views/reports/words.ts';
+import { type Evidence, formatRunTime, type Part } from '../../../views/reports/report.ts';
 import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
 import { type ErrorCounts, rememberedDays } from '../accounts/error-days.ts';
 import {

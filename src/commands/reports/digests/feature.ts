@@ -1,3 +1,4 @@
+import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
@@ -9,17 +10,15 @@ import { option } from '../../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../../views/blocks/menu.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
 import { matchesKnown } from '../../../views/names.ts';
-import { renderOwnDigest } from '../../../views/reports/digests/post.ts';
+import { describeDigest } from '../../../views/reports/card.ts';
 import * as views from '../../../views/reports/form.ts';
-import { describeDigest } from '../../../views/reports/list.ts';
 import {
   type DigestOrder,
-  type DigestSubject,
+  describeNextRuns,
   type Targets,
   type TargetType,
   targetTypes,
 } from '../../../views/reports/report.ts';
-import { describeNextRuns } from '../../../views/reports/words.ts';
 import type { Action, Context, Fields, Picker } from '../../define.ts';
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
@@ -132,29 +131,23 @@ function findChoice(days: readonly number[]): string | undefined {
   return choices.find(([, choice]) => choice.days.join() === days.join())?.[0];
 }
 
-/** A digest as this person's own key reads it, by the same code as a run. */
-async function collectOwn(
-  subject: DigestSubject,
-  past: DigestPast,
-  { accounts, cdn, person, explain, now }: Context,
-) {
-  const account = await accounts.preview(person, await cdn());
-  const { collected } = await collectDigest(subject, { account, now: now(), explain, ...past });
-  return renderDigest(collected, subject);
+/** A digest as this person's own key reads it, by the same code as a run, for them alone. */
+async function preview(
+  order: Pick<DigestOrder, 'subject' | 'schedule'>,
+  { accounts, person, explain, now, signal }: Context,
+  past: DigestPast = { history: [], baseline: undefined },
+): Promise<ModalView> {
+  const account = await accounts.open(person, signal);
+  const { collected } = await collectDigest(order.subject, { account, now: now(), explain, ...past });
+  return views.renderPreviewed(renderDigest(collected, order.subject), order);
 }
 
-const noPast: DigestPast = { history: [], baseline: undefined };
-
-/** The same subject as a digest's, for the presser alone and with their own key: nothing of the owner's goes into it. */
+/** The same subject as a digest's: nothing of the owner's goes into it, not even what their runs found. */
 const openOwn: Action = {
   id: 'digests:look',
   needs: 'read',
-  newMessage: true,
-  async run(id, context) {
-    const { subject } = await findReport('digest', id, context);
-    const takenAt = context.now();
-    return renderOwnDigest(await collectOwn(subject, noPast, context), subject, takenAt);
-  },
+  modal: () => views.reportSkeleton('digest', 'Open with my key'),
+  load: async (id, context) => preview(await findReport('digest', id, context), context),
 };
 
 const mostApps = 20;
@@ -224,32 +217,25 @@ export const digest = defineReportFeature('digest', {
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
   otherVerbs: { check: 'run', now: 'run' },
   verbs: { run },
-  form: {
-    schema: digestFields,
-    defaults(typed) {
-      const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
-      const kind = named.length > 0 ? named.map(({ name }) => name) : ['zones'];
-      return { kind, time: '09:00', days: ['workdays'] };
-    },
-    writeFields,
-    render(fields, notes, now) {
-      const schedule = readSchedule(fields);
-      const next = schedule ? describeNextRuns(schedule, now) : 'Next: choose the days.';
-      return views.renderDigestForm(fields, notes, { kinds: digestKinds, next });
-    },
-    redraws: {
-      fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'],
-      preservesInputs: true,
-    },
-    targetsOf: ({ targets }) => targets,
-    preview: {
-      verb: 'preview',
-      title: 'Preview',
-      async load(order, edited, context) {
-        const past = edited ? await context.reports.loadPast(edited) : noPast;
-        return views.renderPreviewed(await collectOwn(order.subject, past, context), order);
-      },
-    },
+  schema: digestFields,
+  defaults(typed) {
+    const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
+    const kind = named.length > 0 ? named.map(({ name }) => name) : ['zones'];
+    return { kind, time: '09:00', days: ['workdays'] };
+  },
+  writeFields,
+  render(fields, notes, now) {
+    const schedule = readSchedule(fields);
+    const next = schedule ? describeNextRuns(schedule, now) : 'Next: choose the days.';
+    return views.renderDigestForm(fields, notes, { kinds: digestKinds, next });
+  },
+  redraws: { fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'], preservesInputs: true },
+  targetsOf: ({ targets }) => targets,
+  preview: {
+    verb: 'preview',
+    title: 'Preview',
+    load: async (order, edited, context) =>
+      preview(order, context, edited && (await context.reports.loadPast(edited))),
   },
   async readStates({ reports, person }) {
     const last = await reports.listLastRuns(tenantId(person));

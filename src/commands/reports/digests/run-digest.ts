@@ -21,10 +21,10 @@ import {
 import {
   type Digest,
   type DigestSubject,
+  describePause,
   type PauseReason,
   targetTypes,
 } from '../../../views/reports/report.ts';
-import { describePause } from '../../../views/reports/words.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';

@@ -24,8 +24,7 @@ import {
   unbold,
 } from '../../blocks/text.ts';
 import { manageMenu } from '../card.ts';
-import type { Digest, DigestSubject } from '../report.ts';
-import { describeTargets, formatRunTime } from '../words.ts';
+import { type Digest, describeTargets, formatRunTime } from '../report.ts';
 
 /** A number, and what it is compared with: each is absent where it is not known. */
 export interface Comparison {
@@ -337,27 +336,6 @@ export function renderPost(
     ...(top.blocks ?? []),
     runButtons(digest.id),
     footer(digest, [byHand !== null && `asked for by <@${byHand}>`, isFirst && firstRun]),
-  ]);
-}
-
-/** The same read by another person with their own key, in private; without a chart the first table of the thread. */
-export function renderOwnDigest(
-  { top, thread }: Pick<RenderedDigest, 'top' | 'thread'>,
-  { kinds }: Pick<DigestSubject, 'kinds'>,
-  asOf: Date,
-): Message {
-  const has = (kind: string): boolean => kinds.some(({ name }) => name === kind);
-  return message(top.text, [
-    ...(top.blocks ?? []),
-    ...(top.blocks?.some(isChart) ? [] : (thread[0]?.blocks?.filter(isTable) ?? [])),
-    actions(
-      has('zones') && commandButton('Zones', 'zones only:attention', 0, { style: 'primary' }),
-      has('errors') && commandButton('Origin errors', 'errors', 1),
-      has('apps') && commandButton('App', 'app', 2),
-      has('scanning') && commandButton('Upload scanning', 'scanning', 3),
-      has('settings') && commandButton('Changed settings', 'changes', 4),
-    ),
-    context(`read with your key · as of ${formatMoment(asOf)}`),
   ]);
 }
 

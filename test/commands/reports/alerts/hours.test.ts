@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseHours } from '../../../../src/commands/reports/alerts/feature.ts';
-import { describeHours } from '../../../../src/views/reports/words.ts';
+import { describeHours } from '../../../../src/views/reports/report.ts';
 
 test.each([
   ['Mon-Fri 08:00-18:00', { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '18:00' }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { digestFields, readSchedule, writeFields } from '../../../../src/commands/reports/digests/feature.ts';
-import { describeThreshold } from '../../../../src/views/reports/words.ts';
+import { describeThreshold } from '../../../../src/views/reports/report.ts';
 
 const filled = {
   kind: ['zones', 'errors'],

@@ -125,7 +125,7 @@ test('the app is back: each pause is announced in its channel, once', async () =
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
   for (let times = 0; times < 2; times += 1) {
-    await reconcileReportsJob.run({ tenant: 'T0ACME000' }, harness.context);
+    await reconcileReportsJob.run({}, harness.context);
     await harness.runJobsFor(5);
   }
   for (const channel of ['C0OPS0000', 'C0DEPLOY0'])

@@ -53,9 +53,7 @@ test('a digest is ordered in a form, previewed privately, announced, and run at 
   // The same, for another person alone, with their own key.
   const bob = bot.slack.as('U0BOB0000', 'C0OPS0000');
   await bob.press('digests:look', { ts: post.ts });
-  const looked = await bob.waitForMessage(({ reads }) => answers.looked.test(reads), 10_000);
-  expect(looked.ephemeral).toBe(true);
-  expect(looked.reads).toMatch(/8 zones/);
+  expect((await bob.waitForModal('digests:previewed')).reads).toMatch(/8 zones/);
   expect(bot.slack.problems).toEqual([]);
 });
 

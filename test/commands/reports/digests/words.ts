@@ -1,8 +1,7 @@
 import { findElements } from '../../../../simulator/slack/block-ids.ts';
 import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../../../simulator/slack/views.ts';
-import type { PauseReason } from '../../../../src/views/reports/report.ts';
-import { describePause } from '../../../../src/views/reports/words.ts';
+import { describePause, type PauseReason } from '../../../../src/views/reports/report.ts';
 import { readStable } from '../../../support/words.ts';
 
 /** How a test recognises a post of a digest, or the notice about one. */
@@ -35,7 +34,6 @@ export const answers = {
   withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
   cannotWrite: /can't post in/,
   list: /^\d+ digests?/,
-  looked: /read with your key/,
 } as const;
 
 /** Events of the log that an operator searches for. */
