@@ -49,9 +49,9 @@ import {
 /** Parts that have a line of their own in the message. */
 const mostLines = 4;
 
+/** `unreadableSince`: its alert cannot check since then. */
 interface Shown {
   readonly now: Date;
-  /** Its alert cannot check since then. */
   readonly unreadableSince?: Date | undefined;
 }
 
@@ -116,12 +116,11 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   ]);
 }
 
-/** Slack mentions a user group by another sign than a person; in an organisation its workspace stands before it. */
+/** In an organisation the workspace of a user group stands before it. */
 function mention(id: string): string {
   return isGroupId(id) ? `<!subteam^${id.split('/').at(-1)}>` : `<@${id}>`;
 }
 
-/** Minutes that a menu offers to snooze an alert for. */
 const snoozes = [
   ['1 hour', 60],
   ['4 hours', 240],
@@ -194,13 +193,12 @@ function describeCalming({ figures: { lookedAt, parts } }: Incident, subject: Al
 /** `count`: of which the parts are the first. */
 function namesOf(parts: readonly Part[], count = parts.length): string {
   const names = [...new Set(parts.map(({ name }) => name))];
-  return listNames(names, 3, names.length + count - parts.length);
+  return listNames(names, 3, count - parts.length);
 }
 
-function listNames(names: readonly string[], most = 3, count = names.length): string {
+function listNames(names: readonly string[], most = 3, others = 0): string {
   const shown = names.slice(0, most).map((name) => escapeMrkdwn(name, 60));
-  const more = count - shown.length;
-  return join([shown.join(', '), andMore(more)], ' ');
+  return join([shown.join(', '), andMore(names.length - shown.length + others)], ' ');
 }
 
 export function listParts(parts: readonly Part[], most = mostLines, count = parts.length): string[] {
@@ -237,25 +235,20 @@ function describeWorst({ figures: { total, worst } }: Incident, subject: AlertSu
 }
 
 const fewestPoints = 3;
-const mostPoints = 20;
+const mostPoints = 8;
 
-function renderSeries({ figures: { series } }: Incident, subject: AlertSubject): MessageBlock[] {
+function renderSeries({ figures }: Incident, subject: AlertSubject): MessageBlock[] {
   const { label, unit } = subject.condition;
+  const series = figures.series.slice(-mostPoints);
   if (unit === undefined || series.length < fewestPoints) return [];
-  // The highest of neighbours, so that a peak is never left out.
-  const size = Math.ceil(series.length / mostPoints);
-  const buckets = Array.from({ length: Math.ceil(series.length / size) }, (_, nth) =>
-    series.slice(nth * size, (nth + 1) * size),
-  );
-  const values = buckets.map((bucket) => Math.max(...bucket.map(([, value]) => value)));
+  // Checks some hours apart are of several days.
+  const isOneDay = subject.every <= 60;
   return renderChart({
     kind: 'line',
     title: label,
     unit: `${unit}, ${subject.timeZone}`,
-    labels: buckets.map(([first]) =>
-      formatRunTime(new Date(first?.[0] ?? 0), subject.timeZone).slice(size * subject.every > 60 ? 4 : -5),
-    ),
-    series: [{ name: label, values }],
+    labels: series.map(([at]) => formatRunTime(new Date(at), subject.timeZone).slice(isOneDay ? -5 : 4)),
+    series: [{ name: label, values: series.map(([, value]) => value) }],
   });
 }
 

@@ -30,7 +30,6 @@ export const pauseReasons = {
   crashing: 'the bot stopped twice while it worked on it',
 } as const;
 
-/** What digests and alerts share: they run on a schedule, with the key of their owner, for a channel. */
 interface Scheduled {
   readonly id: string;
   readonly tenant: string;
@@ -55,7 +54,6 @@ export function isChannelReason(reason: PauseReason): boolean {
   return reason === 'bot-removed' || reason.startsWith('channel-');
 }
 
-/** What people choose a condition of an alert, or a kind of digest, by. */
 interface Choice {
   /** The form's value, and the name in stored reports. */
   readonly name: string;
@@ -65,7 +63,6 @@ interface Choice {
   readonly missingTarget?: string;
 }
 
-/** The content of every form. */
 interface Subject {
   /** Names of its targets by id, as they were when it was saved. */
   readonly called?: Readonly<Record<string, string>> | undefined;
@@ -82,17 +79,14 @@ export const targetTypes = {
 export type TargetType = keyof typeof targetTypes;
 export type Targets = Readonly<Record<TargetType, readonly string[]>>;
 
-/** One subject that a digest can report. */
+/** A subject of digests. */
 export interface Topic extends Choice {
   readonly target: TargetType;
   /** What “above N” counts, in the plural: `zones that need attention`. */
   readonly troubles: string;
 }
 
-/**
- * When a digest posts: `always` (nothing changed is one line), `changed`, `new` (the same, with nothing but what is new
- * since the last post), or above a count: of the troubles of its topics together.
- */
+/** When a digest posts. `new` posts as `changed` does, with nothing but what is new; `above` counts the troubles of its topics. */
 export type Threshold = 'always' | 'changed' | 'new' | { readonly above: number };
 
 export interface DigestSubject extends Subject {
@@ -110,7 +104,6 @@ export interface DigestOrder {
 
 export type Digest = DigestOrder & Scheduled & { readonly kind: 'digest' };
 
-/** The part of an alert that its condition reads. */
 export interface ConditionSettings {
   /** Ids of zones, apps or shield zones, or origin hosts, as the condition takes them. Empty = the whole account. */
   readonly targets: readonly string[];
@@ -120,15 +113,13 @@ export interface ConditionSettings {
   readonly window?: number | undefined;
 }
 
-/** What an alert fires on: its fields of the form, and its words. */
+/** What an alert fires on. */
 export interface AlertCondition extends Choice {
   /** What the form's “Of what” takes. `origins`: zones and origin hosts. */
   readonly target: 'zones' | 'hosts' | 'origins' | 'apps' | 'shieldZones';
   /** The form's words for no target, where that is not everything: `Empty = up to 25 zones.` */
   readonly withoutTarget?: string;
-  /** The number of the form. */
   readonly threshold?: {
-    /** `More than` */
     readonly label: string;
     /** `errors`, `% of the limit` */
     readonly unit: string;
@@ -137,7 +128,6 @@ export interface AlertCondition extends Choice {
     readonly most: number;
     readonly hint?: string;
   };
-  /** Minutes that are counted together, where it counts in a window. */
   readonly window?: { readonly initial: number };
   /** The least minutes between two checks, where that is more than five. */
   readonly leastEvery?: number;
@@ -158,7 +148,6 @@ export interface AlertCondition extends Choice {
   readonly next: (part: Part | undefined) => { readonly label: string; readonly command: string };
 }
 
-/** A zone, an app, a hostname that fires. */
 export interface Part {
   readonly id: string;
   /** Plain text, at most 60 characters. */
@@ -192,7 +181,6 @@ export interface AlertSubject extends Subject, ConditionSettings {
   readonly condition: AlertCondition;
   /** Minutes between two checks. */
   readonly every: number;
-  /** Undefined = at any hour. */
   readonly hours?: WeekHours | undefined;
   /** User ids and user-group ids that a new incident mentions. */
   readonly names: readonly string[];
@@ -214,15 +202,12 @@ export type Alert = AlertOrder &
     readonly state: AlertState;
   };
 
-/** What an alert remembers from check to check. */
 export interface AlertState {
   /** Whether the newest checks fired, the newest last. */
   readonly recent: readonly boolean[];
   /** Consecutive checks that failed, and the moment of the first. */
   readonly blind?: { readonly since: string; readonly looks: number } | undefined;
-  /** The condition's own memory. */
   readonly memory?: unknown;
-  /** The figures of the newest check, for *Why*. */
   readonly evidence?: readonly Evidence[] | undefined;
 }
 
@@ -251,7 +236,7 @@ export interface IncidentFigures {
   readonly worst: { readonly at: string; readonly value?: number | undefined; readonly parts: number };
   /** The sum of what the condition counted, where it counts. */
   readonly total?: number | undefined;
-  /** Value by check, for the chart: the newest 288. */
+  /** Value by check, for the chart: the newest 8. */
   readonly series: readonly (readonly [at: string, value: number])[];
   /** The last check. */
   readonly lookedAt: string;

@@ -63,11 +63,16 @@ export function writeObservation(
     const { trx, alert } = commit;
     const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
     if (unreadable)
-      await closeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() });
+      await changeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() }, 'over');
     const { damping, isEvent } = alert.subject.condition;
     const step = advance(alert.state, firing?.figures, observation, { now: at, damping, isEvent });
-    if (step.move === 'open' && step.figures) await openIncident(commit, 'firing', step.figures);
-    else if (firing) await changeIncident(commit, firing, step);
+    const { move, figures, joined, left } = step;
+    if (figures && move === 'open') await openIncident(commit, 'firing', figures);
+    else if (figures && firing) {
+      const remaining = Math.max(figures.parts.length, figures.firing ?? 0);
+      const change = { joined, left: left.map(({ name }) => name), remaining };
+      await changeIncident(commit, firing, figures, move === 'close' ? 'over' : change);
+    }
     const memory = observation.memory ?? alert.state.memory;
     const state: AlertState = { recent: step.recent, memory, evidence: observation.evidence.slice(0, 30) };
     return { state: JSON.stringify(state), checked_at: at, ...(await tellHeartbeat(commit)) };
@@ -102,7 +107,7 @@ export function writeUnreadable(
   });
 }
 
-/** Leaves a check out: only the next one is planned. */
+/** Plans the next check only. */
 export function skipCheck(seen: Alert, at: Date, context: ReportContext): Promise<void> {
   return withLockedAlert(seen, at, context, async () => ({}));
 }
@@ -165,25 +170,29 @@ async function openIncident(
   await showIncident(commit, readIncident(row));
 }
 
+/** Stores what an incident is now, shows it, and tells the change in its thread, unless its message is new and says all of it. */
 async function changeIncident(
   commit: Commit,
   incident: Incident,
-  { figures = incident.figures, move, joined, left }: Step,
+  figures: IncidentFigures,
+  change: Change | 'over',
 ): Promise<void> {
-  if (move === 'close') return closeIncident(commit, incident, figures);
-  const message = await showIncident(commit, { ...incident, figures });
-  // A message that is new says all of it itself.
-  if (joined.length + left.length === 0 || message !== incident.message) return;
-  const remaining = Math.max(figures.parts.length, figures.firing ?? 0);
-  await reply(commit, incident, { joined, left: left.map(({ name }) => name), remaining });
-}
-
-async function closeIncident(commit: Commit, incident: Incident, figures: IncidentFigures): Promise<void> {
-  const { at, alert } = commit;
-  const message = await showIncident(commit, { ...incident, figures, closedAt: at });
-  const { isEvent = false } = alert.subject.condition;
-  if (message === incident.message && (incident.kind === 'unreadable' || !isEvent))
-    await reply(commit, incident);
+  const { trx, context, alert, isSnoozed, at } = commit;
+  const { id, kind, message } = incident;
+  const isOver = change === 'over';
+  const shown = await showIncident(commit, { ...incident, figures, closedAt: isOver ? at : undefined });
+  const isNews = isOver
+    ? kind === 'unreadable' || !alert.subject.condition.isEvent
+    : change.joined.length + change.left.length > 0;
+  if (!isNews || isSnoozed || message === undefined || message !== shown) return;
+  await context.ports.outbox.put(trx, {
+    id: `watch:${id}:${at.toISOString()}`,
+    kind: changeMessage,
+    about: { incidentId: id, at: at.toISOString(), ...(isOver ? {} : { change }) },
+    installation: alert.owner,
+    to: { parent: message },
+    doubt: 'once',
+  });
 }
 
 /**
@@ -225,23 +234,6 @@ async function isUntold(trx: Trx, message: string, outbox: Outbox): Promise<bool
 /** The number of the message, among those of its incident. */
 function countPosts(message: string): number {
   return Number(/(?<=:again:)\d+$/u.exec(message)?.[0] ?? 1);
-}
-
-/** Tells a change in the thread, by the check that found it; without a change, that the incident is over. */
-async function reply(
-  { trx, context, alert, isSnoozed, at }: Commit,
-  { id, message }: Incident,
-  change?: Change,
-): Promise<void> {
-  if (isSnoozed || message === undefined) return;
-  await context.ports.outbox.put(trx, {
-    id: `watch:${id}:${at.toISOString()}`,
-    kind: changeMessage,
-    about: { incidentId: id, at: at.toISOString(), ...(change ? { change } : {}) },
-    installation: alert.owner,
-    to: { parent: message },
-    doubt: 'once',
-  });
 }
 
 /** Once a day, where people want it; the first is due the next morning. */
@@ -392,11 +384,10 @@ const heartbeat = defineMessage({
   },
 });
 
-/** Every kind of message that alerts put into the outbox. */
 export const alertMessages = [incidentMessage, changeMessage, heartbeat];
 
-/** Points of a chart's series and parts by name that are stored of an incident. */
-const mostPoints = 288;
+/** Points of a chart's series, as many as a phone shows, and parts by name that are stored of an incident. */
+const mostPoints = 8;
 const mostParts = 50;
 
 /** What follows from a check, beside the state that is stored. */

@@ -135,7 +135,7 @@ test('the total is the sum of what was counted, the worst is the highest value, 
           if (count !== undefined) total = (total ?? 0) + count;
           if (value !== undefined) worst = Math.max(worst ?? 0, value);
           expect(figures?.total).toBe(total);
-          expect(figures?.series.length).toBeLessThanOrEqual(288);
+          expect(figures?.series.length).toBeLessThanOrEqual(8);
           expect(figures?.worst.value).toBe(worst);
         });
       },
