@@ -75,7 +75,7 @@ export async function createDigestScenario(
     days.set(zoneId, [...known.filter(({ day }) => !read.some((one) => one.day === day)), ...read]);
     return counts;
   };
-  const history: DigestPast['history'][number][] = [];
+  const history: Collected[] = [];
   let remembered: DigestBaseline | undefined;
   const whole: DigestSubject = {
     kinds: ['zones'].map(findDigestKind),
@@ -112,7 +112,7 @@ export async function createDigestScenario(
     for (const lines of thread.map(linesOf))
       if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = JSON.stringify(collected);
-    history.unshift({ due: moment, figures: JSON.parse(stored) as Collected });
+    history.unshift(JSON.parse(stored) as Collected);
     remembered = readBack(quiet ? baselineAfterSilence(before, baseline) : baseline);
     const charts = [top, ...thread].flatMap((one) => (one.blocks ?? []).filter(isChart).map(describeChart));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { ApiError } from '../../../api/http/errors.ts';
-import { createErrorBudget, type ErrorBudget } from '../../../api/http/request.ts';
+import { createErrorBudget } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import { findNextRun } from '../../../lib/schedule.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
@@ -25,7 +25,6 @@ import {
   type PauseReason,
   targetTypes,
 } from '../../../views/reports/report.ts';
-import type { ZoneList } from '../../zones/zone-cache.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 import { type Past, type ReadFailure } from '../checks/check.ts';
@@ -48,7 +47,8 @@ import {
   type UnreadPart,
 } from './runs.ts';
 
-/** Failed requests of one run, of all its parts and attempts together, after which it fails. */
+const mostAttempts = 4;
+/** Failed requests of an attempt, of all its parts together, after which it fails. */
 const mostFailedRequests = 4;
 /** Consecutive failed runs after which a digest is paused. */
 const mostFailures = 3;
@@ -83,17 +83,14 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
   const isLate = behindMs > lateMs;
   if (isLate && behindMs > Math.min(tooOldMs, periodMs / 2))
     return postInstead(attempt, { arrives: 'skipped' });
-  // An attempt counts as a failed request although its process may have died in it.
-  const before = run.attempts - 1;
-  const budget = createErrorBudget(Math.max(1, mostFailedRequests - before));
   try {
     const refused = await findRefusal(digest, attempt.ports, context.signal);
     if (refused) return await pauseRun(attempt, refused);
-    await collectInTime(attempt, budget, isLate);
+    await collectInTime(attempt, isLate);
   } catch (error) {
     // The bot stops: the job runs again.
     if (context.signal.aborted) throw error;
-    await handleFailure(attempt, error, before + Math.max(1, budget.spent()));
+    await handleFailure(attempt, error);
   }
 }
 
@@ -104,19 +101,16 @@ export async function putRunAside(key: RunKey, context: ReportContext): Promise<
   if (digest) await pauseRun({ ...context, digest, run }, 'crashing');
 }
 
-async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: boolean): Promise<void> {
+async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
   const { digest, run, db, ports, now } = attempt;
   const { only, timeZone } = digest.subject;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
+  const budget = createErrorBudget(mostFailedRequests);
   const account = await ports.accounts.open(digest.owner, signal, budget, run.by_hand !== null);
   const past = await loadPast(db, digest.id, run.due);
   const explain = (error: unknown) => ports.explain(error, 'digest');
-  const { collected, baseline } = await collectDigest(digest.subject, {
-    account,
-    now: now(),
-    explain,
-    ...past,
-  });
+  const about = { account, now: now(), explain, ...past };
+  const { collected, baseline } = await collectDigest(digest.subject, about);
   const { quiet, thread } = renderDigest(collected, digest.subject);
   const failed = db.updateTable('reports').where('id', '=', digest.id).where('failures', '>', 0);
   await failed.set({ failures: 0 }).execute();
@@ -133,19 +127,18 @@ async function collectInTime(attempt: Attempt, budget: ErrorBudget, isLate: bool
   });
 }
 
-/** `failures`: failed requests of all attempts of this run, at least 1. */
-async function handleFailure(attempt: Attempt, error: unknown, failures: number): Promise<void> {
+async function handleFailure(attempt: Attempt, error: unknown): Promise<void> {
   const { digest, run, db, now, log, ports } = attempt;
   const found = classifyCdnFailure(error);
   if (typeof found === 'string') return pauseRun(attempt, found);
-  // At least what the CDN asks for, and doubled with each failure.
-  const doubled = firstPauseMs * 2 ** (failures - 1);
+  // At least what the CDN asks for, and doubled with each attempt.
+  const doubled = firstPauseMs * 2 ** (run.attempts - 1);
   const pauseMs = found && Math.min(longestPauseMs, Math.max(found.retryAfterMs, doubled));
   const at = error instanceof BudgetSpent ? error.resetsAt : pauseMs && new Date(now().getTime() + pauseMs);
-  if (at && failures < mostFailedRequests) {
-    log.warn({ digest: digest.id, failures, error }, 'digest run is retried later');
+  if (at && run.attempts < mostAttempts) {
+    log.warn({ digest: digest.id, attempts: run.attempts, error }, 'digest run is retried later');
     return db.transaction().execute(async (trx) => {
-      if (await moveRun(trx, run, 'collecting', 'due', { run_at: at, attempts: failures }))
+      if (await moveRun(trx, run, 'collecting', 'due', { run_at: at }))
         await enqueueRun(ports.enqueue, run, { in: trx, at });
     });
   }
@@ -340,20 +333,16 @@ export async function collectDigest(
   // Runs are compared by name through the baseline: without it this is a first run.
   const history = past.baseline ? past.history : [];
   const week = findWeekBefore(history, now);
-  // Requested at most once, whichever kinds ask.
-  let list: Promise<ZoneList> | undefined;
-  const pullZones = { ...account.pullZones, all: () => (list ??= account.pullZones.all()) };
-
   const chosen = digestKinds.filter(({ name }) => subject.kinds.some((one) => one.name === name));
   const figures: Record<string, unknown> = {};
   const byKind: Record<string, unknown> = { ...past.baseline?.byKind };
   const unread: UnreadPart[] = [];
   let firstFailure: ReadFailure | undefined;
   for (const { name, collect } of chosen) {
-    const read = ({ figures }: DigestPast['history'][number]): Past<unknown>[] =>
-      figures[name] === undefined ? [] : [{ at: Date.parse(figures.at), figures: figures[name] }];
+    const read = ({ at, [name]: figures }: Collected): Past<unknown>[] =>
+      figures === undefined ? [] : [{ at: Date.parse(at), figures }];
     const found = await collect({
-      account: { ...account, pullZones },
+      account,
       now,
       targets: subject.targets,
       past: history.flatMap(read),
@@ -371,10 +360,7 @@ export async function collectDigest(
   // What a kind says itself is told in the post.
   if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
-  return {
-    collected: { at: now.toISOString(), ...figures, unread },
-    baseline: { byKind },
-  };
+  return { collected: { at: now.toISOString(), ...figures, unread }, baseline: { byKind } };
 }
 
 /** Whether a failure ends the run, whatever else could be read. */
@@ -398,8 +384,8 @@ function describeFailures(
 }
 
 /** The run nearest to the same moment a week ago, within half a day: clocks may have changed, and runs be late. */
-function findWeekBefore(history: DigestPast['history'], now: Date) {
-  const distance = ({ due }: { due: Date }): number => Math.abs(due.getTime() - (now.getTime() - 7 * dayMs));
+function findWeekBefore(history: readonly Collected[], now: Date): Collected | undefined {
+  const distance = ({ at }: Collected): number => Math.abs(Date.parse(at) - (now.getTime() - 7 * dayMs));
   return history.filter((run) => distance(run) <= dayMs / 2).toSorted((a, b) => distance(a) - distance(b))[0];
 }
 

@@ -27,9 +27,9 @@ export interface DigestBaseline {
   readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
 }
 
-/** The basis of comparison of a run: earlier runs by the moment they were due, newest first, and the baseline. */
+/** The basis of comparison of a run: what earlier runs found, newest first, and the baseline. */
 export interface DigestPast {
-  readonly history: readonly { readonly due: Date; readonly figures: Collected }[];
+  readonly history: readonly Collected[];
   readonly baseline: DigestBaseline | undefined;
 }
 
@@ -151,7 +151,7 @@ export function moveRun(
   { report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>,
   from: RunState,
   to: RunState,
-  changes: Partial<Pick<RunRow, 'run_at' | 'attempts' | 'figures'>> = {},
+  changes: Partial<Pick<RunRow, 'run_at' | 'figures'>> = {},
 ): Promise<boolean> {
   return updateRun(db, { report_id, due, attempts, state: from }, { ...changes, state: to });
 }
@@ -172,7 +172,7 @@ const mostHistory = 60;
 export async function loadPast(db: Db, digestId: string, before: Date): Promise<DigestPast> {
   const runs = await db
     .selectFrom('report_runs')
-    .select(['due', 'figures'])
+    .select('figures')
     .where('report_id', '=', digestId)
     .where('due', '<', before)
     .where('state', 'in', ['sent', 'quiet'])
@@ -180,7 +180,7 @@ export async function loadPast(db: Db, digestId: string, before: Date): Promise<
     .orderBy('due', 'desc')
     .limit(mostHistory)
     .execute();
-  const history = runs.map(({ due, figures }) => ({ due, figures: JSON.parse(figures ?? '') as Collected }));
+  const history = runs.map(({ figures }) => JSON.parse(figures ?? '') as Collected);
   const current = db.selectFrom('report_baselines').select('body').where('report_id', '=', digestId);
   const { body = null } = (await current.executeTakeFirst()) ?? {};
   return { history, baseline: body === null ? undefined : (JSON.parse(body) as DigestBaseline) };
