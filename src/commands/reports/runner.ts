@@ -43,7 +43,7 @@ const aheadMs = 65 * minuteMs;
 /** Longer than the attempts of a run with their pauses. */
 const strandedMs = 30 * minuteMs;
 
-export const reportsDueJob = defineJob({
+const reportsDueJob = defineJob({
   ...reportsDue,
   data: dueData,
   run: runDue,
@@ -55,7 +55,7 @@ export const reportsDueJob = defineJob({
   },
 });
 
-export const digestRunJob = defineJob({
+const digestRunJob = defineJob({
   ...digestRun,
   data: runData,
   run: ({ digestId, due }, context: ReportContext) =>

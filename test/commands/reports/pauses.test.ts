@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { initialPolicy } from '../../../../src/auth/policy/policy.ts';
-import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
-import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
-import { prepareEngines } from '../../../support/engines.ts';
-import { readDigest, says } from './words.ts';
+import { jobs } from '../../../src/app/jobs.ts';
+import { initialPolicy } from '../../../src/auth/policy/policy.ts';
+import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
+import { reconcileReportsJob } from '../../../src/commands/reports/runner.ts';
+import { createAlertHarness } from '../../support/alerts/harness.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from '../../support/digests/harness.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { readDigest, says } from './digests/words.ts';
 
 const { embedded } = await prepareEngines();
 const minute = 60_000;
@@ -14,17 +17,19 @@ async function open(options?: Parameters<typeof createDigestHarness>[1]): Promis
   return createDigestHarness(await embedded.emptyDatabase(), options);
 }
 
-const pauses: readonly {
+interface Pause {
   readonly why: string;
-  readonly breaks: (harness: DigestHarness) => Promise<void> | void;
+  readonly breaks: (harness: DigestHarness) => Promise<unknown> | unknown;
   readonly reason: string;
   /** The refusal that is counted, where the policy is why. */
   readonly counted?: string;
-  /** Where it is told. */
-  readonly told: readonly [channel: string, userId: string];
+  /** Its channel takes no message: the owner is told. */
+  readonly isChannelGone?: true;
   /** What is done about it before Bob takes it over. */
-  readonly mends?: (harness: DigestHarness) => Promise<void> | void;
-}[] = [
+  readonly mends?: (harness: DigestHarness) => Promise<unknown> | unknown;
+}
+
+const pauses: readonly Pause[] = [
   {
     why: 'its owner was deactivated',
     async breaks(harness) {
@@ -32,80 +37,58 @@ const pauses: readonly {
       await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
     },
     reason: 'owner-gone',
-    told: ['C0OPS0000', 'U0BOB0000'],
   },
   {
     why: 'its owner was deactivated, and the event of it was lost',
-    breaks: ({ slack }) => void Object.assign(slack.world.person(alice.userId) ?? {}, { deactivated: true }),
+    breaks: ({ slack }) => Object.assign(slack.world.person(alice.userId) ?? {}, { deactivated: true }),
     reason: 'owner-gone',
     counted: 'deactivated',
-    told: ['C0OPS0000', 'U0BOB0000'],
   },
   {
     why: 'its owner disconnected the key',
-    breaks: async ({ keyStore }) => void (await keyStore.forget(alice)),
+    breaks: ({ keyStore }) => keyStore.forget(alice),
     reason: 'key-missing',
     counted: 'no-key',
-    told: ['C0OPS0000', 'U0BOB0000'],
   },
   {
     why: 'the CDN refuses the key',
     breaks: ({ cdn }) => cdn.data.accessKeys.clear(),
     reason: 'key-refused',
-    told: ['C0OPS0000', 'U0BOB0000'],
-    mends: ({ cdn }) => void cdn.data.accessKeys.set(cdn.key, 'full'),
+    mends: ({ cdn }) => cdn.data.accessKeys.set(cdn.key, 'full'),
   },
   {
     why: 'the channel was capped',
-    async breaks({ policies }) {
-      await policies.save({
-        tenant: 'T0ACME000',
-        base: 0,
-        policy: { ...initialPolicy, caps: { C0OPS0000: 'none' } },
-        by: 'U0CAROL00',
-        difference: [],
-      });
-    },
+    breaks: (harness) => savePolicy(harness, 0, { caps: { C0OPS0000: 'none' } }),
     reason: 'right-lost',
     counted: 'channel-cap',
-    told: ['C0OPS0000', 'U0BOB0000'],
-    mends: uncap,
+    mends: (harness) => savePolicy(harness, 1),
   },
   {
     why: 'digests may go elsewhere only',
-    async breaks({ policies }) {
-      await policies.save({
-        tenant: 'T0ACME000',
-        base: 0,
-        policy: { ...initialPolicy, postChannels: ['C0DEPLOY0'] },
-        by: 'U0CAROL00',
-        difference: [],
-      });
-    },
+    breaks: (harness) => savePolicy(harness, 0, { postChannels: ['C0DEPLOY0'] }),
     reason: 'channel-not-allowed',
     counted: 'other-channel',
-    told: ['C0OPS0000', 'U0BOB0000'],
-    mends: uncap,
+    mends: (harness) => savePolicy(harness, 1),
   },
   {
     why: 'the channel was archived',
     breaks: ({ slack }) => ops(slack, { archived: true }),
     reason: 'channel-archived',
-    told: ['DU0ALICE00', 'U0ALICE00'],
+    isChannelGone: true,
     mends: ({ slack }) => ops(slack, { archived: false }),
   },
   {
     why: 'the bot was removed from the channel',
     breaks: ({ slack }) => ops(slack, { botIsMember: false }),
     reason: 'bot-removed',
-    told: ['DU0ALICE00', 'U0ALICE00'],
+    isChannelGone: true,
     mends: ({ slack }) => ops(slack, { botIsMember: true }),
   },
   {
     why: 'the channel is gone',
-    breaks: ({ slack }) => void slack.world.channels.delete('C0OPS0000'),
+    breaks: ({ slack }) => slack.world.channels.delete('C0OPS0000'),
     reason: 'channel-gone',
-    told: ['DU0ALICE00', 'U0ALICE00'],
+    isChannelGone: true,
   },
 ];
 
@@ -113,19 +96,18 @@ function ops({ world }: DigestHarness['slack'], state: { archived?: boolean; bot
   Object.assign(world.channels.get('C0OPS0000') ?? {}, state);
 }
 
-async function uncap({ policies }: DigestHarness): Promise<void> {
-  await policies.save({
+const savePolicy = ({ policies }: DigestHarness, base: number, change: Partial<typeof initialPolicy> = {}) =>
+  policies.save({
     tenant: 'T0ACME000',
-    base: 1,
-    policy: initialPolicy,
+    base,
+    policy: { ...initialPolicy, ...change },
     by: 'U0CAROL00',
     difference: [],
   });
-}
 
 test.each(pauses)(
   '$why: it pauses with one message, and runs again for whoever takes it over',
-  async ({ breaks, reason, counted, told: [channel, reader], mends }) => {
+  async ({ breaks, reason, counted, isChannelGone, mends }) => {
     await using harness = await open();
     const digest = await harness.createDaily();
     await breaks(harness);
@@ -135,7 +117,9 @@ test.each(pauses)(
     await harness.runJobsFor(40, 4);
     expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason });
     expect(await harness.countRefusals()).toEqual(counted === undefined ? {} : { [counted]: 1 });
-    const notices = harness.readChannel(channel, reader);
+    const notices = isChannelGone
+      ? harness.readChannel('DU0ALICE00', 'U0ALICE00')
+      : harness.readChannel('C0OPS0000', 'U0BOB0000');
     expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
     expect(harness.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
     expect((await harness.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
@@ -162,18 +146,6 @@ test('while Slack does not say whether its owner is still there, a run waits; it
   await harness.runJobsFor(150, 10);
   expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
   expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toBeUndefined();
-});
-
-test('the app was removed from the workspace: everything pauses, and there is nobody to tell', async () => {
-  await using harness = await open();
-  const digest = await harness.createDaily();
-  await harness.pauseFor({ person: undefined, tenant: 'T0ACME000' });
-  harness.advance(2 * day);
-  await harness.runJobs();
-  expect(harness.channelPosts()).toEqual([]);
-  expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({
-    reason: 'uninstalled',
-  });
 });
 
 test('Slack takes the token back: it pauses without a loop of errors', async () => {
@@ -254,4 +226,123 @@ test('a CDN that goes down in the middle of a run: few more requests, and one me
   expect(harness.cdn.requests.length).toBeLessThanOrEqual(12);
   expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
   expect(Object.values(await harness.runStates())).toEqual(['sent']);
+});
+
+/** Pauses what Alice owns. */
+async function pauseAll({ pauseFor }: DigestHarness): Promise<void> {
+  await pauseFor({ person: alice, tenant: 'T0ACME000' });
+}
+
+async function noticeStates({ db }: DigestHarness): Promise<(string | null)[]> {
+  const rows = await db.selectFrom('reports').select('pause_notice').execute();
+  return rows.map(({ pause_notice: state }) => state);
+}
+
+const isPaused = expect.stringMatching(says.paused('owner-gone'));
+
+test('each pause is announced once, by any number of processes', async () => {
+  await using harness = await open();
+  for (let n = 0; n < 3; n += 1) await harness.createDaily();
+  await pauseAll(harness);
+  for (let times = 0; times < 4; times += 1) {
+    await Promise.all([harness.runJobs(), harness.runJobs(), harness.runJobs()]);
+    harness.advance(minute);
+  }
+  expect(harness.readChannel()).toEqual([isPaused, isPaused, isPaused]);
+  expect(harness.channelPosts()).toHaveLength(3);
+});
+
+test('the token is void: the hourly reconciliation announces the pause once it works again', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  await pauseAll(harness);
+  harness.slack.script.fail('chat.postMessage', 'token_revoked');
+  await harness.runJobsFor(5);
+  expect(await noticeStates(harness)).toEqual(['waiting']);
+  expect(harness.channelPosts()).toHaveLength(1);
+  harness.advance(hour);
+  await reconcileReportsJob.run({}, harness.context);
+  await harness.runJobs();
+  expect(harness.readChannel()).toEqual([isPaused]);
+});
+
+test('where nobody can be told it is not tried again and again, and its row and the log say so', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  await pauseAll(harness);
+  ops(harness.slack, { archived: true });
+  for (let times = 0; times < 3; times += 1) {
+    await reconcileReportsJob.run({}, harness.context);
+    await harness.runJobs();
+    harness.advance(hour);
+  }
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(harness.log.entries.map(({ message }) => message)).toContain(
+    'nobody could be told that a report is paused',
+  );
+});
+
+test('the app is back: each pause is announced in its channel, once', async () => {
+  await using harness = await open();
+  for (const channel of ['C0OPS0000', 'C0DEPLOY0']) await harness.createDaily(alice, { channel });
+  await harness.pauseFor({ person: undefined, tenant: 'T0ACME000' });
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  for (let times = 0; times < 2; times += 1) {
+    await reconcileReportsJob.run({}, harness.context);
+    await harness.runJobsFor(5);
+  }
+  for (const channel of ['C0OPS0000', 'C0DEPLOY0'])
+    expect(harness.readChannel(channel)).toEqual([expect.stringMatching(says.paused('uninstalled'))]);
+});
+
+test('a digest that runs again before anybody was told of its pause is not announced', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await pauseAll(harness);
+  const paused = await harness.reports.find('T0ACME000', digest.id);
+  if (!paused) throw new Error('it is gone');
+  await harness.reports.resume(paused, alice);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+});
+
+const findPutAside = (name: string) => jobs.find((job) => job.name === name)?.putAside;
+
+test('of a person whose reports killed two processes the alerts that are due are paused, and the owner is told', async () => {
+  await using harness = await createAlertHarness(await embedded.emptyDatabase());
+  const due = await harness.createAlert();
+  harness.advance(6 * 60_000);
+  const later = await harness.createAlert();
+  await findPutAside('reports-due')?.({ tenant: 'T0ACME000', owner: alice.userId }, harness.context);
+  await harness.runJobs();
+  expect((await harness.find(due)).paused).toEqual({ reason: 'crashing', by: undefined });
+  expect((await harness.find(later)).paused).toBeUndefined();
+  expect(harness.readChannel().filter((text) => text.includes('stopped twice'))).toHaveLength(1);
+  expect(harness.countChecks()).toBe(0);
+  // The other one goes on.
+  await harness.look();
+  expect(harness.countChecks()).toBeGreaterThan(0);
+});
+
+test('a digest whose run killed two processes is paused, and its channel is told', async () => {
+  await using harness = await createDigestHarness(await embedded.emptyDatabase());
+  const digest = await harness.createDaily();
+  const due = new Date(Date.UTC(2026, 10, 23, 9));
+  await harness.db
+    .insertInto('report_runs')
+    .values({
+      report_id: digest.id,
+      due,
+      run_at: due,
+      state: 'collecting',
+      missed: 0,
+      attempts: 2,
+      by_hand: null,
+    })
+    .execute();
+  await findPutAside('digest-run')?.({ digestId: digest.id, due: due.toISOString() }, harness.context);
+  await harness.runJobs();
+  expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'failed' });
+  expect(harness.readChannel().filter((text) => text.includes('stopped twice'))).toHaveLength(1);
 });

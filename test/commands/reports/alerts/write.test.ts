@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
 import { reportsDue } from '../../../../src/commands/reports/store.ts';
+import { renderWhy } from '../../../../src/views/reports/incident.ts';
 import type { Alert, AlertSubject } from '../../../../src/views/reports/report.ts';
 import { type AlertHarness, createAlertHarness } from '../../../support/alerts/harness.ts';
+import { addErrors } from '../../../support/alerts/looks.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
+import { findMessageProblems } from '../../../support/slack-limits.ts';
 import { readStable } from '../../../support/words.ts';
 
 const { embedded } = await prepareEngines();
+const channel = 'C0OPS0000';
+const direct = 'DU0ALICE00';
 
 async function open(): Promise<AlertHarness> {
   return createAlertHarness(await embedded.emptyDatabase());
@@ -55,16 +60,6 @@ test('clean checks before an incident is over are told as such, with what is lef
   harness.setEnabled(0, true);
   await harness.look();
   expect(readAll(harness)).toMatchSnapshot();
-});
-
-test('a zone that flaps is told once', async () => {
-  await using harness = await open();
-  await harness.createAlert();
-  for (let nth = 0; nth < 10; nth += 1) {
-    harness.setEnabled(0, nth % 2 === 1);
-    await harness.look();
-  }
-  expect(readAll(harness)).toHaveLength(1);
 });
 
 test('who acknowledges is named in the message; a second one hears who is on it', async () => {
@@ -139,31 +134,20 @@ test('a sign of life comes once a day, at nine', async () => {
   expect(readAll(harness)).toMatchSnapshot();
 });
 
-test('outside of its hours an alert does not look', async () => {
+test('outside of its hours an alert does not look, not even late; asked for, it does', async () => {
   await using harness = await open();
   // The harness begins on a Monday at 08:00.
-  const alert = await harness.createAlert({
-    hours: { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '08:15' },
-  });
-  await harness.look(6);
-  expect(harness.countChecks()).toBe(2);
-  expect(await harness.find(alert)).toMatchObject({ nextDue: new Date('2026-11-24T08:00:00Z') });
-});
-
-test('a look that is late, because nothing ran, is left out where its hours are over', async () => {
-  await using harness = await open();
-  const alert = await harness.createAlert({
-    hours: { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '08:15' },
-  });
-  harness.setEnabled(0, false);
+  const hours = { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '08:15' };
+  const late = await harness.createAlert({ hours });
   harness.advance(3 * 3_600_000);
   await harness.runJobs();
   expect(harness.countChecks()).toBe(0);
-  expect(await harness.find(alert)).toMatchObject({ nextDue: new Date('2026-11-24T08:00:00Z') });
-  // Asked for, it looks at any hour.
-  await harness.reports.checkNow(await harness.find(alert));
+  expect(await harness.find(late)).toMatchObject({ nextDue: new Date('2026-11-24T08:00:00Z') });
+  await harness.reports.checkNow(await harness.find(late));
   await harness.look();
   expect(harness.countChecks()).toBe(1);
+  await harness.runJobsFor(22 * 3600, 60);
+  expect(harness.countChecks()).toBe(4);
 });
 
 test('a process that dies before it plans the next look: the job runs again, and plans it', async () => {
@@ -188,13 +172,6 @@ test('two processes at the same looks: each change is told once', async () => {
   }
   expect(readAll(harness)).toHaveLength(4);
   expect(await harness.incidents()).toHaveLength(4);
-});
-
-test('alerts of one account that are due together read it once', async () => {
-  await using harness = await open();
-  for (let nth = 0; nth < 5; nth += 1) await harness.createAlert();
-  await harness.look();
-  expect(harness.cdn.requests.filter(({ path }) => path.startsWith('/pullzone'))).toHaveLength(1);
 });
 
 test('a deleted alert leaves its incident, which nobody saw end, and looks no more', async () => {
@@ -258,4 +235,164 @@ test('a look that its former owner’s key was refused in does not pause an aler
   held.resolve();
   await looking;
   expect(await harness.find(alert)).toMatchObject({ paused: undefined, owner: bob });
+});
+
+test('an alert that was moved before its message was refused speaks in the other channel, and is not paused', async () => {
+  await using harness = await open();
+  const alert = await harness.createAlert();
+  harness.slack.script.rateLimit('chat.postMessage', 10 * 60);
+  harness.setEnabled(0, false);
+  await harness.look();
+  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
+  const found = await harness.find(alert);
+  await harness.reports.change(found, { ...found, channel: 'C0DEPLOY0' }, alice);
+  await harness.look(4);
+  expect((await harness.find(alert)).paused).toBeUndefined();
+  expect(harness.readChannel('C0DEPLOY0')).toHaveLength(1);
+});
+
+/** How often an incident stands in a conversation, not in its threads. */
+function count({ slack }: AlertHarness, place: string, sign = ':rotating_light:'): number {
+  const messages = slack.as(alice.userId, place).messages();
+  return messages.filter(({ reads, threadTs }) => threadTs === undefined && reads.startsWith(sign)).length;
+}
+
+async function fire(harness: AlertHarness, subject = {}, place = channel): Promise<Alert> {
+  const alert = await harness.createAlert(subject, place);
+  harness.setEnabled(0, false);
+  return alert;
+}
+
+test.each([
+  {
+    name: 'a 503',
+    breaks: ({ slack }: AlertHarness) => slack.script.fail('chat.postMessage', 'oops', 1, 503),
+    posts: 1,
+  },
+  {
+    name: 'an answer that is cut',
+    breaks: ({ slack }: AlertHarness) => slack.script.drop('chat.postMessage'),
+    posts: 2,
+  },
+])('$name in the owner’s conversation, where the bot may not look: it is posted again', async (one) => {
+  await using harness = await open();
+  const alert = await fire(harness, {}, alice.userId);
+  one.breaks(harness);
+  await harness.look(3);
+  expect(count(harness, direct)).toBe(one.posts);
+  expect((await harness.find(alert)).paused).toBeUndefined();
+});
+
+test('a channel that never answers is given up after three posts, and the owner reads it', async () => {
+  await using harness = await open();
+  const alert = await fire(harness);
+  harness.slack.script.fail('chat.postMessage', 'oops', 3, 503);
+  await harness.look(2);
+  expect(count(harness, channel)).toBe(0);
+  expect(count(harness, direct)).toBe(1);
+  expect((await harness.find(alert)).paused).toBeUndefined();
+});
+
+test('a message that its channel refuses as it is: its words are tried, then the owner gets it', async () => {
+  await using harness = await open();
+  await fire(harness);
+  harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
+  await harness.look();
+  expect(count(harness, channel)).toBe(1);
+  await fire(harness);
+  harness.slack.script.fail('chat.postMessage', 'invalid_blocks', 2);
+  await harness.look();
+  expect([count(harness, channel), count(harness, direct)]).toEqual([1, 1]);
+});
+
+test('a message that every place refused is posted by the next check, and the log says that it was not read', async () => {
+  await using harness = await open();
+  // An hourly check: what nobody has read does not wait for it.
+  await fire(harness, { every: 60 });
+  harness.slack.script.fail('chat.postMessage', 'invalid_blocks', 4);
+  await harness.runJobsFor(3600 + 60, 20);
+  expect([count(harness, channel), count(harness, direct)]).toEqual([0, 0]);
+  expect(harness.log.entries.map(({ message }) => message)).toContain('alert could not be posted');
+  await harness.look(2);
+  expect([count(harness, channel), count(harness, direct)]).toEqual([1, 0]);
+  harness.setEnabled(0, true);
+  await harness.runJobsFor(3 * 3600, 60);
+  expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(1);
+  expect(await harness.incidents()).toHaveLength(1);
+});
+
+test('a message that expired, or was resolved before anybody read it, is posted all the same', async () => {
+  await using harness = await open();
+  await fire(harness);
+  harness.slack.script.fail('chat.postMessage', 'rate_limited', 13);
+  await harness.look(2);
+  harness.setEnabled(0, true);
+  await harness.look(3);
+  expect((await harness.incidents()).map(({ closedAt }) => closedAt instanceof Date)).toEqual([true]);
+  await harness.db.updateTable('outbox').set({ expires_at: harness.now() }).execute();
+  await harness.look(3);
+  expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(1);
+});
+
+test('a channel that takes no message pauses its alert, and the owner reads the incident', async () => {
+  await using harness = await open();
+  const alert = await fire(harness);
+  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
+  await harness.look(2);
+  expect((await harness.find(alert)).paused?.reason).toBe('channel-archived');
+  expect(count(harness, direct)).toBe(1);
+});
+
+test('a channel that other organisations come to read pauses its alert, and its owner alone is told', async () => {
+  await using harness = await open();
+  const alert = await fire(harness);
+  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { shared: true });
+  await harness.look(2);
+  expect((await harness.find(alert)).paused?.reason).toBe('channel-shared');
+  expect(harness.slack.as(alice.userId, channel).messages()).toEqual([]);
+  expect(count(harness, direct, ':double_vertical_bar:')).toBe(1);
+});
+
+async function readWhy(harness: AlertHarness, { id }: Alert): Promise<string> {
+  const alert = await harness.find({ id } as Alert);
+  const message = renderWhy(alert, await harness.reports.listIncidents(id), harness.now());
+  expect(findMessageProblems(message)).toEqual([]);
+  return readStable(message, { id });
+}
+
+test('why says what is compared before the first look, while it is wrong, when it calms down and afterwards', async () => {
+  await using harness = await open();
+  const { data } = harness.cdn;
+  data.originErrors.count = 0;
+  const [zone] = data.zones;
+  const targets = [String(zone?.Id)];
+  const alert = await harness.createAlert({ condition: 'errors', targets, threshold: 50, window: 10 });
+  const said = [await readWhy(harness, alert)];
+  await harness.look();
+  addErrors(data, zone?.Id ?? 0, { many: 60, at: harness.now().getTime(), code: 'dns_lookup' });
+  for (const looks of [1, 2, 3]) {
+    await harness.look(looks);
+    said.push(await readWhy(harness, alert));
+  }
+  expect(said).toMatchSnapshot('why');
+  expect(readAll(harness)).toMatchSnapshot('incident');
+});
+
+test('changes of settings are one message that says before and after, and a change each in its thread', async () => {
+  await using harness = await open();
+  const { data } = harness.cdn;
+  const [zone] = data.zones;
+  const targets = [String(zone?.Id)];
+  const alert = await harness.createAlert({ condition: 'settings', targets, every: 15 });
+  await harness.look(3);
+  expect(readAll(harness)).toEqual([]);
+  const tls = zone?.EnableTLS1 ?? false;
+  Object.assign(zone ?? {}, { EnableTLS1: !tls, ZoneSecurityKey: 'another-secret-key' });
+  await harness.look(3);
+  Object.assign(zone ?? {}, { EnableTLS1: tls });
+  await harness.look(3);
+  const told = [...readAll(harness), await readWhy(harness, alert)];
+  await harness.look(9);
+  expect([told, readAll(harness), await readWhy(harness, alert)]).toMatchSnapshot();
+  expect((await harness.incidents()).map(({ closedAt }) => closedAt !== undefined)).toEqual([true]);
 });

@@ -1,0 +1,434 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
+import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
+import {
+  acceptBaseline,
+  loadPast,
+  storePendingBaseline,
+} from '../../../../src/commands/reports/digests/runs.ts';
+import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
+import { enqueueRun } from '../../../../src/commands/reports/store.ts';
+import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
+import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+import type { Digest } from '../../../../src/views/reports/report.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { readStable } from '../../../support/words.ts';
+import { readDigest, says } from './words.ts';
+
+const { embedded, postgres } = await prepareEngines();
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const daily = { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
+
+async function open(): Promise<DigestHarness> {
+  return createDigestHarness(await embedded.emptyDatabase());
+}
+
+test('a digest posts when it is due, within a minute, once a day', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(hour - 10_000);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  await harness.runJobsFor(70);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones[\s\S]*next Tue 24 Nov 09:00 UTC/)]);
+  harness.advance(day);
+  await harness.runJobs();
+  expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
+  expect(harness.readChannel()).toHaveLength(2);
+  expect(harness.slack.problems).toEqual([]);
+});
+
+test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(3 * hour);
+  await harness.runJobs();
+  expect(harness.readChannel()).toEqual([
+    expect.stringMatching(says.late('Mon 23 Nov 09:00', 'Mon 23 Nov 11:00')),
+  ]);
+  harness.advance(day + 6 * hour);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel()[1]).toMatch(says.skipped('Tue 24 Nov 09:00'));
+  expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'skipped' });
+});
+
+test('after days without a process there is one message, which counts the runs that were skipped', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  harness.advance(4 * day + hour + minute);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel()).toEqual([expect.stringMatching(says.missed(4))]);
+  expect(Object.values(await harness.runStates())).toEqual(['sent']);
+});
+
+test('a run that somebody asked for, begun hours later: it says so, or is skipped with a word', async () => {
+  for (const { hours, notes } of [
+    { hours: 5, notes: [says.late('Mon 23 Nov 08:00', 'Mon 23 Nov 13:00'), says.askedForBy()] },
+    { hours: 7, notes: [says.skipped('Mon 23 Nov 08:00')] },
+  ]) {
+    await using harness = await open();
+    const digest = await harness.createDaily(alice, {
+      schedule: { ...daily, time: '23:00' },
+    });
+    await harness.reports.runNow(digest, alice);
+    harness.advance(hours * hour);
+    await harness.runJobsFor(2);
+    const [post = '', ...more] = harness.readChannel();
+    expect(more).toEqual([]);
+    for (const note of notes) expect(post).toMatch(note);
+  }
+});
+
+test('a digest that somebody took over is not taken over again, and that is on record', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
+  const stopped = await harness.reports.find('T0ACME000', digest.id);
+  if (!stopped) throw new Error('it is gone');
+  expect(await harness.reports.takeOver(stopped, bob)).toMatchObject({ owner: bob, paused: undefined });
+  await expect(harness.reports.takeOver(stopped, bob)).rejects.toThrow('changed this digest a moment ago');
+  const record = (await harness.audit.recent('T0ACME000', 9)).find(
+    ({ event }) => event === 'digest-taken-over',
+  );
+  expect(record).toMatchObject({ actor: 'U0BOB0000', subject: digest.id, detail: { from: 'U0ALICE00' } });
+});
+
+test('paused, resumed, changed and deleted digests run when they should, and only then', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  const paused = await harness.reports.pause(digest, alice);
+  harness.advance(2 * day);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toEqual([]);
+  const running = await harness.reports.resume(paused, alice);
+  const moved = await harness.reports.change(
+    running,
+    { ...running, schedule: { ...running.schedule, time: '08:30' } },
+    alice,
+  );
+  harness.advance(31 * minute);
+  await harness.runJobsFor(3);
+  expect(await harness.runStates()).toEqual({ '2026-11-25T08:30': 'sent' });
+  const gone = await harness.reports.delete(moved, alice);
+  harness.advance(day);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(await harness.reports.restore(gone, alice)).toBeUndefined();
+});
+
+test('a digest that is deleted while its post waits posts nothing', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.reports.runNow(digest, alice);
+  harness.slack.script.rateLimit('chat.postMessage', 30);
+  await harness.runJobs();
+  expect(Object.values(await harness.runStates())).toEqual(['sending']);
+  await harness.reports.delete(digest, alice);
+  await harness.runJobsFor(60);
+  expect(harness.readChannel()).toEqual([]);
+  expect(Object.values(await harness.runStates())).toEqual(['cancelled']);
+});
+
+test('a digest that is not due yet has one waiting job, at its moment', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.runJobs();
+  const [waiting, ...others] = harness.queue.waiting;
+  expect(others).toEqual([]);
+  expect(waiting).toMatchObject({
+    job: { name: 'reports-due' },
+    key: `${digest.tenant}:${digest.owner.userId}`,
+  });
+  const due = Date.UTC(2026, 10, 23, 9);
+  expect((waiting?.at ?? 0) - due).toBe(0);
+  const later = { ...digest, schedule: { ...digest.schedule, time: '11:00' } };
+  await harness.reports.change(digest, later, alice);
+  expect(harness.queue.waiting.map(({ at }) => at - due)).toEqual([2 * hour]);
+});
+
+test('a job that was lost is enqueued again by the hourly reconciliation', async () => {
+  await using harness = await open();
+  const lost = { enqueue: async () => '' };
+  const digest = await harness.createService(lost).resume(await harness.createDaily(), alice);
+  if (!digest) throw new Error('it was not resumed');
+  await harness.createService(lost).runNow(digest, alice);
+  harness.queue.clear();
+  harness.advance(hour);
+  await reconcileReportsJob.run({}, harness.context);
+  await harness.runJobsFor(60);
+  expect(Object.values(await harness.runStates())).toEqual(['sent', 'sent']);
+});
+
+test('where the hour’s budget is spent a digest waits for the next hour', async () => {
+  await using harness = await open();
+  await harness.createDaily();
+  const next = new Date(harness.now().getTime() + hour);
+  const spent = { tenant: alice.teamId, user_id: alice.userId, hour: next, requests: requestsPerHour };
+  await harness.db.insertInto('read_budgets').values(spent).execute();
+  harness.advance(hour + minute);
+  await harness.runJobs();
+  harness.advance(58 * minute);
+  await harness.runJobs();
+  expect([harness.readChannel(), harness.cdn.requests]).toEqual([[], []]);
+  harness.advance(minute);
+  await harness.runJobs();
+  expect(harness.readChannel()).toHaveLength(1);
+});
+
+test('two processes at the same runs: each is posted once', async () => {
+  await using harness = await open();
+  const channels = ['C0OPS0000', 'C0DEPLOY0', 'C0RANDOM0'];
+  for (let n = 0; n < 9; n += 1) await harness.createDaily(alice, { channel: channels[n % 3] ?? '' });
+  harness.advance(hour + minute);
+  for (let second = 0; second < 12; second += 1) {
+    await Promise.all([harness.runJobs(), harness.runJobs()]);
+    harness.advance(1000);
+  }
+  expect(Object.values(channels.map((channel) => harness.readChannel(channel).length))).toEqual([3, 3, 3]);
+  expect(harness.channelPosts()).toHaveLength(9);
+});
+
+test('a process that died while it collected: the next attempt of its job posts once', async () => {
+  await using harness = await open();
+  await harness.reports.runNow(await harness.createDaily(), alice);
+  await harness.db.updateTable('report_runs').set({ state: 'collecting', attempts: 1 }).execute();
+  await harness.runJobs();
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(Object.values(await harness.runStates())).toEqual(['sent']);
+});
+
+test('an attempt that was overtaken by another one while it collected posts nothing', async () => {
+  await using harness = await open();
+  await harness.reports.runNow(await harness.createDaily(), alice);
+  harness.cdn.faults.add({ match: { method: 'GET' }, delayMs: 500, times: 1 });
+  const frozen = harness.runJobs();
+  await expect.poll(() => harness.cdn.requests.length).toBe(1);
+  // As another process does whose queue took this one for dead.
+  const [run] = await harness.db.updateTable('report_runs').set({ attempts: 2 }).returningAll().execute();
+  await frozen;
+  expect(harness.channelPosts()).toEqual([]);
+  if (run) await enqueueRun(harness.queue.enqueue, run);
+  await harness.runJobs();
+  expect(harness.channelPosts()).toHaveLength(1);
+  expect(Object.values(await harness.runStates())).toEqual(['sent']);
+});
+
+test('where the bot may not look, it does not send again: its owner is asked once, and decides', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.reports.runNow(digest, alice);
+  harness.slack.script.drop('chat.postMessage');
+  harness.slack.script.fail('conversations.history', 'missing_scope', 10);
+  await harness.runJobsFor(90);
+  expect(harness.readChannel()).toHaveLength(1);
+  expect(Object.values(await harness.runStates())).toEqual(['unknown']);
+  const notices = harness.readChannel('DU0ALICE00');
+  expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
+  const [run] = await harness.db.selectFrom('report_runs').select('due').execute();
+  expect(await harness.reports.postAgain(digest, run?.due ?? new Date())).toBe(true);
+  expect(await harness.reports.postAgain(digest, run?.due ?? new Date())).toBe(false);
+  await harness.runJobsFor(5);
+  expect(harness.readChannel()).toHaveLength(2);
+  expect(Object.values(await harness.runStates())).toEqual(['sent']);
+});
+
+test('a post without an answer, and nobody for hours: what it made is made anew, and is late or too old', async () => {
+  for (const { hours, note } of [
+    { hours: 5, note: says.late('Mon 23 Nov 09:00', 'Mon 23 Nov 14:01') },
+    { hours: 7, note: says.skipped() },
+  ]) {
+    await using harness = await open();
+    await harness.createDaily();
+    harness.advance(hour + minute);
+    // Made, and nobody knows whether it was posted; nobody looks, either.
+    harness.slack.script.fail('chat.postMessage', 'internal_error');
+    await harness.runJobs();
+    expect(Object.values(await harness.runStates())).toEqual(['sending']);
+    harness.advance(hours * hour);
+    await harness.runJobsFor(5);
+    expect(harness.readChannel()).toEqual([expect.stringMatching(note)]);
+  }
+});
+
+test.skipIf(postgres.skip)(
+  'a run that several ask for at once, from any replica, is one run, and the others hear that it is on its way',
+  async () => {
+    await using harness = await createDigestHarness(await postgres.emptyDatabase());
+    const { db } = harness;
+    const digest = await harness.createDaily();
+    let at = harness.now().getTime();
+    // Each press has a moment of its own, so that only the lock keeps them apart.
+    const now = (): Date => new Date((at += 1));
+    const service = harness.createService({ now });
+    const presses = 4;
+    const pressed = await db.transaction().execute(async (trx) => {
+      // Everybody may look, nobody may write: all have looked before the first writes, unless they wait to look.
+      await sql`lock table report_runs in share row exclusive mode`.execute(trx);
+      const all = Array.from({ length: presses }, async (_, index) =>
+        service.runNow(digest, index % 2 === 0 ? alice : bob),
+      );
+      const waiting = sql<{ many: number }>`select count(*) as many from pg_locks where not granted`;
+      await expect
+        .poll(async () => Number((await waiting.execute(trx)).rows[0]?.many), { timeout: 20_000 })
+        .toBe(presses);
+      return { all };
+    });
+    expect((await Promise.all(pressed.all)).filter(Boolean)).toHaveLength(1);
+    harness.advance(1_000);
+    await harness.runJobs();
+    expect(harness.readChannel()).toHaveLength(1);
+  },
+);
+
+test('once it is posted others may ask at once, and whoever asked for it some seconds later', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  expect(await harness.reports.runNow(digest, alice)).toBe(true);
+  harness.advance(1_000);
+  expect(await harness.reports.runNow(digest, bob)).toBe(false);
+  await harness.runJobs();
+  expect(await harness.reports.runNow(digest, alice)).toBe(false);
+  expect(await harness.reports.runNow(digest, bob)).toBe(true);
+  await harness.runJobsFor(10);
+  expect(await harness.reports.runNow(digest, alice)).toBe(true);
+  await harness.runJobsFor(5);
+  expect(harness.readChannel()).toHaveLength(3);
+});
+
+/** A digest that has posted once. */
+async function beginRun(harness: DigestHarness): Promise<string> {
+  const { id } = await harness.createDaily();
+  harness.advance(hour + minute);
+  await harness.runJobsFor(3);
+  return id;
+}
+
+const disable = ({ cdn }: DigestHarness, at: number) =>
+  Object.assign(cdn.data.zones[at] ?? {}, { Enabled: false });
+
+test('of two runs under way the one that was collected last is remembered', async () => {
+  await using harness = await open();
+  const { id } = await harness.createDaily();
+  const [one, two] = [1, 2].map((n) => ({ report_id: id, due: new Date(Date.UTC(2026, 10, n)) }));
+  if (!one || !two) throw new Error('two runs');
+  for (const [run, told] of [
+    [one, 1],
+    [two, 2],
+  ] as const)
+    await storePendingBaseline(harness.db, run, { byKind: { zones: told } });
+  for (const [run, told] of [
+    [one, undefined],
+    [two, { byKind: { zones: 2 } }],
+  ] as const) {
+    await acceptBaseline(harness.db, run);
+    expect((await loadPast(harness.db, id, harness.now())).baseline).toEqual(told);
+  }
+});
+
+test('what was told is remembered once it was posted: what never arrived is told by the next run', async () => {
+  await using harness = await open();
+  await beginRun(harness);
+  disable(harness, 0);
+  // Slack refuses it in a way that nothing can mend.
+  harness.slack.script.fail('chat.postMessage', 'invalid_blocks', 1);
+  harness.advance(day);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel().at(-1)).toMatch(says.notMade);
+  harness.advance(day);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel().at(-1)).toMatch(says.newly('disabled'));
+  harness.advance(day);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel().at(-1)).toMatch(says.unchanged);
+});
+
+test('a digest that ran before it had a memory says that it begins', async () => {
+  await using harness = await open();
+  await beginRun(harness);
+  await harness.db.deleteFrom('report_baselines').execute();
+  disable(harness, 0);
+  harness.advance(day);
+  await harness.runJobs();
+  expect(harness.readChannel().at(-1)).toMatch(says.isFirst);
+  disable(harness, 1);
+  const [listed] = await harness.reports.list('T0ACME000');
+  if (listed) await harness.reports.runNow(listed as Digest, alice);
+  await harness.runJobsFor(3);
+  expect(harness.readChannel().at(-1)).toMatch(says.newly('disabled'));
+});
+
+test('a digest of what is new says nothing else, and nothing where there is none', async () => {
+  await using harness = await open();
+  const targets = { zones: [], shieldZones: [], apps: [] };
+  await harness.createDaily(alice, {
+    subject: { kinds: ['zones'].map(findDigestKind), targets, only: 'new', timeZone: 'UTC' },
+    schedule: { ...daily, everyHours: 6 },
+  });
+  const until = async (hours: number): Promise<void> => {
+    harness.advance(hours * hour);
+    await harness.runJobsFor(60, 5);
+  };
+  await until(1);
+  expect(harness.readChannel()).toHaveLength(1);
+  await until(6);
+  expect(harness.readChannel()).toHaveLength(1);
+  disable(harness, 0);
+  await until(15);
+  await until(3);
+  expect(
+    readStable(harness.readChannel().at(-1) ?? '')
+      .split('\n')
+      .slice(0, 2),
+  ).toMatchSnapshot();
+  expect(Object.entries(await harness.runStates())).toEqual([
+    ['2026-11-23T09:00', 'sent'],
+    ['2026-11-23T15:00', 'quiet'],
+    ['2026-11-23T21:00', 'skipped'],
+    ['2026-11-24T09:00', 'sent'],
+  ]);
+});
+
+test('a preview is what is posted, in a first run and in one that compares', async () => {
+  await using harness = await open();
+  const targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };
+  const subject = { kinds: digestKinds, targets, only: 'always', timeZone: 'UTC' } as const;
+  const digest = await harness.createDaily(alice, { subject });
+  const { reports, now, slack } = harness;
+  const { ports, signal } = harness.context;
+  for (const turn of [1, 2]) {
+    harness.advance(turn === 1 ? hour + minute : day);
+    for (const zone of harness.cdn.data.zones) zone.Enabled = turn === 1;
+    const fields = {
+      kind: digestKinds.map(({ name }) => name),
+      target: ['shield:501', 'app:app0api00000001'],
+      channel: digest.channel,
+      time: '09:00',
+      days: ['daily'],
+      timezone: 'UTC',
+      only: 'always',
+    };
+    const preview = feature.actions?.find(({ id }) => id === 'digests:preview');
+    const shown = await preview?.load?.('preview', {
+      ...{ person: alice, accounts: ports.accounts, reports, now, signal },
+      explain: (error: unknown) => ports.explain(error, 'digest'),
+      modal: { metadata: `${digest.id}|${digest.revision}`, fields },
+    } as never);
+
+    const before = slack.calls.length;
+    await harness.runJobsFor(12);
+    const posts = slack.calls.slice(before).filter(({ method }) => method === 'chat.postMessage');
+    const [top = [], ...thread] = posts.map(({ args: { blocks } }) => {
+      return (typeof blocks === 'string' ? JSON.parse(blocks) : blocks) as MessageBlock[];
+    });
+    expect([top.length > 2, thread.length > 3]).toEqual([true, true]);
+    // Under a post there are its footer and its buttons; between the two of a preview, a line and a word.
+    const between = [{ type: 'divider' } as const, context('*In the thread*')];
+    const expected = replaceNativeBlocks([...top.slice(0, -2), ...between, ...thread.flat()]);
+    expect(shown?.blocks.slice(0, -1)).toEqual(expected);
+  }
+});

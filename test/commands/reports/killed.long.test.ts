@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { startCdn } from '../../../simulator/cdn/server.ts';
+import { startSlack } from '../../../simulator/slack/server.ts';
+import { generateKeys } from '../../auth/keyring/keyrings.ts';
+import { connect, environment } from '../../support/bot.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { type BotProcess, startBotProcess } from '../../support/process.ts';
+
+const { embedded, postgres } = await prepareEngines();
+const [aliceId, ops] = ['U0ALICE00', 'C0OPS0000'];
+
+/** Both simulators with all zones well, Alice, and what a bot beside them does. */
+async function prepare({ createLocation }: typeof embedded | typeof postgres) {
+  const [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 4 })]);
+  for (const zone of cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
+  const { dataDir, databaseUrl } = await createLocation();
+  const env = {
+    ...environment({ slack, cdn, dataDir }),
+    ENCRYPTION_KEYS: generateKeys('k1'),
+    ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
+  };
+  const alice = slack.as(aliceId, ops);
+  const bots: BotProcess[] = [];
+  return {
+    slack,
+    cdn,
+    alice,
+    async start(connections = 1): Promise<BotProcess> {
+      const bot = startBotProcess(env);
+      bots.push(bot);
+      await bot.waitForOutput('"ready"');
+      await slack.socket.waitFor(connections);
+      return bot;
+    },
+    connect: () => connect({ slack, cdn, env }, aliceId, ops),
+    /** Makes a report and gives its id. */
+    async create(words: string): Promise<string> {
+      const [kind = ''] = words.split(' ');
+      await alice.slash(`${kind} new ${words.slice(kind.length)}`);
+      await alice.waitForModal(`${kind}s:submit`);
+      await alice.submit(kind === 'alert' ? { hours: '' } : {});
+      const saved = await alice.waitForModal(`${kind}s:done`);
+      await alice.closeModal();
+      return /(?<=(?:Alert|Digest) )\w{5}/u.exec(saved.reads)?.[0] ?? '';
+    },
+    incidents: () =>
+      alice.messages().filter(({ reads, ephemeral }) => !ephemeral && reads.startsWith(':rotating_light:')),
+    disableZone() {
+      const [zone] = cdn.data.zones;
+      if (zone) zone.Enabled = false;
+    },
+    async [Symbol.asyncDispose]() {
+      expect(slack.problems).toEqual([]);
+      await bots.at(-1)?.kill('SIGTERM');
+      await Promise.all([slack.close(), cdn.close()]);
+    },
+  };
+}
+
+test('a process that is killed between a post and its record has posted once, a digest and an incident', async () => {
+  await using world = await prepare(embedded);
+  const { slack, alice } = world;
+  const isDigest = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
+    !ephemeral && reads.includes('asked for by');
+  let bot = await world.start();
+  await world.connect();
+  const [digest, alert] = [await world.create('digest'), await world.create('alert disabled')];
+  world.disableZone();
+  for (const words of [`digest run ${digest}`, `alert check ${alert}`]) {
+    const isPost = words.startsWith('digest') ? isDigest : () => world.incidents().length > 0;
+    // Slack takes the post and never answers it.
+    slack.script.hold('chat.postMessage', 'after');
+    await alice.slash(words);
+    await alice.waitForMessage(isPost, 30_000);
+    await bot.kill('SIGKILL');
+    const looked = slack.calls.filter(({ method }) => method === 'conversations.history').length;
+    bot = await world.start();
+    // It looks for the message before it does anything else with it.
+    await expect
+      .poll(() => slack.calls.filter(({ method }) => method === 'conversations.history').length, {
+        timeout: 90_000,
+      })
+      .toBeGreaterThan(looked);
+  }
+  // What changes afterwards goes into the same message, and the digest's thread is complete.
+  for (const zone of world.cdn.data.zones) zone.Enabled = true;
+  const isOver = async (): Promise<boolean> => {
+    await alice.slash(`alert check ${alert}`);
+    return alice.messages().some(({ reads }) => reads.startsWith(':white_check_mark:'));
+  };
+  await expect.poll(isOver, { timeout: 90_000, interval: 2_000 }).toBe(true);
+  await alice.waitForMessage(({ threadTs }) => threadTs !== undefined, 30_000);
+  expect(alice.messages().filter(isDigest)).toHaveLength(1);
+  expect(world.incidents()).toEqual([]);
+}, 300_000);
+
+test('an alert that was checked in two deaths is put aside and told', async () => {
+  await using world = await prepare(embedded);
+  const { cdn, alice } = world;
+  const hold = () => {
+    const reached = Promise.withResolvers<void>();
+    cdn.faults.add({
+      match: { path: /^\/pullzone/ },
+      hold: { afterBytes: 0, until: new Promise(() => undefined), reached: reached.resolve },
+    });
+    return reached.promise;
+  };
+  let bot = await world.start();
+  await world.connect();
+  const id = await world.create('alert disabled');
+  for (const death of [1, 2]) {
+    const reached = hold();
+    if (death === 1) await alice.slash(`alert check ${id}`);
+    else bot = await world.start();
+    await reached;
+    await bot.kill('SIGKILL');
+  }
+  cdn.faults.clear();
+  const asked = cdn.requests.length;
+  await world.start();
+  await alice.waitForMessage(({ reads }) => reads.includes('stopped twice'), 60_000);
+  expect(cdn.requests.slice(asked)).toEqual([]);
+}, 300_000);
+
+test.skipIf(postgres.skip)(
+  'two replicas with four alerts, one of them killed: each incident is told once',
+  async () => {
+    await using world = await prepare(postgres);
+    const { alice } = world;
+    const first = await world.start();
+    await world.start(2);
+    await world.connect();
+    const ids: string[] = [];
+    for (let nth = 0; nth < 4; nth += 1) ids.push(await world.create('alert disabled'));
+    world.disableZone();
+    for (const id of ids) await alice.slash(`alert check ${id}`);
+    await alice.waitForMessage(({ reads }) => reads.startsWith(':rotating_light:'), 30_000);
+    await first.kill('SIGKILL');
+    // Five minutes at most until the next look, were one lost.
+    await expect.poll(() => world.incidents().length, { timeout: 400_000, interval: 1_000 }).toBe(4);
+    const told = world.incidents().map(({ reads }) => ids.find((id) => reads.includes(id)));
+    expect(new Set(told)).toEqual(new Set(ids));
+  },
+  600_000,
+);
