@@ -57,11 +57,13 @@ async function prepare({ createLocation }: typeof embedded | typeof postgres) {
   };
 }
 
+function isDigest({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean {
+  return !ephemeral && reads.includes('asked for by');
+}
+
 test('a process that is killed between a post and its record has posted once, a digest and an incident', async () => {
   await using world = await prepare(embedded);
   const { slack, alice } = world;
-  const isDigest = ({ reads, ephemeral }: { reads: string; ephemeral: boolean }): boolean =>
-    !ephemeral && reads.includes('asked for by');
   let bot = await world.start();
   await world.connect();
   const [digest, alert] = [await world.create('digest'), await world.create('alert disabled')];

@@ -19,14 +19,14 @@ async function open(options?: Parameters<typeof createDigestHarness>[1]): Promis
 
 interface Pause {
   readonly why: string;
-  readonly breaks: (harness: DigestHarness) => Promise<unknown> | unknown;
+  readonly breaks: (harness: DigestHarness) => unknown;
   readonly reason: string;
   /** The refusal that is counted, where the policy is why. */
   readonly counted?: string;
   /** Its channel takes no message: the owner is told. */
   readonly isChannelGone?: true;
   /** What is done about it before Bob takes it over. */
-  readonly mends?: (harness: DigestHarness) => Promise<unknown> | unknown;
+  readonly mends?: (harness: DigestHarness) => unknown;
 }
 
 const pauses: readonly Pause[] = [

@@ -9,7 +9,7 @@ import { SlackFailure } from '../../../outbox/slack-port.ts';
 import type { Db, Trx } from '../../../store/schema.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
-import { capitalize, escapeMrkdwn } from '../../../views/blocks/text.ts';
+import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import {
   type RenderedDigest,
   renderPost,
@@ -21,7 +21,6 @@ import {
 import {
   type Digest,
   type DigestSubject,
-  describePause,
   type PauseReason,
   targetTypes,
 } from '../../../views/reports/report.ts';

@@ -8,11 +8,10 @@ import {
   say,
   section,
 } from '../../blocks/blocks.ts';
-import { button, commandButton } from '../../blocks/buttons.ts';
+import { button } from '../../blocks/buttons.ts';
 import { type Chart, renderChart } from '../../blocks/chart.ts';
 import { type Failure, renderFailure } from '../../blocks/failure.ts';
-import { andMore, formatCount, formatInteger, formatMoment, pluralize } from '../../blocks/format.ts';
-import { isChart, isTable } from '../../blocks/native.ts';
+import { andMore, formatCount, formatInteger, pluralize } from '../../blocks/format.ts';
 import {
   escapeMrkdwn,
   formatCode,

@@ -414,7 +414,11 @@ test('a preview is what is posted, in a first run and in one that compares', asy
     };
     const preview = feature.actions?.find(({ id }) => id === 'digests:preview');
     const shown = await preview?.load?.('preview', {
-      ...{ person: alice, accounts: ports.accounts, reports, now, signal },
+      person: alice,
+      accounts: ports.accounts,
+      reports,
+      now,
+      signal,
       explain: (error: unknown) => ports.explain(error, 'digest'),
       modal: { metadata: `${digest.id}|${digest.revision}`, fields },
     } as never);

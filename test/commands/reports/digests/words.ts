@@ -36,9 +36,6 @@ export const answers = {
   list: /^\d+ digests?/,
 } as const;
 
-/** Events of the log that an operator searches for. */
-export const logged = { nobodyTold: 'nobody could be told that a report is paused' } as const;
-
 /** The words of a message about a digest for a snapshot, without its id and that of a request. */
 export function readDigest(message: Pick<VisibleMessage, 'reads'> | string, id = ''): string {
   return readStable(message, { id }).replaceAll(/\b[\da-f]{32}\b/g, '<request>');
