@@ -46,6 +46,10 @@ const port = z.coerce
   .number('must be a port number')
   .refine((number) => Number.isInteger(number) && number >= 0 && number <= 65_535, 'must be a port number');
 
+// The driver takes a mode that it does not know for none, and connects without encryption.
+const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'] as const;
+const tlsMode = z.enum(tlsModes, `must be one of ${tlsModes.join(', ')}`).optional();
+
 const storeVariables = z.object({
   DATABASE_URL: secret(
     z
@@ -55,6 +59,7 @@ const storeVariables = z.object({
         'must begin with postgres:// (leave it out to use the embedded database)',
       ),
   ),
+  PGSSLMODE: tlsMode,
   DATA_DIR: z.string().default('./data'),
   ENCRYPTION_KEYS: secret(),
   ENCRYPTION_KEYS_FILE: z.string().optional(),
@@ -236,21 +241,6 @@ function findSlackProblems(given: Env): string[] {
   return problems;
 }
 
-const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-
-/** The driver takes a mode that it does not know for none, and connects without encryption. */
-function findTlsProblems(given: Env): string[] {
-  const url = given['DATABASE_URL'];
-  if (url === undefined) return [];
-  const modes = {
-    PGSSLMODE: given['PGSSLMODE'],
-    'sslmode in DATABASE_URL': URL.parse(url)?.searchParams.get('sslmode'),
-  };
-  return Object.entries(modes)
-    .filter(([, mode]) => mode && !tlsModes.includes(mode))
-    .map(([name]) => `${name} must be one of ${tlsModes.join(', ')}.`);
-}
-
 function findStoreProblems(given: Env, needsKeyring = true): string[] {
   const keys = given['ENCRYPTION_KEYS'];
   const sources = ['ENCRYPTION_KEYS', 'ENCRYPTION_KEYS_FILE', 'ENCRYPTION_KEYS_COMMAND'];
@@ -262,13 +252,15 @@ function findStoreProblems(given: Env, needsKeyring = true): string[] {
         '(make one with: echo "k1:$(openssl rand -base64 32)").',
     );
   }
-  problems.push(...findTlsProblems(given));
+  const mode = URL.parse(given['DATABASE_URL'] ?? '')?.searchParams.get('sslmode') ?? undefined;
+  const { error } = tlsMode.safeParse(mode);
+  if (error) problems.push(`sslmode in DATABASE_URL ${error.issues[0]?.message}.`);
   if (set.length > 1) problems.push(`${set.join(' and ')} exclude each other: set one of them.`);
   try {
     if (keys) parseKeyring(new Secret(keys), 'ENCRYPTION_KEYS');
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    problems.push(`${error.message} ${error.hint}`);
+  } catch (failure) {
+    if (!(failure instanceof UserError)) throw failure;
+    problems.push(`${failure.message} ${failure.hint}`);
   }
   return problems;
 }

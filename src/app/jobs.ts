@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { logAuditHeads } from '../auth/audit/chain.ts';
 import { endAccessJob, type OffboardingPorts } from '../auth/offboarding.ts';
@@ -14,13 +15,13 @@ import { digestMessages } from '../commands/reports/digests/run-digest.ts';
 import { pauseMessages } from '../commands/reports/pauses.ts';
 import { reconcileReportsJob, reportJobs } from '../commands/reports/runner.ts';
 import type { ReportPorts } from '../commands/reports/store.ts';
-import { dayMs, hourMs, toUtcDay } from '../lib/time.ts';
+import { dayMs, toUtcDay } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
-import type { Db } from '../store/schema.ts';
+import type { Db, Schema } from '../store/schema.ts';
 
 /** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts;
@@ -40,38 +41,39 @@ const housekeepingJob = defineJob({
   run: (_data, { db, now }) => deleteOldRows(db, now()),
 });
 
-export async function deleteOldRows(db: Db, now: Date): Promise<void> {
-  const before = (ms: number): Date => new Date(now.getTime() - ms);
-  const old = [
+/** Rows go when this moment of theirs is so many days past; `unless` keeps some. */
+const retention: readonly (readonly [table: keyof Schema, moment: string, days: number, unless?: string])[] =
+  [
     // Slack repeats a delivery for about an hour; a day leaves room for clocks that disagree.
-    db.deleteFrom('deliveries').where('seen_at', '<', before(dayMs)),
-    // An expired link still says so, and offers a new one, for a day.
-    db.deleteFrom('key_links').where('expires_at', '<', before(dayMs)),
-    db.deleteFrom('client_tokens').where('expires_at', '<', before(dayMs)),
+    ['deliveries', 'seen_at', 1],
+    // An expired link still says so for a day.
+    ['key_links', 'expires_at', 1],
+    ['client_tokens', 'expires_at', 1],
     // A deletion can be undone for minutes; a run of a deleted digest may still be under way.
-    db.deleteFrom('reports').where('deleted_at', '<', before(hourMs)),
-    db.deleteFrom('report_incidents').where('closed_at', '<', before(100 * dayMs)),
+    ['reports', 'deleted_at', 1 / 24],
+    ['report_incidents', 'closed_at', 100],
     // Later runs are compared with earlier ones of a quarter of a year.
-    db
-      .deleteFrom('report_runs')
-      .where('due', '<', before(100 * dayMs))
-      .where('state', 'not in', ['due', 'collecting', 'sending']),
+    ['report_runs', 'due', 100, `state in ('due', 'collecting', 'sending')`],
     // A message can be edited for as long as its row is kept.
-    db
-      .deleteFrom('outbox')
-      .where('changed_at', '<', before(100 * dayMs))
-      .where('next_at', 'is', null),
-    db.deleteFrom('step_runs').where('begun_at', '<', before(100 * dayMs)),
+    ['outbox', 'changed_at', 100, 'next_at is not null'],
+    ['step_runs', 'begun_at', 100],
     // The hour that counts, and one for clocks that disagree.
-    // A code that a zone did not have for so long is a new one.
-    db.deleteFrom('error_days').where('day', '<', toUtcDay(before(rememberedDays * dayMs))),
-    db.deleteFrom('read_budgets').where('hour', '<', before(dayMs)),
-    db.deleteFrom('zone_changes').where('at', '<', before(100 * dayMs)),
+    ['read_budgets', 'hour', 1],
+    ['zone_changes', 'at', 100],
     // With the settings that nobody has looked at since.
-    db.deleteFrom('zone_looks').where('looked_at', '<', before(100 * dayMs)),
-    db.deleteFrom('slack_pace').where('free_at', '<', before(dayMs)),
+    ['zone_looks', 'looked_at', 100],
+    ['slack_pace', 'free_at', 1],
   ];
-  for (const query of old) await query.execute();
+
+export async function deleteOldRows(db: Db, now: Date): Promise<void> {
+  for (const [table, moment, days, unless = 'false'] of retention)
+    await sql`delete from ${sql.table(table)}
+      where ${sql.ref(moment)} < ${new Date(now.getTime() - days * dayMs)} and not (${sql.raw(unless)})`.execute(
+      db,
+    );
+  // A code that a zone did not have for so long is a new one.
+  const oldest = toUtcDay(new Date(now.getTime() - rememberedDays * dayMs));
+  await db.deleteFrom('error_days').where('day', '<', oldest).execute();
 }
 
 export async function repairSchedules(enqueue: Enqueue, options?: EnqueueOptions): Promise<void> {

@@ -36,8 +36,8 @@ export const smokeCommand: Command = async (words, { env, fetch, now, print }) =
   const cdn = createCdn({ ...readCdnConfig(env), fetch: readOnly(fetch), onDrift }).withKey(key);
   const found = { zone: given.zone, app: given.app };
   let failed = 0;
-  for (const { operation, missing, run } of operations(cdn, found, given['shield-zone'], now())) {
-    const why = missing?.();
+  for (const [operation, missing, run] of operations(cdn, found, given['shield-zone'], now())) {
+    const why = missing();
     if (why) {
       print(`skipped  ${operation}: ${why}`);
       continue;
@@ -61,13 +61,8 @@ function list(what: string, names: readonly string[]): string[] {
   return names.length === 0 ? [] : [`${what}: ${[...new Set(names)].join(', ')}`];
 }
 
-interface Operation {
-  readonly operation: string;
-  /** Why it cannot be called, asked once the operations before have run. */
-  readonly missing?: () => string | false;
-  /** What came, in words without a value of the account. */
-  readonly run: () => Promise<string>;
-}
+/** Its name; why it cannot be called, asked once those before have run; what came, in words without a value of the account. */
+type Operation = readonly [name: string, missing: () => string | false, run: () => Promise<string>];
 
 function operations(
   cdn: CdnClient,
@@ -77,59 +72,50 @@ function operations(
 ): Operation[] {
   const needsShieldZone = () => shieldZone === undefined && 'give --shield-zone';
   return [
-    {
-      operation: 'List Pull Zones',
-      async run() {
+    [
+      'List Pull Zones',
+      needsNothing,
+      async () => {
         const { zones, skipped } = await cdn.pullZones.all();
         found.zone ??= zones[0]?.id;
         found.app ??= zones.find(({ appId }) => appId !== undefined)?.appId;
         return `${pluralize(zones.length, 'zone')}${skipped > 0 ? `, ${skipped} unreadable` : ''}`;
       },
-    },
-    {
-      operation: 'List API Keys',
-      async run() {
-        const { keys } = await cdn.apiKeys.list();
-        return pluralize(keys.length, 'key');
-      },
-    },
-    {
-      operation: 'Get origin error logs',
-      missing: () => found.zone === undefined && 'no pull zone is known; give --zone',
-      async run() {
+    ],
+    ['List API Keys', needsNothing, async () => pluralize((await cdn.apiKeys.list()).keys.length, 'key')],
+    [
+      'Get origin error logs',
+      () => found.zone === undefined && 'no pull zone is known; give --zone',
+      async () => {
         const day = await cdn.originErrors.forEach(found.zone ?? '', toUtcDay(now), () => undefined);
         return `${pluralize(day.entries, 'entry', 'entries')} today`;
       },
-    },
-    {
-      operation: 'Get Application Usage Summary',
-      missing: () => found.app === undefined && 'no pull zone uses an app; give --app',
-      async run() {
-        const { latencyChart } = await cdn.apps.summary(found.app ?? '');
-        return pluralize(latencyChart.length, 'latency value');
-      },
-    },
-    {
-      operation: 'Get upload scanning metrics',
-      missing: needsShieldZone,
-      async run() {
-        const { days } = await cdn.uploadScanning.metrics(shieldZone ?? '');
-        return pluralize(days.length, 'day');
-      },
-    },
-    {
-      operation: 'Export Event Logs as CSV',
-      missing: needsShieldZone,
-      async run() {
+    ],
+    [
+      'Get Application Usage Summary',
+      () => found.app === undefined && 'no pull zone uses an app; give --app',
+      async () => pluralize((await cdn.apps.summary(found.app ?? '')).latencyChart.length, 'latency value'),
+    ],
+    [
+      'Get upload scanning metrics',
+      needsShieldZone,
+      async () => pluralize((await cdn.uploadScanning.metrics(shieldZone ?? '')).days.length, 'day'),
+    ],
+    [
+      'Export Event Logs as CSV',
+      needsShieldZone,
+      async () => {
         const window = { from: new Date(now.getTime() - hourMs), to: now };
         const { body } = await cdn.eventLogs.export(shieldZone ?? '', window);
         let bytes = 0;
         for await (const chunk of body) bytes += chunk.length;
         return `${pluralize(bytes, 'byte')} of the last hour`;
       },
-    },
+    ],
   ];
 }
+
+const needsNothing = (): false => false;
 
 /** Refuses everything that could write, whatever asks for it. The one POST that reads is the export of event logs. */
 function readOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {

@@ -1,29 +1,38 @@
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Backlog } from '../telemetry/metrics.ts';
+import type { Measured } from '../telemetry/metrics.ts';
 import type { Db } from './schema.ts';
 
 // A database that is slower than this is said not to answer.
 const patienceMs = 5_000;
 
-export function readBacklog(db: Db, now: Date): Promise<Backlog | undefined> {
+export function readBacklog(db: Db, now: Date): Promise<Measured | undefined> {
   const late = setTimeout(patienceMs, undefined, { ref: false });
   return Promise.race([readAll(db, now).catch(() => undefined), late]);
 }
 
 /** What waits in the database: reads by index, whatever the tables have grown to. */
-async function readAll(db: Db, now: Date): Promise<Backlog> {
+async function readAll(db: Db, now: Date): Promise<Measured> {
   // One by one: a scrape never takes a second connection from people.
   const { rows } = await sql<{ takes: boolean }>`
     select current_setting('transaction_read_only') = 'off' as takes`.execute(db);
   const queues = await readQueues(db, now);
+  const byQueue = (value: (one: (typeof queues)[number]) => number): Record<string, number> =>
+    Object.fromEntries(queues.map((one) => [one.queue, value(one)]));
   const outbox = await readOutbox(db, now);
-  const late = await countLate(db, now);
-  const operations = await countOperations(db);
-  return { takesWrites: rows[0]?.takes === true, queues, outbox, late, operations };
+  return {
+    database_takes_writes: rows[0]?.takes ? 1 : 0,
+    queue_depth: byQueue(({ depth }) => depth),
+    queue_oldest_seconds: byQueue(({ oldest }) => secondsSince(oldest, now)),
+    queue_active: byQueue(({ active }) => active),
+    outbox_depth: outbox.depth,
+    outbox_oldest_seconds: secondsSince(outbox.oldest, now),
+    late: await countLate(db, now),
+    operations: await countOperations(db),
+  };
 }
 
-async function readQueues(db: Db, now: Date): Promise<Backlog['queues']> {
+async function readQueues(db: Db, now: Date) {
   // An upserted job's `start_after` is the epoch. A job is never older than its row.
   const { rows } = await sql<{ queue: string; depth: number; oldest: Date | null; active: number }>`
     select q.name as queue, ready.depth, ready.oldest, running.active
@@ -35,23 +44,22 @@ async function readQueues(db: Db, now: Date): Promise<Backlog['queues']> {
         where j.name = q.name and j.state = 'active') running
      where q.name not like '\\_\\_%'
      order by q.name`.execute(db);
-  return rows.map(({ oldest, ...row }) => ({ ...row, oldestSeconds: secondsSince(oldest, now) }));
+  return rows;
 }
 
-async function readOutbox(db: Db, now: Date): Promise<Backlog['outbox']> {
-  const row = await db
+function readOutbox(db: Db, now: Date) {
+  return db
     .selectFrom('outbox')
     .select([sql<number>`count(*)::int`.as('depth'), sql<Date | null>`min(next_at)`.as('oldest')])
     .where('next_at', '<=', now)
     .executeTakeFirstOrThrow();
-  return { depth: row.depth, oldestSeconds: secondsSince(row.oldest, now) };
 }
 
 // Longer than runs are spread over, with the time that a job needs to begin.
 const lateSeconds = 120;
 
 /** Scheduled work that should have begun, by kind. Another kind is another member. */
-async function countLate(db: Db, now: Date): Promise<Backlog['late']> {
+async function countLate(db: Db, now: Date): Promise<Record<string, number>> {
   const before = new Date(now.getTime() - lateSeconds * 1000);
   const { rows } = await sql<Record<'digest' | 'alert', number>>`select
     (select count(*) from report_runs where state in ('due', 'collecting') and run_at < ${before}::timestamptz)::int
@@ -63,7 +71,7 @@ async function countLate(db: Db, now: Date): Promise<Backlog['late']> {
   return rows[0] ?? {};
 }
 
-async function countOperations(db: Db): Promise<Backlog['operations']> {
+async function countOperations(db: Db): Promise<Record<string, number>> {
   const { rows } = await sql<{ state: string; count: number }>`
     select state, count(*)::int as count from operations
      where state in ('proposed', 'approved', 'executing', 'unknown') group by state`.execute(db);

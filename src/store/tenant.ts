@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { UserError } from '../errors.ts';
 import { version } from '../lib/version.ts';
-import { type Database, findExistingTables } from './database.ts';
+import type { Database } from './database.ts';
 import { appendLines, writeSnapshot } from './move.ts';
 import { type Db, definedTables, type Trx } from './schema.ts';
 
@@ -56,9 +56,7 @@ function selectJobs(tenant: string, tables: readonly (readonly [string, Conditio
 
 export async function countTenantRows(db: Db, tenant: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  const existing = await findExistingTables(db);
   for (const [table, of] of findTenantTables()) {
-    if (!existing.includes(table)) continue;
     const { rows } = await sql<{ count: number }>`
       select count(*) as count from ${sql.table(table)} where ${of(tenant)}`.execute(db);
     if (rows[0]?.count) counts.set(table, rows[0].count);
@@ -68,10 +66,7 @@ export async function countTenantRows(db: Db, tenant: string): Promise<Map<strin
 
 /** The tenants with rows in a table of their own, in order. */
 export async function findTenants(db: Db): Promise<string[]> {
-  const existing = await findExistingTables(db);
-  const own = [...definedTables].filter(
-    ([table, columns]) => 'tenant' in columns && existing.includes(table),
-  );
+  const own = [...definedTables].filter(([, columns]) => 'tenant' in columns);
   const { rows } = await sql<{ tenant: string }>`
     ${sql.join(
       own.map(([table]) => sql`select tenant from ${sql.table(table)}`),
@@ -117,8 +112,7 @@ export async function eraseTenant<T>(
   before: (trx: Trx) => Promise<T>,
   after: (trx: Trx, erased: Counts, found: T) => Promise<void>,
 ): Promise<Counts> {
-  const existing = await findExistingTables(db);
-  const tables = [...findTenantTables()].filter(([table]) => existing.includes(table)).reverse();
+  const tables = [...findTenantTables()].reverse();
   const erased = new Map<string, number>();
   const deleteFrom = async (trx: Trx, isMeant: (table: string) => boolean): Promise<void> => {
     for (const [table, of] of tables.filter(([name]) => isMeant(name))) {

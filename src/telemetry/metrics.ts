@@ -34,22 +34,13 @@ export interface GaugeSources {
   readonly clockSkew: () => number | undefined;
   readonly pool: () => { readonly inUse: number; readonly waiting: number };
   /** What waits in the database, from a read a few seconds old at the most; undefined where it does not answer. */
-  readonly backlog: () => Promise<Backlog | undefined>;
+  readonly backlog: () => Promise<Measured | undefined>;
 }
 
-interface Waiting {
-  readonly depth: number;
-  readonly oldestSeconds: number;
-}
-
-export interface Backlog {
-  /** False on a standby, and on a primary during a failover. */
-  readonly takesWrites: boolean;
-  readonly queues: readonly (Waiting & { readonly queue: string; readonly active: number })[];
-  readonly outbox: Waiting;
-  readonly late: Readonly<Record<string, number>>;
-  readonly operations: Readonly<Record<string, number>>;
-}
+/** What was measured, by the name of its gauge: a number, or one by the value of its label. */
+export type Measured = {
+  readonly [Name in keyof typeof gauges]?: number | undefined | Readonly<Record<string, number>>;
+};
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -98,6 +89,10 @@ const gauges = {
   operations: 'state | Changes at the CDN that have not ended, by state',
 };
 
+const measuredGauges = (Object.keys(gauges) as (keyof typeof gauges)[]).filter(
+  (name) => name !== 'info' && name !== 'cdn_drift_members',
+);
+
 /**
  * Prometheus metrics. Every label has a bounded number of values: nothing typed, no id of a person, channel or zone.
  */
@@ -125,33 +120,26 @@ export function createMetrics() {
   const setGauges = async (sources: GaugeSources): Promise<void> => {
     const backlog = await sources.backlog();
     const pool = sources.pool();
-    const values = {
+    const measured: Measured = {
       in_flight: sources.inFlight(),
       slack_connections: sources.slackConnections(),
       clock_skew_seconds: sources.clockSkew(),
       database_connections_in_use: pool.inUse,
       database_waiting: pool.waiting,
       database_up: backlog ? 1 : 0,
-      database_takes_writes: backlog?.takesWrites ? 1 : 0,
-      outbox_depth: backlog?.outbox.depth,
-      outbox_oldest_seconds: backlog?.outbox.oldestSeconds,
+      database_takes_writes: 0,
+      ...backlog,
     };
-    for (const [name, value] of Object.entries(values)) {
-      const one = gauge[name as keyof typeof values];
-      if (value === undefined) one.remove();
-      else one.set(value);
+    for (const name of measuredGauges) {
+      const [one, value] = [gauge[name], measured[name]];
+      const [label = ''] = gauges[name].split(' ');
+      // A number from before would look like one of now.
+      one.reset();
+      if (typeof value === 'object')
+        for (const [key, count] of Object.entries(value)) one.set({ [label]: key }, count);
+      else if (value !== undefined) one.set(value);
+      else if (label === '|') one.remove();
     }
-    // A number from before would look like one of now.
-    for (const name of ['queue_depth', 'queue_oldest_seconds', 'queue_active', 'late', 'operations'] as const)
-      gauge[name].reset();
-    for (const { queue, depth, oldestSeconds, active } of backlog?.queues ?? []) {
-      gauge.queue_depth.set({ queue }, depth);
-      gauge.queue_oldest_seconds.set({ queue }, oldestSeconds);
-      gauge.queue_active.set({ queue }, active);
-    }
-    for (const [kind, count] of Object.entries(backlog?.late ?? {})) gauge.late.set({ kind }, count);
-    for (const [state, count] of Object.entries(backlog?.operations ?? {}))
-      gauge.operations.set({ state }, count);
   };
 
   let withProcess = false;

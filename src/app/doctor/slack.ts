@@ -1,4 +1,4 @@
-import { type Logger, LogLevel, WebClient } from '@slack/web-api';
+import { LogLevel, WebClient } from '@slack/web-api';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installations, NotInstalledError } from '../../auth/installations.ts';
@@ -33,7 +33,7 @@ export async function checkWorkspace(
   return findings;
 }
 
-/** A client that asks once more, and does not log. */
+/** A client that asks once more, and does not log what the findings tell. */
 function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
   return new WebClient(token.reveal(), {
     slackApiUrl: config.slack.apiUrl,
@@ -41,20 +41,9 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
     fetch: slackFetch,
     timeout: 5_000,
     retryConfig: { retries: 1 },
-    logger: silent,
+    logLevel: LogLevel.ERROR,
   });
 }
-
-const ignore = (): void => {};
-const silent: Logger = {
-  debug: ignore,
-  info: ignore,
-  warn: ignore,
-  error: ignore,
-  setLevel: ignore,
-  getLevel: () => LogLevel.ERROR,
-  setName: ignore,
-};
 
 /** `tenant` is undefined where the token is not accepted. */
 async function checkToken(
