@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -64,8 +64,7 @@ const readRefusal = (bot: BotProcess): string =>
     .split('\n')
     .filter((line) => !line.startsWith('{'))
     .join('\n')
-    .replaceAll(dataDir, '<directory>')
-    .replaceAll(/\bk[0-9a-f]{8}\b/g, '<key id>');
+    .replaceAll(dataDir, '<directory>');
 
 async function connect(userId: string): Promise<void> {
   const person = slack.as(userId, ops);
@@ -132,21 +131,8 @@ test('the embedded key file that is missing is not made anew where keys are link
   `);
   expect(await readdir(dataDir)).not.toContain('encryption-keys');
 
-  await writeFile(file, generateKeys('another'));
-  const lacking = startBotProcess(environment({ slack, cdn, dataDir }));
-  running.push(lacking);
-  expect(await lacking.exited).toBe(1);
-  expect(readRefusal(lacking)).toMatchInlineSnapshot(`
-    "The keyring lacks what the database was sealed with:
-      - <key id>: 1 linked key
-    Put that key back into the keyring, from your backup. Nothing was changed. docs/operating.md, “Lost keyring”, says what to do where it is gone for good.
-    "
-  `);
-
   await writeFile(file, backup);
-  await chmod(file, 0o644);
-  const second = await start();
-  expect(second.output()).toContain('chmod 600');
+  await start();
   await listsZones('U0ALICE00');
 });
 

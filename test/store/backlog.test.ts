@@ -80,7 +80,7 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       late: { digest: 2, alert: 1 },
       operations: { proposed: 0, unknown: 0 },
     });
-    const { 'digest-run': oldest } = backlog?.queue_oldest_seconds as Record<string, number>;
+    const { 'digest-run': oldest } = (backlog?.queue_oldest_seconds ?? {}) as Record<string, number>;
     expect(oldest).toBeGreaterThan(25);
     expect(oldest).toBeLessThan(60);
     expect(backlog?.outbox_oldest_seconds).toBeGreaterThan(300);
