@@ -16,21 +16,24 @@ const tokenCheck = 'slack token';
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
 /** Asks Slack for what the bot needs in one workspace: token, scopes, channels, native blocks. */
-export async function checkWorkspace(
-  { token, channels }: Workspace,
-  { probe, support, ...options }: Subject,
-): Promise<Finding[]> {
-  const client = createClient(token, options);
-  const { tenant, found } = await checkToken(client, options);
-  const findings = [...found];
-  if (tenant !== undefined) {
-    for (const channel of channels) findings.push(await checkChannel(client, channel, options));
-    const probed = probe === undefined ? undefined : await probeNativeBlocks(client, probe, options);
-    if (probed) support?.record(tenant, probed.seen);
-    const seen = support ? support.list(tenant) : probed?.seen;
-    findings.push(...describeSupport(seen ?? []), ...(probed?.found ?? []));
-  }
-  return findings;
+export async function checkWorkspace({ token, channels }: Workspace, subject: Subject): Promise<Finding[]> {
+  const { support, probe } = subject;
+  const check = tokenCheck;
+  const client = createClient(token, subject);
+  const answer = await client.auth.test().catch((error: unknown) => {
+    const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
+    return describeFailure(error, subject, fix);
+  });
+  if ('fix' in answer) return [{ check, state: 'failed', ...answer }];
+  const given = z.array(z.string()).catch([]).parse(answer.response_metadata?.scopes);
+  const tenant = (answer.is_enterprise_install ? answer.enterprise_id : answer.team_id) ?? '';
+  const found: Finding[] = [
+    { check, state: 'ok', says: `accepted by ${answer.team}` },
+    ...checkScopes(given, subject),
+  ];
+  for (const channel of channels) found.push(await checkChannel(client, channel, subject));
+  const probed = probe === undefined ? [] : await probeNativeBlocks(client, probe, tenant, subject);
+  return [...found, ...describeSupport(support?.list(tenant) ?? []), ...probed];
 }
 
 /** A client that asks once more, and does not log what the findings tell. */
@@ -43,26 +46,6 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
     retryConfig: { retries: 1 },
     logLevel: LogLevel.ERROR,
   });
-}
-
-/** `tenant` is undefined where the token is not accepted. */
-async function checkToken(
-  client: WebClient,
-  options: Options,
-): Promise<{ tenant?: string; found: Finding[] }> {
-  const check = tokenCheck;
-  try {
-    const answer = await client.auth.test();
-    const given = z.array(z.string()).catch([]).parse(answer.response_metadata?.scopes);
-    const { team, team_id: teamId, enterprise_id: enterpriseId, is_enterprise_install: isWhole } = answer;
-    return {
-      tenant: (isWhole ? enterpriseId : teamId) ?? '',
-      found: [{ check, state: 'ok', says: `accepted by ${team}` }, ...checkScopes(given, options)],
-    };
-  } catch (error) {
-    const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
-    return { found: [{ check, state: 'failed', ...describeFailure(error, options, fix) }] };
-  }
 }
 
 function checkScopes(given: readonly string[], { config }: Options): Finding[] {
@@ -152,49 +135,35 @@ async function askSkew({ config, slackFetch, now }: Subject) {
   }
 }
 
-/** `conversations.info` says whether the bot is a member; without its scope, reading says it too. */
 async function checkChannel(client: WebClient, channel: string, options: Options): Promise<Finding> {
   const check = `channel ${channel}`;
-  const isMember: Finding = { check, state: 'ok', says: 'the bot is a member' };
   const fix = 'Type /invite @cdn there, or choose another channel.';
   try {
     const { channel: found } = await client.conversations.info({ channel });
     if (found?.is_archived) return { check, state: 'failed', says: 'is archived', fix };
-    return found?.is_member ? isMember : { check, state: 'failed', says: 'the bot is not a member', fix };
+    if (found?.is_member) return { check, state: 'ok', says: 'the bot is a member' };
+    return { check, state: 'failed', says: 'the bot is not a member', fix };
   } catch (error) {
-    if (readSlackError(error) !== 'missing_scope')
-      return { check, state: 'failed', ...describeFailure(error, options, fix) };
-  }
-  try {
-    await client.conversations.history({ channel, limit: 1 });
-    return isMember;
-  } catch (error) {
-    if (readSlackError(error) !== 'missing_scope')
-      return { check, state: 'failed', ...describeFailure(error, options, fix) };
-    const says = 'without channels:read and channels:history membership is not known';
-    return { check, state: 'skipped', says };
+    if (readSlackError(error) === 'missing_scope')
+      return { check, state: 'skipped', says: 'without channels:read membership is not known' };
+    return { check, state: 'failed', ...describeFailure(error, options, fix) };
   }
 }
-
-type Seen = Parameters<NativeSupport['record']>[1][number];
 
 /** Posts a chart and a table into the person's conversation, each once new and once as an edit, and deletes them. */
 async function probeNativeBlocks(
   client: WebClient,
   userId: string,
-  options: Options,
-): Promise<{ seen: Seen[]; found: Finding[] }> {
-  const seen: Seen[] = [];
-  const attempt = async <Sent>(method: string, kind: Seen['kind'], send: () => Promise<Sent>) => {
-    try {
-      const sent = await send();
-      seen.push({ method, kind, taken: true });
-      return sent;
-    } catch (error) {
+  tenant: string,
+  subject: Subject,
+): Promise<Finding[]> {
+  const attempt = async <Sent>(method: string, kind: 'chart' | 'table', send: () => Promise<Sent>) => {
+    const sent = await send().catch((error: unknown) => {
       if (readSlackError(error) !== 'invalid_blocks') throw error;
-      seen.push({ method, kind, taken: false });
       return undefined;
-    }
+    });
+    subject.support?.record(tenant, [{ method, kind, taken: sent !== undefined }]);
+    return sent;
   };
   const post = async (message: Message) => {
     const { channel = '', ts = '' } = await client.chat.postMessage({ channel: userId, ...message });
@@ -208,13 +177,10 @@ async function probeNativeBlocks(
       await attempt('chat.update', native, () => client.chat.update({ ...at, ...message }));
       await client.chat.delete(at);
     }
-    return { seen, found: [] };
+    return [];
   } catch (error) {
     const fix = 'Look at the conversation with the bot: a chart or table of this check may still be there.';
-    return {
-      seen,
-      found: [{ check: 'native blocks', state: 'limited', ...describeFailure(error, options, fix) }],
-    };
+    return [{ check: 'native blocks', state: 'limited', ...describeFailure(error, subject, fix) }];
   }
 }
 
