@@ -134,7 +134,7 @@ export function createQueue(options: {
       const { jobs, work: worksHere = true, onConnected } = options;
       const boss = new PgBoss({
         db: { executeSql: (text, values = []) => execute(database.pool, text, values) },
-        // The embedded engine has no background workers to look after; `store/embedded/maintenance.ts` vacuums there.
+        // The embedded engine has no background workers to look after; `store/embedded/embedded.ts` vacuums there.
         ...(database.engine === 'embedded' && { backend: 'pglite', monitorVacuum: false, reindex: false }),
         useListenNotify: false,
         supervise: worksHere,
