@@ -86,12 +86,12 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
 export async function importDatabase(database: Database, path: string, log: Log): Promise<Moved> {
   // The whole file first: nothing is begun with one that was cut off.
   const head = await checkFile(path);
+  await refuseFilled(database.db);
   await database.migrate();
   const queue = createQueue({ database, log, now: () => new Date() });
   await queue.start({ jobs: [], ports: {}, work: false });
   await queue.stop();
   const importing = database.db.transaction().execute(async (trx) => {
-    await refuseFilled(trx);
     const schema = await findVersion(trx);
     // A database whose queue never ran has no jobs.
     if (schema !== head.schema && !schema.startsWith(`${head.schema}, `))
@@ -155,10 +155,10 @@ async function checkFile(path: string) {
   return head;
 }
 
-async function refuseFilled(trx: Trx): Promise<void> {
+async function refuseFilled(db: Db): Promise<void> {
   const filled: string[] = [];
-  for (const table of await findExistingTables(trx)) {
-    const rows = await countRows(trx, table);
+  for (const table of await findExistingTables(db)) {
+    const rows = await countRows(db, table);
     if (rows > 0) filled.push(`  ${table}: ${rows.toLocaleString('en-US')}`);
   }
   if (filled.length > 0)
