@@ -54,10 +54,11 @@ export function describeSpan(attributes: Attributes): void {
 
 /** Adds a call to another service that has ended, below the span of the surrounding work. */
 export function addCallSpan(service: 'CDN' | 'Slack', call: Call): void {
+  if (!exporter) return;
   const { name, outcome, status, startedAt, seconds } = call;
   const attributes = { 'rpc.system': service, 'rpc.method': name, 'http.response.status_code': status };
   const span = startSpan(`${service} ${name}`, client, attributes, startedAt);
-  exporter?.(span, startedAt + seconds * 1000, outcome === 'ok' ? undefined : outcome);
+  exporter(span, startedAt + seconds * 1000, outcome === 'ok' ? undefined : outcome);
 }
 
 /** The ids of a trace and of its first span are made of the reference, so that jobs hang below what enqueued them. */
