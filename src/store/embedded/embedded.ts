@@ -166,12 +166,7 @@ class Connection extends Duplex {
 
   /** What belongs together comes together: a statement, its values and its end are one message to the thread. */
   override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
-    const bytes = new Uint8Array(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0));
-    let at = 0;
-    for (const { chunk } of chunks) {
-      bytes.set(chunk, at);
-      at += chunk.length;
-    }
+    const bytes = new Uint8Array(Buffer.concat(chunks.map(({ chunk }) => chunk)));
     this.#port.postMessage(bytes, [bytes.buffer]);
     done();
   }

@@ -45,7 +45,8 @@ async function serve(parent: MessagePort, directory: string): Promise<void> {
         const pieces: Uint8Array[] = [];
         const onRawData = (piece: Uint8Array): void => void pieces.push(piece.slice());
         await pglite.execProtocolRawStream(asked, { syncToFs: false, onRawData });
-        const answer = join(pieces);
+        // In separate memory, which can be transferred.
+        const answer = new Uint8Array(Buffer.concat(pieces));
         port.postMessage(answer, [answer.buffer]);
       });
     });
@@ -71,17 +72,6 @@ async function serve(parent: MessagePort, directory: string): Promise<void> {
     else connect(request.connection);
   });
   parent.postMessage('done' satisfies Answer);
-}
-
-/** In separate memory, which can be transferred. */
-function join(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }
 
 if (parentPort) await serve(parentPort, String(workerData));
