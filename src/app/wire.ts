@@ -220,7 +220,7 @@ export async function wire(
     enqueue,
     outbox,
   };
-  const exports = createExportService({ db, ports, log, now });
+  const exports = createExportService({ db, ports, now });
   const features = {
     tempDirectory,
     accounts,

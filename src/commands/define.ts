@@ -92,6 +92,8 @@ export interface Sharing {
   readonly findChannel: (name: string) => Promise<string | undefined>;
   /** False for a private channel that this person is not in. */
   readonly isSeen: (channel: string) => Promise<boolean>;
+  /** Whether the bot is in a channel; true where Slack does not say. */
+  readonly hasBot: (channel: string) => Promise<boolean>;
   readonly readAudience: (channel: string) => Promise<Audience>;
   /** Posts for all who read there, once for each value of `once`. Discards the files. */
   readonly post: (

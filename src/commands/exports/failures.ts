@@ -1,4 +1,3 @@
-import { findOldestEnd, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
@@ -11,15 +10,15 @@ import {
   readPlaceCode,
 } from '../../outbox/classify-failure.ts';
 import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
-import type { Failure } from '../../views/blocks/failure.ts';
 import { formatBytes, formatDuration } from '../../views/blocks/format.ts';
-import type { ExportRequest, Offer } from '../../views/exports/exports.ts';
+import type { ExportRequest } from '../../views/exports/exports.ts';
 import { ExportStopped, type StopReason } from './worker/gather.ts';
 
-/** The consequence of a failed attempt: a retry, or the end with next steps for the person. */
+/** The consequence of a failed attempt: a retry, or the end. */
 export type FailureVerdict =
   | { readonly retryAfterMs: number; readonly why: string }
-  | { readonly error: unknown; readonly offers: readonly Offer[] };
+  /** `canRepeat`: the same export may work later. */
+  | { readonly error: unknown; readonly canRepeat: boolean };
 
 interface FailedAttempt {
   readonly request: ExportRequest;
@@ -37,14 +36,7 @@ export function classifyFailure(
   const retry = findRetry(error, attempt);
   // An older export is out of date: its person has moved on.
   if (retry && now.getTime() + retry.retryAfterMs < askedAt.getTime() + dayMs) return retry;
-
-  const { from, to } = request;
-  const isWindow =
-    (error instanceof ApiError && isWindowError(error)) ||
-    (error instanceof UserError && to < findOldestEnd(now));
-  const other = isWindow ? correctWindow(request, now) : { from, to };
-  const offers = isLasting(error) && !isWindow ? [] : [other];
-  return { error: explain(error, request), offers: [...offers, { from, to, change: true }] };
+  return { error: explain(error, request), canRepeat: !isLasting(error) };
 }
 
 /** Whether the same export would be refused again. */
@@ -53,39 +45,42 @@ function isLasting(error: unknown): boolean {
     return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
   if (error instanceof SlackFailure)
     return (
-      [...tooLargeForSlack, 'held_back'].includes(error.code) || readPlaceCode(error.code) === 'archived'
+      ['file_upload_size_restricted', 'upload_too_large', 'held_back'].includes(error.code) ||
+      readPlaceCode(error.code) === 'archived'
     );
   return error instanceof ExportStopped || error instanceof UserError;
 }
 
 function explain(error: unknown, request: ExportRequest): unknown {
   if (error instanceof ExportStopped) return explainStop(error.reason, request);
-  if (error instanceof SlackFailure)
-    return error.code === 'held_back' ? explainHeldBack(error) : explainRefusal(error);
+  if (error instanceof SlackFailure) return explainRefusal(error);
   return isDiskFull(error) ? diskFull : error;
 }
 
-const cdnPausesMs = [2_000, 10_000, 30_000] as const;
+const pausesMs = [2_000, 10_000, 30_000, minuteMs, 5 * minuteMs, 15 * minuteMs] as const;
+const mostCdnRetries = 3;
 // The longest Retry-After of the CDN that is waited for.
 const longestCdnPauseMs = 10 * minuteMs;
-// The log is there already and only has to be posted, so Slack is waited for as long as the export is of use.
-const slackPausesMs = [2_000, 10_000, 30_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs] as const;
 
 /** The pause after which another attempt may succeed. Undefined if it would not. */
 function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why: string } | undefined {
-  const askedMs =
-    error instanceof ApiError || error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-  if (error instanceof ApiError) {
-    const why = cdnReasons[error.code];
-    const retryAfterMs = Math.max(cdnPausesMs[attempt - 1] ?? Number.POSITIVE_INFINITY, askedMs);
-    return why !== undefined && retryAfterMs <= longestCdnPauseMs ? { retryAfterMs, why } : undefined;
-  }
-  const retryAfterMs = Math.max(slackPausesMs[attempt - 1] ?? hourMs, askedMs);
-  if (error instanceof RolesUnknown)
-    return { retryAfterMs, why: 'Slack does not say right now who may export.' };
-  if (error instanceof SlackFailure && canPass(error))
-    return { retryAfterMs, why: 'Slack does not take the file at the moment.' };
-  return undefined;
+  const why = describePause(error);
+  if (why === undefined) return undefined;
+  const isCdn = error instanceof ApiError;
+  const askedMs = isCdn || error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+  const retryAfterMs = Math.max(pausesMs[attempt - 1] ?? hourMs, askedMs);
+  // With a failure of Slack the log is there already, so it is waited for as long as the export is of use.
+  if (isCdn && (attempt > mostCdnRetries || retryAfterMs > longestCdnPauseMs)) return undefined;
+  return { retryAfterMs, why };
+}
+
+/** Why another attempt has to wait; undefined if none would help. */
+function describePause(error: unknown): string | undefined {
+  if (error instanceof ApiError) return cdnReasons[error.code];
+  if (error instanceof RolesUnknown) return 'Slack does not say right now who may export.';
+  if (!(error instanceof SlackFailure) || error.code === 'held_back') return undefined;
+  const mayPass = error.outcome === 'unknown' || ['pass', 'unclear'].includes(readCode(error.code));
+  return mayPass ? 'Slack does not take the file at the moment.' : undefined;
 }
 
 const cdnReasons: Readonly<Record<string, string>> = {
@@ -96,26 +91,10 @@ const cdnReasons: Readonly<Record<string, string>> = {
   rate_limited: 'The CDN asks for a pause.',
 };
 
-function canPass({ outcome, code }: SlackFailure): boolean {
-  return code !== 'held_back' && (outcome === 'unknown' || ['pass', 'unclear'].includes(readCode(code)));
-}
-
 const diskFull = new UserError(
   'The bot’s disk is full, so the export was stopped.',
   'Tell whoever runs this bot, or choose a shorter window.',
 );
-
-/**
- * A window to offer instead of a refused one: its part within the last 72 hours, an hour inside of them since the CDN's clock
- * may differ; else the last day.
- */
-function correctWindow({ from, to }: ExportRequest, now: Date): Offer {
-  const first = findOldestEnd(now, hourMs);
-  const last = new Date(Math.floor(now.getTime() / minuteMs - 10) * minuteMs);
-  const inner = { from: from < first ? first : from, to: to > last ? last : to };
-  const isOther = inner.from > from || inner.to < to;
-  return isOther && inner.from < inner.to ? inner : { from: new Date(last.getTime() - dayMs), to: last };
-}
 
 export function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {
   if (reason.kind === 'overdue')
@@ -138,18 +117,25 @@ export function explainStop(reason: StopReason, { from, to }: ExportRequest): Us
   );
 }
 
-const tooLargeForSlack = ['file_upload_size_restricted', 'upload_too_large'];
-
-function explainRefusal(error: SlackFailure): UserError {
-  if (readPlaceCode(error.code) === 'archived')
+/** Why Slack took the export's message or its files nowhere. */
+export function explainRefusal({
+  code,
+  sentence,
+  reference,
+}: Pick<SlackFailure, 'code' | 'reference'> & Partial<Pick<SlackFailure, 'sentence'>>): UserError {
+  if (code === 'held_back')
+    return new UserError(
+      'The files were held back: they, or the text above them, contain a key or token that is in use.',
+      'Trying again would not help. Tell whoever runs this bot the reference below, or filter those events out.',
+      undefined,
+      reference,
+    );
+  if (readPlaceCode(code) === 'archived')
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',
       'Export into another one, or to yourself.',
     );
-  return new UserError(
-    error.sentence ?? `Slack refused the files (${error.code}).`,
-    describeStep(error.code),
-  );
+  return new UserError(sentence ?? `Slack refused the files (${code}).`, describeStep(code));
 }
 
 /** The next step after a refusal. Exporting to oneself does not help against what an admin has to lift. */
@@ -160,44 +146,6 @@ function describeStep(code: string): string {
   if (isPlaceCode(code)) return 'Type `/invite @cdn` in that channel, then export again.';
   if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
   return 'Try again, or export to yourself: leave the channel empty.';
-}
-
-/** A retry would be held back again. */
-function explainHeldBack({ reference }: SlackFailure): UserError {
-  return new UserError(
-    'The files were held back: they, or the text above them, contain a key or token that is in use.',
-    'Trying again would not help. Tell whoever runs this bot the reference below, or filter those events out.',
-    undefined,
-    reference,
-  );
-}
-
-/** Why the export's first message could not be posted. */
-export function describePostFailure(
-  { code, reference }: { readonly code: string | undefined; readonly reference?: string | undefined },
-  channel: string | null,
-): Failure {
-  const where = channel === null ? 'your direct messages' : `<#${channel}>`;
-  if (code === undefined)
-    return { message: 'Slack asks for a pause.', hint: 'Send the form again in a minute.' };
-  if (code === 'held_back')
-    return {
-      message:
-        'What you typed holds a key or token that is in use, so nothing was posted. The CDN was not asked.',
-      hint: 'Fill in the form again without it: `/cdn export`.',
-      reference,
-    };
-  if (readPlaceCode(code) === 'archived')
-    return { message: `${where} is archived.`, hint: 'Choose another channel, or only you.' };
-  if (readPlaceCode(code) === 'outside')
-    return {
-      message: `The bot is not in ${where}, so it cannot post there. The CDN was not asked.`,
-      hint: 'Invite it: type `/invite @cdn` in that channel, then send the form again.',
-    };
-  return {
-    message: `Slack does not let the bot post in ${where} (${code}).`,
-    hint: canBeLifted(code) ? describeLift(code) : 'Send the form again, or choose another channel.',
-  };
 }
 
 /**

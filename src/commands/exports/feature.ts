@@ -1,7 +1,8 @@
 import { endsTooEarly } from '../../api/event-logs.ts';
 import { assertKnown, decidePosting } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
-import { type FormResult, message, say, section } from '../../views/blocks/blocks.ts';
+import { findSecretKinds } from '../../secrets/scanner.ts';
+import { type FormResult, say } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
@@ -14,6 +15,7 @@ import type { Words } from '../words.ts';
 import { assertOwnAudience } from './failures.ts';
 import {
   type AskedExport,
+  correctWindow,
   defaultWindow,
   endsInTime,
   readExport,
@@ -124,22 +126,9 @@ const form: Form = {
   loadingView: forms.exportBusy(),
   read: readExport,
   async run(values, context): Promise<FormResult> {
-    const { request, channel, form: typed } = values as AskedExport;
-    try {
-      await start(request, channel, context);
-      return forms.exportStarted(views.renderStarted(channel));
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      // The form comes back with its values and the problem.
-      const { message: text, hint, reference } = context.explain(error);
-      const problem = [text, hint, reference && `Reference ${reference}`].filter(Boolean).join('\n');
-      // The form would be held back for the same secret.
-      const kept = error.reference !== undefined ? { ...typed, query: '', filters: '' } : typed;
-      return {
-        modal: forms.renderExportForm({ ...kept, drawn: 0, problem }),
-        message: message(text, [section([`:warning: ${text}`, hint])]),
-      };
-    }
+    const { request, channel } = values as AskedExport;
+    await start(request, channel, context);
+    return forms.exportStarted(views.renderStarted(channel));
   },
 };
 
@@ -150,9 +139,19 @@ async function start(
 ): Promise<void> {
   const { authorizer, sharing } = context;
   await assertAllowed(await decidePosting(authorizer, 'export', channel), context);
+  if (findSecretKinds(JSON.stringify(request)).length > 0)
+    throw new UserError(
+      'What you typed holds a key or token that is in use, so nothing was posted. The CDN was not asked.',
+      'Fill in the form again without it: `/cdn export`.',
+    );
   if (channel !== undefined) {
     const { exportChannels } = await authorizer.policy();
     assertOwnAudience(channel, await sharing.readAudience(channel), exportChannels);
+    if (!(await sharing.hasBot(channel)))
+      throw new UserError(
+        `The bot is not in <#${channel}>, so it cannot post there. The CDN was not asked.`,
+        'Invite it: type `/invite @cdn` in that channel, then send the form again.',
+      );
   }
   // Without a key the export would fail a moment later, in the channel.
   await context.cdn();
@@ -160,53 +159,48 @@ async function start(
   await rememberUse('shield', request.shieldZoneId, context);
 }
 
-/** The value of a button: an export, and the window to repeat it with. */
-async function readButton(value: string, { exports, person }: Context) {
-  const [id = '', from, to] = value.split('|');
-  const before = await exports.find(person, id);
-  const window = { from: new Date(Number(from)), to: new Date(Number(to)) };
-  if (before) return { before, window };
+/** The export of a button. Older versions wrote a window behind its id. */
+async function findPressed(value: string, { exports, person }: Context): Promise<views.ExportSummary> {
+  const [id = ''] = value.split('|', 1);
+  const one = await exports.find(person, id);
+  if (one) return one;
   throw new UserError('This export is no longer stored.', 'Fill in the form again.', [
     { label: 'Export events', types: 'export' },
   ]);
 }
 
-/** Repeats an export, maybe with another window, with the key of the person who presses. */
+/** Repeats an export with the key of the person who presses. */
 const again: Action = {
   id: 'event-logs:again',
   needs: 'export',
   newMessage: true,
   async run(value, context) {
-    const { before, window } = await readButton(value, context);
-    const { channel, request } = before;
-    if (!endsInTime(window, context.now())) {
+    const { channel, request } = await findPressed(value, context);
+    if (!endsInTime(request, context.now())) {
       throw new UserError(endsTooEarly, 'Choose a later one.', [
         { label: 'Export the last 24 hours', types: `export ${request.shieldZoneId} last 24h` },
       ]);
     }
     // An export to direct messages goes to the person who presses.
-    await start({ ...request, ...window }, channel, context);
+    await start(request, channel, context);
     return views.renderStarted(channel);
   },
 };
 
-/** Opens the form with the values of an export and the window of the button. */
+/** Opens the form with the values of an export, its window as far as the CDN has it. */
 const change: Action = {
   id: 'event-logs:change',
   needs: 'export',
   modal: () => forms.exportSkeleton(),
   async load(value, context) {
-    const { before, window } = await readButton(value, context);
-    const { request, channel } = before;
+    const { request, channel } = await findPressed(value, context);
     const form = await createForm(context, request.shieldZoneId);
-    const isKept = endsInTime(window, context.now());
     return forms.renderExportForm({
       ...form,
       ...request,
-      ...(isKept ? window : defaultWindow(context.now())),
+      ...correctWindow(request, context.now()),
       filters: writeFilters(request.filters),
       channel,
-      problem: isKept ? undefined : `${endsTooEarly} Here it is the last 24 hours.`,
     });
   },
 };
@@ -216,8 +210,7 @@ const cancel: Action = {
   needs: 'none',
   newMessage: true,
   async run(id, context) {
-    const one = await context.exports.findPressed(context.person, id, context.message);
-    if (!one) return say('This export is no longer stored.');
+    const one = await findPressed(id, context);
     if (one.endedAt) return views.renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
       throw new UserError(

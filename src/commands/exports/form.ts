@@ -13,8 +13,6 @@ export interface AskedExport {
   readonly request: ExportRequest;
   /** undefined = only the person. */
   readonly channel: string | undefined;
-  /** Shown again if the export cannot start. */
-  readonly form: forms.ExportForm;
 }
 
 /** Reads the submitted form. Each problem goes to its field. */
@@ -47,7 +45,7 @@ export function readExport(fields: Fields, { now, metadata: note }: SubmitInfo):
   // A window that ends now may be ahead of the bot's clock.
   const window = { from, to: to > now ? now : to };
   const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe };
-  return { values: { request, channel, form } satisfies AskedExport };
+  return { values: { request, channel } satisfies AskedExport };
 }
 
 function findWindowProblem(from: Date, to: Date, now: Date): string[] {
@@ -107,6 +105,16 @@ export function chooseWindow(value: string, now: Date): Window {
 }
 
 export const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
+
+/** The part of a window that the CDN takes, with a note where it is another one; else the last 24 hours. */
+export function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {
+  if (!endsInTime(window, now))
+    return { ...defaultWindow(now), problem: `${endsTooEarly} Here it is the last 24 hours.` };
+  // The CDN's clock may differ.
+  const oldest = findOldestEnd(now, hourMs);
+  if (window.from >= oldest || window.to <= oldest) return window;
+  return { ...window, from: oldest, problem: 'The CDN keeps 72 hours, so the window begins later here.' };
+}
 
 /** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
 export function endsInTime({ to }: Window, now: Date): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setInterval } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { decidePosting } from '../../auth/policy/authorizer.ts';
@@ -21,7 +21,7 @@ import {
   renderProgress,
   renderUnderWay,
 } from '../../views/exports/exports.ts';
-import { assertOwnAudience, classifyFailure, describePostFailure, explainStop } from './failures.ts';
+import { assertOwnAudience, classifyFailure, explainRefusal, explainStop } from './failures.ts';
 import {
   type AboutExport,
   type ExportContext,
@@ -73,8 +73,8 @@ export async function putExportMessage(
 /** The message that shows the progress, then the outcome. While the export runs, it is updated directly. */
 const exportMessage = defineMessage({
   kind: 'export',
-  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'message'),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'message', refusal),
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
   async ended(trx, ended: Ended<AboutExport>, context: ExportContext) {
     const { id } = ended.about;
     const asked = { id, from: ['asked'] } as const;
@@ -85,12 +85,8 @@ const exportMessage = defineMessage({
     }
     const row = await findExport(trx, id);
     if (!row) return;
-    const isUnknown = ended.state === 'unknown';
-    const outcome: ExportOutcome = {
-      kind: 'failed',
-      failure: isUnknown ? unconfirmed : describePostFailure(ended, row.channel),
-      offers: isUnknown ? [toExportSummary(row).request].map(({ from, to }) => ({ from, to })) : [],
-    };
+    const { message, hint, reference } = explainUnposted(ended, row);
+    const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference }, canRepeat: true };
     // One that was cancelled meanwhile has nowhere to say so.
     if (!(await finishExport(trx, context, asked, outcome))) await putEndNotice(trx, row, context);
   },
@@ -102,10 +98,17 @@ const exportMessage = defineMessage({
 
 export const exportMessages = [exportMessage, endNotice] as const;
 
-const unconfirmed = {
-  message: 'The export did not start: Slack did not confirm its first message.',
-  hint: 'Export again. If a message still says that it is under way, ignore it.',
-};
+/** Why the export's first message could not be posted. */
+function explainUnposted({ state, code, reference }: Ended<AboutExport>, { channel }: ExportRow): UserError {
+  if (state === 'unknown' || code === undefined)
+    return new UserError(
+      'The export did not start: Slack did not confirm its first message.',
+      'Export again. If a message still says that it is under way, ignore it.',
+    );
+  const where = channel === null ? 'your direct messages' : `<#${channel}>`;
+  const sentence = `Slack does not let the bot post in ${where} (${code}). The CDN was not asked.`;
+  return explainRefusal({ code, reference, sentence });
+}
 
 const data = z.object({ id: z.string() });
 
@@ -144,8 +147,8 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
     if (!row) return;
     const { request } = toExportSummary(row);
     const failure = context.ports.explain(explainStop({ kind: 'abandoned' }, request), 'event-logs');
-    const offers = [{ from: request.from, to: request.to, change: true as const }];
-    await finish(context, { id, from: ['waiting', 'running'] }, { kind: 'failed', failure, offers });
+    const outcome = { kind: 'failed', failure, canRepeat: false } as const;
+    await finish(context, { id, from: ['waiting', 'running'] }, outcome);
     await finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
   },
 });
@@ -252,7 +255,7 @@ async function handleFailure(
     return {
       kind: 'failed',
       failure: ports.explain(verdict.error, 'event-logs'),
-      offers: verdict.offers,
+      canRepeat: verdict.canRepeat,
     };
   log.warn({ error: thrown, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
   const { why, retryAfterMs } = verdict;
@@ -280,12 +283,9 @@ async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
 
-// Slack answers fifty such questions a minute, and the form asked one when the export began.
-const audienceKnownMs = 30_000;
-
 /** A channel may have become shared since the form was sent. */
-async function checkAudience({ row, context: { ports, signal, now } }: Attempt): Promise<void> {
-  if (row.channel === null || now().getTime() - row.asked_at.getTime() < audienceKnownMs) return;
+async function checkAudience({ row, context: { ports, signal } }: Attempt): Promise<void> {
+  if (row.channel === null) return;
   const audience = await ports.slack(installationOf(row), signal).readAudience(row.channel);
   const { exportChannels } = await ports.authorizer(requesterOf(row)).policy();
   assertOwnAudience(row.channel, audience, exportChannels);
@@ -350,16 +350,14 @@ function summarize({ bars, top }: EventFigures): EventSummary {
   return { bars, actions: actions ?? [], countries: countries ?? [] };
 }
 
-const storeEveryMs = 1_000;
 // Slack accepts about fifty edits of messages a minute, for all exports together.
-const showEveryMs = 3_000;
+const reportEveryMs = 3_000;
 
 type ProgressReporter = ReturnType<typeof startProgressReporter>;
 
 /** Stores and shows the progress of an attempt while it runs, and aborts it when it has to end. */
 function startProgressReporter({ row, at, move, context }: Attempt, thread: ExportThread) {
   const { db, log, now, ports } = context;
-  const { attempt } = row;
   const one = toExportSummary(row);
   const slack = ports.slack(installationOf(row), context.signal);
   const controller = new AbortController();
@@ -367,43 +365,26 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
   const begun = now().getTime();
   let phase: Phase = 'starting';
   let toSend: number | undefined;
-  // A later attempt is shown at once: the message is from a process that ended.
-  let showAfter = attempt > 1 ? 0 : Date.now() + showEveryMs;
 
-  const store = async (): Promise<void> => {
-    const { rows, bytes } = thread.progress();
-    if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes })))
-      controller.abort(new ExportStopped({ kind: 'taken' }));
-    if (now().getTime() - begun > overdueMs) controller.abort(new ExportStopped({ kind: 'overdue' }));
-  };
-  const show = async (): Promise<void> => {
-    showAfter = Date.now() + showEveryMs;
+  const report = async (): Promise<void> => {
     const { rows, bytes, announced, sent } = thread.progress();
+    if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes })))
+      return controller.abort(new ExportStopped({ kind: 'taken' }));
+    if (now().getTime() - begun > overdueMs) return controller.abort(new ExportStopped({ kind: 'overdue' }));
     const isReading = phase === 'starting' && bytes > 0;
     const shown = isReading
       ? ({ phase: 'reading', bytes, of: announced } as const)
       : { phase, bytes: sent, of: toSend };
     const elapsedMs = now().getTime() - one.askedAt.getTime();
-    try {
-      await slack.update(at, renderProgress(one, { ...shown, rows, elapsedMs, attempt }));
-    } catch (error) {
-      const pauseMs = error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-      showAfter = Date.now() + Math.max(showEveryMs, pauseMs);
-      log.debug({ error, id: one.id }, 'export progress could not be shown');
-    }
+    await slack.update(at, renderProgress(one, { ...shown, rows, elapsedMs, attempt: row.attempt }));
   };
-  const report = async (): Promise<void> => {
-    const { signal } = stopped;
-    while (!signal.aborted) {
-      await sleep(storeEveryMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      await store().catch((error: unknown) =>
-        log.warn({ error, id: one.id }, 'export progress could not be stored'),
+  const keepReporting = async (): Promise<void> => {
+    for await (const _ of setInterval(reportEveryMs, undefined, { signal: stopped.signal }))
+      await report().catch((error: unknown) =>
+        log.debug({ error, id: one.id }, 'export progress could not be reported'),
       );
-      if (!signal.aborted && !controller.signal.aborted && Date.now() >= showAfter) await show();
-    }
   };
-  const reporting = report();
+  const reporting = keepReporting().catch(() => undefined);
 
   return {
     /** Aborted with ExportStopped `taken`, or `overdue` close to the job's time limit; or when the bot stops. */

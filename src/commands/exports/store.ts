@@ -122,35 +122,11 @@ export async function moveExport(
 
 /** The outcome of an export as stored, for its message. The other facts are columns. */
 export type ExportOutcome =
-  | (Pick<views.Done, 'files' | 'summary' | 'unread'> & { readonly kind: 'done' })
+  | (views.Done & { readonly kind: 'done' })
   | { readonly kind: 'unknown' }
   | { readonly kind: 'cancelled'; readonly by: string }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly offers: readonly views.Offer[] };
-
-/** Undefined if the export has not ended, or its outcome was erased. */
-export function readOutcome({ ending }: ExportRow): ExportOutcome | undefined {
-  if (ending === null) return undefined;
-  return JSON.parse(ending, toDate) as ExportOutcome;
-}
-
-/** The ends of an offered window. */
-function toDate(key: string, value: unknown): unknown {
-  return (key === 'from' || key === 'to') && typeof value === 'string' ? new Date(value) : value;
-}
-
-export function renderOutcome(row: ExportRow, outcome: ExportOutcome, shownIn: views.OutcomePlace): Message {
-  const one = toExportSummary(row);
-  switch (outcome.kind) {
-    case 'done':
-      return views.renderDone(one, { ...outcome, shownIn });
-    case 'unknown':
-      return views.renderUnknown(one, shownIn);
-    case 'cancelled':
-      return views.renderCancelled(one, outcome.by);
-    case 'failed':
-      return views.renderFailed(one, outcome.failure, outcome.offers);
-  }
-}
+  /** `canRepeat`: the same export may work later. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly canRepeat: boolean };
 
 export interface FinishContext {
   readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
@@ -176,7 +152,7 @@ export async function finishExport(
   const ending = JSON.stringify(outcome);
   const row = await moveExport(trx, move, { ...columns, state: outcome.kind, ending, ended_at: now() });
   if (!row) return false;
-  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports, now });
+  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports });
   const { request, rows, bytes } = toExportSummary(row);
   await ports.audit.record(
     {
@@ -209,47 +185,48 @@ export function exportMessageId(id: string): string {
   return `export:${id}`;
 }
 
-// A form that is still open shows a failed start itself and takes the notice back.
-const noticeAfterMs = 2_000;
-
-/** Tells the person directly: the export's message cannot show the outcome. */
-export async function putEndNotice(trx: Trx, row: ExportRow, { ports, now }: FinishContext): Promise<void> {
+/** Tells the person directly: the export's message cannot show the outcome. Its files say for themselves that it is done. */
+export async function putEndNotice(
+  trx: Trx,
+  row: ExportRow,
+  { ports }: { readonly ports: Pick<ExportPorts, 'outbox'> },
+): Promise<void> {
+  if (row.state === 'done') return;
   await ports.outbox.put(trx, {
-    id: endNoticeId(row.id),
+    id: `export-end:${row.id}`,
     kind: endNotice,
     about: { id: row.id },
     installation: installationOf(row),
     to: { places: [row.user_id] },
     doubt: 'once',
-    notBefore: new Date(now().getTime() + noticeAfterMs),
   });
-}
-
-export function endNoticeId(id: string): string {
-  return `export-end:${id}`;
 }
 
 export type AboutExport = { readonly id: string };
 
 export const endNotice = defineMessage({
   kind: 'export-end',
-  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id, 'direct'),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, 'direct', refusal),
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
 });
 
 /** The current message of an export; undefined if its outcome was erased. */
-export async function renderExport(
-  db: Db,
-  id: string,
-  shownIn: views.OutcomePlace,
-  refusal?: Refusal,
-): Promise<Message | undefined> {
+export async function renderExport(db: Db, id: string, refusal?: Refusal): Promise<Message | undefined> {
   const row = await findExport(db, id);
   if (!row || row.request === null) return undefined;
   const one = toExportSummary(row);
-  const outcome = readOutcome(row);
-  if (refusal?.code === 'held_back')
-    return outcome && views.renderBlocked(one, outcome.kind, refusal.reference);
-  const first = { phase: 'starting', rows: 0, bytes: 0, elapsedMs: 0, attempt: 1 } as const;
-  return outcome ? renderOutcome(row, outcome, shownIn) : views.renderProgress(one, first);
+  const outcome = row.ending === null ? undefined : (JSON.parse(row.ending) as ExportOutcome);
+  if (refusal?.code === 'held_back') return outcome && views.renderBlocked(one, refusal.reference);
+  switch (outcome?.kind) {
+    case undefined:
+      return views.renderUnderWay(one);
+    case 'done':
+      return views.renderDone(one, outcome);
+    case 'unknown':
+      return views.renderUnknown(one);
+    case 'cancelled':
+      return views.renderCancelled(one, outcome.by);
+    case 'failed':
+      return views.renderFailed(one, outcome.failure, outcome.canRepeat);
+  }
 }

@@ -140,6 +140,11 @@ export function createSharing(options: SharingOptions): Sharing {
         return readSlackError(error) !== 'channel_not_found';
       }
     },
+    async hasBot(channel) {
+      const client = await options.client();
+      const found = await client.conversations.info({ channel }).catch(() => undefined);
+      return found?.channel?.is_member !== false;
+    },
     readAudience: (channel) =>
       port.readAudience(channel).catch((error: unknown) => {
         if (error instanceof SlackFailure) return { unknown: error.code };

@@ -107,7 +107,7 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
 }
 
 /** The export's message while it is under way, or waits for a restart or for a pause to end. */
-export function renderUnderWay(one: ExportSummary, text: string, canCancel = true): Message {
+export function renderUnderWay(one: ExportSummary, text = phases.starting, canCancel = true): Message {
   const zone = one.request.shieldZoneId;
   return message(`Exporting events of shield zone ${zone}`, [
     section([
@@ -210,26 +210,21 @@ export interface Done {
   readonly summary?: EventSummary | undefined;
   /** Why there is no summary. */
   readonly unread?: UnreadReason | undefined;
-  readonly shownIn?: OutcomePlace;
 }
 
-/** Where the outcome is shown: in the export's message, or in a direct message if that is gone. */
-export type OutcomePlace = 'message' | 'direct';
-
-export function renderDone(
-  one: ExportSummary,
-  { files, summary, unread, shownIn = 'message' }: Done,
-): Message {
+export function renderDone(one: ExportSummary, { files, summary, unread }: Done): Message {
   if (files === 0) {
     const text = `No event of ${zoneOf(one)} matches, so there is no file.`;
-    const again = actions(offerButton(one, { ...one.request, change: true }));
-    return message(text, [section(`:white_check_mark: ${text}`), renderAskedBy(one), again]);
+    return message(text, [
+      section(`:white_check_mark: ${text}`),
+      renderAskedBy(one),
+      actions(changeButton(one)),
+    ]);
   }
   const { query, filters, from, to } = one.request;
   // Without a known header the first row may or may not be an event.
   const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
   const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
-  const where = shownIn === 'message' ? 'below' : placeInWords(one);
   return message(unbold(text), [
     section([
       `:white_check_mark: ${text}`,
@@ -240,7 +235,7 @@ export function renderDone(
     context([
       `For <@${one.userId}>`,
       (query !== '' || filters.length > 0) && describeFilters(query, filters),
-      files === 1 ? `the file is ${where}` : `the ${formatCount(files, 'file')} are ${where}`,
+      files === 1 ? 'the file is below' : `the ${formatCount(files, 'file')} are below`,
     ]),
   ]);
 }
@@ -289,67 +284,41 @@ export function renderCancelled(one: ExportSummary, by: string): Message {
 }
 
 /** Slack was asked to show the files and did not confirm it. */
-export function renderUnknown(one: ExportSummary, shownIn: OutcomePlace = 'message'): Message {
-  const where = shownIn === 'message' ? 'below' : placeInWords(one);
+export function renderUnknown(one: ExportSummary): Message {
   const text = `The files of this export *may have been posted*: the connection to Slack broke while they were being posted.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
-      `:grey_question: ${text}\nLook ${where} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
+      `:grey_question: ${text}\nLook ${placeInWords(one)} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
     ),
     renderAskedBy(one),
-    actions(offerButton(one, one.request, 0, 'Not there: export again')),
+    actions(againButton(one, 'Not there: export again')),
   ]);
 }
 
-/** A next step after a failure: the same export, maybe with another window. */
-export interface Offer {
-  readonly from: Date;
-  readonly to: Date;
-  /** Opens the filled form first. */
-  readonly change?: true | undefined;
-}
-
-/** The export failed. `offers` are its buttons. */
-export function renderFailed(one: ExportSummary, failed: Failure, offers: readonly Offer[]): Message {
+/** The export failed. `canRepeat`: the same may work later. */
+export function renderFailed(one: ExportSummary, failed: Failure, canRepeat: boolean): Message {
   const failure = renderFailure(failed);
-  const buttons = offers.map((offer, nth) => offerButton(one, offer, nth));
   return message(failure.text, [
     section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
     ...(failure.blocks ?? []),
     renderAskedBy(one),
-    actions(...buttons),
+    actions(...(canRepeat ? [againButton(one)] : []), changeButton(one)),
   ]);
 }
 
-function offerButton(one: ExportSummary, offer: Offer, nth = 0, label = labelOf(one, offer)): Button {
-  const { from, to, change } = offer;
-  const value = [one.id, from.getTime(), to.getTime()].join('|');
-  return button(label, `event-logs:${change ? 'change' : 'again'}:${nth}`, value);
+function againButton({ id }: ExportSummary, label = 'Export again'): Button {
+  return button(label, 'event-logs:again:0', id);
 }
 
-function labelOf({ request }: ExportSummary, offer: Offer): string {
-  if (offer.change) return 'Change and export again';
-  if (offer.from.getTime() === request.from.getTime() && offer.to.getTime() === request.to.getTime())
-    return 'Export again';
-  const [from = '', to = ''] = formatShortMoments([offer.from.getTime(), offer.to.getTime()]);
-  return `${from}–${to} UTC`;
+/** Opens the filled form. */
+function changeButton({ id }: ExportSummary): Button {
+  return button('Change and export again', 'event-logs:change:0', id);
 }
-
-const outcomeWords = {
-  done: 'is done; its files are there',
-  unknown: 'ended, and its files may have been posted',
-  cancelled: 'was stopped; nothing was posted',
-  failed: 'did not work; nothing was posted',
-} as const;
 
 /** The outcome without the request: the usual message would hold a live secret. */
-export function renderBlocked(
-  one: ExportSummary,
-  outcome: keyof typeof outcomeWords,
-  reference?: string,
-): Message {
+export function renderBlocked({ userId, state }: ExportSummary, reference?: string): Message {
   const held = renderFailure({
-    message: `An export by <@${one.userId}> ${outcomeWords[outcome]}. The rest of this message was held back: it would have shown a secret.`,
+    message: `An export by <@${userId}> ended: ${stateWords[state]}. The rest of this message was held back: it would have shown a secret.`,
     hint: 'Tell whoever runs this bot the reference below.',
     reference,
   });

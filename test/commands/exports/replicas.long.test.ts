@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
 import { buildApp } from '../../../src/app/build-app.ts';
 import { readConfig } from '../../../src/app/config.ts';
 import type { ChatApp } from '../../../src/app/wire.ts';
@@ -25,7 +24,7 @@ import {
   users,
   waitForEnd,
 } from './bot.ts';
-import { answers, says } from './words.ts';
+import { says } from './words.ts';
 
 const { alice } = users;
 const { ops, deploys } = channels;
@@ -146,70 +145,6 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     );
     await database.close();
     expect(bot.slack.problems).toEqual([]);
-  }, 90_000);
-});
-
-describe.skipIf(missing)(`exports of a worker that dies${missing ? ` (skipped: ${missing})` : ''}`, () => {
-  let server: PostgresServer;
-  let bot: Bot;
-  const workers: BotProcess[] = [];
-  beforeAll(async () => {
-    if (typeof postgres === 'string') return;
-    server = await postgres.start();
-    const env = {
-      DATABASE_URL: (await server.createDatabase()).reveal(),
-      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    };
-    bot = await startExportBot({ transport: 'http', role: 'web', env });
-  });
-  afterEach(async () => {
-    bot?.cdn.faults.clear();
-    for (const worker of workers.splice(0)) await worker.kill('SIGKILL');
-  });
-  afterAll(async () => {
-    await bot?.stop();
-    await server?.stop();
-  });
-
-  async function startWorker(): Promise<BotProcess> {
-    const worker = startBotProcess({ ...bot.env }, 'worker');
-    workers.push(worker);
-    await worker.waitForOutput('"ready"');
-    return worker;
-  }
-
-  /** An export of which a worker has read the beginning, and its message. */
-  async function held(query: string): Promise<{ message: () => VisibleMessage | undefined }> {
-    const { reached } = holdService(bot);
-    const person = bot.slack.as(alice, ops);
-    const before = new Set(person.messages().map(({ ts }) => ts));
-    await openForm(person);
-    await submitForm(person, { channel: ops, query });
-    await reached;
-    const isNew = ({ ts, ephemeral }: VisibleMessage): boolean => !before.has(ts) && !ephemeral;
-    return { message: () => person.messages().find(isNew) };
-  }
-
-  test('is cancelled at once where nobody works on it any more', async () => {
-    const worker = await startWorker();
-    const { message } = await held('wp-login');
-    await worker.kill('SIGKILL');
-    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
-    await bot.slack.as(alice, ops).waitForMessage(answers.cancelled);
-    await expect.poll(() => message()?.reads).toMatch(says.cancelled);
-    expect(findFileMessages(bot.slack, ops)).toEqual([]);
-  });
-
-  test('is begun again by another, and its message says which attempt runs', async () => {
-    const worker = await startWorker();
-    const { message } = await held('checkout');
-    await startWorker();
-    const again = holdService(bot);
-    await worker.kill('SIGKILL');
-    await expect.poll(() => message()?.reads, { timeout: 40_000 }).toMatch(says.attempt(2));
-    again.release();
-    await expect.poll(() => message()?.reads, { timeout: 20_000 }).toMatch(says.posted());
-    expect(findFileMessages(bot.slack, ops)).toHaveLength(1);
   }, 90_000);
 });
 

@@ -27,6 +27,7 @@ export const says = {
   cancelledBy: (name: string) => new RegExp(`Cancelled by @${name}`),
   inDoubt: /may have been posted/,
   notBegun: /did not start/,
+  heldBack: /was held back/,
 } as const;
 
 /** Answers to a press or a command, for the person alone. */

@@ -74,7 +74,6 @@ test('whatever was asked for, every message of an export is one that Slack takes
       told,
       unread,
       (one, others, words, summary, unread) => {
-        const offer = { from: one.request.from, to: one.request.to };
         const progress = {
           phase: 'reading',
           rows: 1,
@@ -91,15 +90,9 @@ test('whatever was asked for, every message of an export is one that Slack takes
           views.renderCancelled(one, 'U0ALICE00'),
           views.renderCancelled(one, 'system'),
           views.renderUnknown(one),
-          views.renderUnknown(one, 'direct'),
           views.renderAlreadyEnded(one),
-          views.renderDone(one, { files: 1, summary, unread, shownIn: 'direct' }),
-          views.renderBlocked(one, 'failed', 'ABCD2345'),
-          views.renderFailed(
-            one,
-            { message: words, hint: words, reference: 'ABCDEFGH' },
-            Array.from({ length: 3 }, () => offer),
-          ),
+          views.renderBlocked(one, 'ABCD2345'),
+          views.renderFailed(one, { message: words, hint: words, reference: 'ABCDEFGH' }, true),
           views.renderExportList([one, ...others], now),
           views.renderExportList([], now),
           views.renderStarted(one.channel),
