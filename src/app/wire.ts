@@ -13,7 +13,6 @@ import { createEndStore, createOffboarding } from '../auth/offboarding.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
 import type { Doctor } from '../commands/define.ts';
 import { createExportService } from '../commands/exports/service.ts';
-import { type ExportLimits, exportLimits } from '../commands/exports/worker/gather.ts';
 import { startExportThread } from '../commands/exports/worker/thread.ts';
 import { cancelUnbegun } from '../commands/operations/expiry.ts';
 import { indexKinds } from '../commands/operations/kinds/kind.ts';
@@ -67,7 +66,6 @@ export interface Base {
   readonly cdnFetch?: typeof globalThis.fetch;
   readonly now: () => Date;
   /** Those of Slack unless given. */
-  readonly exportLimits?: ExportLimits | undefined;
 }
 
 export interface ChatApp {
@@ -209,7 +207,6 @@ export async function wire(
   const exportThread = () =>
     startExportThread({
       cdn: config.cdn,
-      limits: base.exportLimits ?? exportLimits,
       directory: tempDirectory,
       onAttempt,
       now,

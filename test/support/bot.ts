@@ -9,7 +9,6 @@ import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts
 import { buildApp } from '../../src/app/build-app.ts';
 import { type Role, readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/wire.ts';
-import type { ExportLimits } from '../../src/commands/exports/worker/gather.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { copyEmbeddedDatabase } from './database-templates.ts';
 import { submitKey } from './page-client.ts';
@@ -35,7 +34,6 @@ export interface BotOptions {
   /** The clock by which the CDN makes its logs and charts. */
   readonly cdnNow?: () => Date;
   readonly env?: Readonly<Record<string, string>>;
-  readonly exportLimits?: ExportLimits;
   /** `web`: its jobs are left to others. */
   readonly role?: Role;
   readonly install?: 'token' | 'oauth';
@@ -45,7 +43,7 @@ export interface BotOptions {
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
-  const { transport = 'socket', now = () => new Date(), exportLimits } = options;
+  const { transport = 'socket', now = () => new Date() } = options;
   const assistant = transport === 'http' && options.env?.['PUBLIC_URL'] !== undefined;
   const [slack, cdn, dataDir] = await Promise.all([
     startSlack({
@@ -74,7 +72,6 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
     log: createLogger('debug', sink),
     now,
     role: options.role ?? 'all',
-    ...(exportLimits ? { exportLimits } : {}),
   });
   await app.start();
   if (transport === 'http') slack.deliverTo(`http://127.0.0.1:${app.port()}/slack/events`);

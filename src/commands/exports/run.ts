@@ -343,7 +343,7 @@ const longestName = 30;
 /** What is stored with the outcome: no addresses and no URLs. */
 function summarize({ bars, top }: EventFigures): EventSummary {
   const [actions, countries] = [top.action, top.country].map((counted) =>
-    (counted?.words ?? [])
+    (counted ?? [])
       .slice(0, mostNamed)
       .map(([word, count]) => [word.slice(0, longestName), count] as const),
   );

@@ -350,17 +350,11 @@ export interface EventFigures extends EventBars {
   /** Rows without a readable time; 0 if there is no column for it. */
   readonly untimed: number;
   /** The most frequent values of each known column; empty cells are not counted. */
-  readonly top: { readonly [subject in EventSubject]?: TopValues | undefined };
+  readonly top: { readonly [subject in EventSubject]?: readonly Count[] | undefined };
 }
 
 /** Columns whose most frequent values are counted. */
 export type EventSubject = 'action' | 'country' | 'rule' | 'ip' | 'url';
-
-interface TopValues {
-  readonly words: readonly Count[];
-  /** 0: the counts are exact. */
-  readonly missed: number;
-}
 
 // Slack documents no limit for this comment; messages are cut at 4,000 characters in places.
 const longestComment = 3_500;
@@ -409,12 +403,11 @@ const subjectWords: Readonly<Record<EventSubject, string>> = {
   url: 'URLs without queries',
 };
 
-function describeTop(subject: EventSubject, word: string, top: TopValues | undefined): string[] {
-  if (!top || top.words.length === 0) return [];
-  const about = top.missed > 0 ? 'about ' : '';
-  const counts = top.words
+function describeTop(subject: EventSubject, word: string, top: readonly Count[] = []): string[] {
+  if (top.length === 0) return [];
+  const counts = top
     .slice(0, mostValues)
-    .map(([value, count]) => `${formatCode(value, 60)} ${about}${formatInteger(count)}`);
+    .map(([value, count]) => `${formatCode(value, 60)} ${formatInteger(count)}`);
   // On a phone a URL fills the line.
   return subject === 'url'
     ? [`*${word}*`, ...counts.map((line) => `• ${line}`)]

@@ -59,8 +59,8 @@ describe('at once', () => {
 
 describe('cancelling', () => {
   test.each([
-    ['while the CDN sends', holdExport],
     ['while the file is on its way to Slack', () => bot().slack.script.hold('files.upload', 'before')],
+    ['while the CDN sends', holdExport],
   ])('%s: nothing is posted', async (_, hold) => {
     const held = hold();
     await exportTo(ops);

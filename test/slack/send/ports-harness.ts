@@ -9,7 +9,6 @@ import { createInstallations } from '../../../src/auth/installations.ts';
 import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createPolicies } from '../../../src/auth/policy/policies.ts';
-import { exportLimits } from '../../../src/commands/exports/worker/gather.ts';
 import { startExportThread } from '../../../src/commands/exports/worker/thread.ts';
 import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
@@ -102,7 +101,7 @@ export async function createPortsHarness(options: {
       clients,
       keyStore,
       cdn: cdnClient,
-      exportThread: () => startExportThread({ cdn: cdnAddress, limits: exportLimits, directory, now }),
+      exportThread: () => startExportThread({ cdn: cdnAddress, directory, now }),
       policies,
       people,
       audit,

@@ -38,9 +38,7 @@ const summary: fc.Arbitrary<views.ExportSummary> = fc.record({
   filesDeletedAt: fc.option(moment, { nil: undefined }),
 });
 const count = fc.tuple(text, fc.nat());
-const top = fc.option(fc.record({ words: fc.array(count, { maxLength: 5 }), missed: fc.nat({ max: 2 }) }), {
-  nil: undefined,
-});
+const top = fc.option(fc.array(count, { maxLength: 5 }), { nil: undefined });
 const bars = fc.option(
   fc.record({
     from: fc.integer({ min: Date.UTC(2026, 10, 18), max: Date.UTC(2026, 10, 21) }),

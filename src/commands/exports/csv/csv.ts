@@ -5,7 +5,7 @@ import { type Options, parse } from 'csv-parse';
 import { parse as parseText } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { UserError } from '../../../errors.ts';
-import { byteOrderMark, escapeCell } from '../../../lib/csv.ts';
+import { escapeCell } from '../../../lib/csv.ts';
 import { type EventColumns, findAddress, readHeader, replaceAddresses } from './columns.ts';
 
 /** Bytes of a file by which its header and its separator are found. */
@@ -34,8 +34,6 @@ export async function readCsv(
   const parser = parse({
     ...lenient,
     delimiter: findSeparator(start),
-    // Rows end with CR only where the first one does.
-    record_delimiter: endsWithReturn.test(start.toString('latin1')) ? '\r' : ['\r\n', '\n'],
     on_record(cells: string[]) {
       onRow(cells);
       return null;
@@ -43,9 +41,6 @@ export async function readCsv(
   });
   await pipeline(Readable.from(pieces), parser.resume());
 }
-
-/** A first row, with line breaks between quotes, that ends with CR alone. */
-const endsWithReturn = /^(?:"(?:[^"]|"")*"|[^"\r\n])*\r(?!\n)/u;
 
 /** The columns that the first row names; undefined if it is no header that is recognized. */
 export function findHeader(start: Buffer): EventColumns | undefined {
@@ -70,7 +65,7 @@ function readFirstRow(start: Buffer, delimiter: string): string[] {
   }
 }
 
-const [quote, comma, lf, cr] = [0x22, 0x2c, 0x0a, 0x0d];
+const [quote, lf, cr] = [0x22, 0x0a, 0x0d];
 
 /**
  * Counts the rows of a file that is not read as CSV: lines that are not empty, without line breaks between quotes. The
@@ -82,15 +77,11 @@ export function createRowCounter() {
   let isEmpty = true;
   return {
     add(piece: Uint8Array): void {
-      for (let at = 0; at < piece.length; at += 1) {
-        const byte = piece[at] as number;
+      for (const byte of piece) {
         if (byte === quote) isQuoted = !isQuoted;
-        // Nearly every byte of a file is above a comma.
-        if (byte > comma || isQuoted || (byte !== lf && byte !== cr)) isEmpty = false;
-        else {
-          if (!isEmpty) rows += 1;
-          isEmpty = true;
-        }
+        const isEnd = (byte === lf || byte === cr) && !isQuoted;
+        if (isEnd && !isEmpty) rows += 1;
+        isEmpty = isEnd;
       }
     },
     /** So far. A row that has begun counts. */
@@ -106,17 +97,14 @@ export function writePlain(rows: readonly Row[]): string {
 }
 
 /**
- * Writes rows as a CSV file that is safe to open in a spreadsheet: a byte order mark first, so that it is read as UTF-8,
- * every cell quoted, and an apostrophe before what would run as a formula or be read as another number.
+ * Rows as CSV text that is safe to open in a spreadsheet behind a byte order mark: every cell is quoted, with an
+ * apostrophe before what would run as a formula or be read as another number.
  */
-export function createSafeWriter(): (rows: readonly Row[]) => string {
-  let mark = byteOrderMark;
-  return (rows) => {
-    const cells = rows.map((row) => row.map(escapeCell));
-    const text = mark + stringify(cells, { quoted: true });
-    mark = '';
-    return text;
-  };
+export function writeSafe(rows: readonly Row[]): string {
+  return stringify(
+    rows.map((row) => row.map(escapeCell)),
+    { quoted: true },
+  );
 }
 
 /**
@@ -124,27 +112,22 @@ export function createSafeWriter(): (rows: readonly Row[]) => string {
  * else. An address has one pseudonym in a file and another in the next: the key is made here and never leaves. In an
  * address column everything with a digit or a colon is replaced, whether it is an address or not.
  *
- * @throws UserError where the first row names no address column: what is not recognized cannot be promised to be replaced.
+ * @throws UserError without an address column: what is not recognized cannot be promised to be replaced.
  */
-export function createPseudonymizer(): (row: Row) => Row {
+export function createPseudonymizer(addresses: readonly number[]): (row: Row) => Row {
+  if (addresses.length === 0)
+    throw new UserError(
+      'I cannot tell which column of the CDN’s file holds IP addresses, so they cannot be replaced.',
+      'Export without pseudonyms, to yourself first, and look at the file.',
+    );
+  const columns = new Set(addresses);
   const key = randomBytes(32);
   // 40 bits: among a million addresses, a collision has a chance of one in three.
   const pseudonymOf = (address: string): string =>
     `ip-${createHmac('sha256', key).update(address).digest('hex').slice(0, 10)}`;
-  let columns: ReadonlySet<number> | undefined;
-  return (row) => {
-    if (!columns) {
-      columns = new Set(readHeader(row)?.addresses);
-      if (columns.size === 0)
-        throw new UserError(
-          'I cannot tell which column of the CDN’s file holds IP addresses, so they cannot be replaced.',
-          'Export without pseudonyms, to yourself first, and look at the file.',
-        );
-      return row;
-    }
-    return row.map((cell, nth) => {
-      if (!columns?.has(nth)) return replaceAddresses(cell, pseudonymOf);
+  return (row) =>
+    row.map((cell, nth) => {
+      if (!columns.has(nth)) return replaceAddresses(cell, pseudonymOf);
       return /[\d:]/u.test(cell) ? pseudonymOf(findAddress(cell) ?? cell.trim().toLowerCase()) : cell;
     });
-  };
 }

@@ -1,69 +1,48 @@
 import { redactUrl } from '../../../api/http/paths.ts';
-import { createHeavyHitters } from '../../../lib/heavy-hitters.ts';
 import { dayMs, minuteMs, toEpochMs } from '../../../lib/time.ts';
-import type { EventFigures, EventSubject } from '../../../views/exports/exports.ts';
-import { type EventColumns, findAddress, readHeader } from './columns.ts';
+import type { EventFigures, EventSubject, ExportRequest } from '../../../views/exports/exports.ts';
+import { type EventColumns, findAddress } from './columns.ts';
 
-/** Rows are counted by so much: a log of an hour has a chart too. */
-const slotMs = 10 * minuteMs;
-/** An export covers three days at most; times further apart are no event times. */
-const longestMs = 32 * dayMs;
 const shown = 5;
-/** Different values of a column are counted exactly up to twice as many. */
-const kept = 4096;
+/** Different values of a column that are counted. */
+const mostDifferent = 100_000;
 // Longer values are counted by how they begin.
 const longest = 256;
 
-/** Counts the events of a log in bounded memory. Columns may be in any order, and any may be missing. */
-export function createEventCounter() {
-  const slots = new Map<number, number>();
-  const values = new Map<EventSubject, ReturnType<typeof createHeavyHitters>>();
-  let columns: EventColumns | undefined;
-  let hasBegun = false;
+/** Counts the events of a log, in bounded memory, by its known columns and by the time within the requested window. */
+export function createEventCounter(
+  { width, time, subjects }: EventColumns,
+  window: Pick<ExportRequest, 'from' | 'to'>,
+) {
+  const bars = createBars(window);
+  const values = new Map(subjects.map(([subject]) => [subject, new Map<string, number>()]));
   let broken = 0;
   let untimed = 0;
-  let first = Number.POSITIVE_INFINITY;
-  let last = Number.NEGATIVE_INFINITY;
-
-  const countTime = (cell: string): void => {
-    const slot = Math.floor(readTime(cell) / slotMs) * slotMs;
-    const [from, to] = [Math.min(first, slot), Math.max(last, slot)];
-    if (to - from < longestMs) {
-      [first, last] = [from, to];
-      slots.set(slot, (slots.get(slot) ?? 0) + 1);
-    } else untimed += 1;
-  };
 
   return {
-    /** The header first, if the file has one. */
     add(row: readonly string[]): void {
-      if (!hasBegun) {
-        hasBegun = true;
-        columns = readHeader(row);
-        for (const [subject] of columns?.subjects ?? []) values.set(subject, createHeavyHitters(kept));
-        if (columns) return;
-      }
-      if (!columns) return;
-      if (row.length !== columns.width) broken += 1;
-      if (columns.time !== undefined) countTime(row[columns.time] ?? '');
-      for (const [subject, column] of columns.subjects) {
+      if (row.length !== width) broken += 1;
+      if (time !== undefined && !bars.add(readTime(row[time] ?? ''))) untimed += 1;
+      for (const [subject, column] of subjects) {
         const value = read[subject](row[column] ?? '');
-        if (value !== '')
-          values.get(subject)?.add(value.length > longest ? `${value.slice(0, longest)}…` : value);
+        const counted = value.length > longest ? `${value.slice(0, longest)}…` : value;
+        const counts = values.get(subject);
+        if (counted !== '' && counts && (counts.size < mostDifferent || counts.has(counted)))
+          counts.set(counted, (counts.get(counted) ?? 0) + 1);
       }
     },
     result: (): EventFigures => ({
-      ...countBars(slots, first, last),
+      bars: bars.result(),
       broken,
       untimed,
-      top: Object.fromEntries(
-        [...values].map(([subject, counter]) => {
-          const { words, missed } = counter.top();
-          return [subject, { words: words.slice(0, shown), missed }];
-        }),
-      ),
+      top: Object.fromEntries([...values].map(([subject, counts]) => [subject, rank(counts)])),
     }),
   };
+}
+
+/** The most frequent first. Equal counts are ordered by value, so that the same log always gives the same answer. */
+function rank(counts: ReadonlyMap<string, number>): (readonly [string, number])[] {
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, shown);
 }
 
 const asWritten = (cell: string): string => cell;
@@ -90,30 +69,28 @@ function readTime(cell: string): number {
   return /\d[-/: ]\d/u.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-const bucketMinutes = [10, 20, 30, 60, 120, 180, 240, 360, 720];
+const barMinutes = [10, 20, 30, 60, 120, 180, 240, 360, 720];
 /** As many as a phone shows with their labels. */
 const mostBars = 8;
 
-/** Equal buckets of the chart. */
-function countBars(
-  slots: ReadonlyMap<number, number>,
-  first: number,
-  last: number,
-): Pick<EventFigures, 'bars'> {
-  if (slots.size === 0) return {};
-  const countOf = (size: number): number => (floor(last, size) - floor(first, size)) / size + 1;
+/** Counts times in equal buckets over a window. `add` is false for a time outside of it. */
+function createBars({ from, to }: Pick<ExportRequest, 'from' | 'to'>) {
+  const [first, last] = [from.getTime(), to.getTime() - 1];
+  const indexOf = (at: number, size: number): number => Math.floor(at / size) - Math.floor(first / size);
   const size =
-    bucketMinutes.map((minutes) => minutes * minuteMs).find((one) => countOf(one) <= mostBars) ??
+    barMinutes.map((minutes) => minutes * minuteMs).find((one) => indexOf(last, one) < mostBars) ??
     Math.ceil((last - first) / dayMs / (mostBars - 1)) * dayMs;
-  const from = floor(first, size);
-  const counts = Array.from({ length: countOf(size) }, () => 0);
-  for (const [start, count] of slots) {
-    const bar = (floor(start, size) - from) / size;
-    counts[bar] = (counts[bar] ?? 0) + count;
-  }
-  return { bars: { from, minutes: size / minuteMs, counts } };
-}
-
-function floor(at: number, size: number): number {
-  return Math.floor(at / size) * size;
+  const counts = Array.from({ length: indexOf(last, size) + 1 }, () => 0);
+  let isEmpty = true;
+  return {
+    add(at: number): boolean {
+      const index = indexOf(at, size);
+      if (counts[index] === undefined) return false;
+      counts[index] += 1;
+      isEmpty = false;
+      return true;
+    },
+    result: (): EventFigures['bars'] =>
+      isEmpty ? undefined : { from: Math.floor(first / size) * size, minutes: size / minuteMs, counts },
+  };
 }

@@ -2,27 +2,27 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../../errors.ts';
+import { byteOrderMark } from '../../../lib/csv.ts';
 import { createFileScanner } from '../../../secrets/scanner.ts';
 import type { EventFigures, ExportRequest, UnreadReason } from '../../../views/exports/exports.ts';
+import type { EventColumns } from '../csv/columns.ts';
 import {
   createPseudonymizer,
   createRowCounter,
-  createSafeWriter,
   findHeader,
   headerBytes,
   readCsv,
   writePlain,
+  writeSafe,
 } from '../csv/csv.ts';
 import { createEventCounter } from '../csv/figures.ts';
 
-export interface ExportLimits {
+export const exportLimits = {
   /** Slack's limit for one file: https://slack.com/help/articles/201330736 */
-  readonly fileBytes: number;
+  fileBytes: 1_000_000_000,
   /** A larger log is passed on without being read as CSV: its answer has the number of rows and bytes only. */
-  readonly summaryBytes: number;
-}
-
-export const exportLimits: ExportLimits = { fileBytes: 1_000_000_000, summaryBytes: 32_000_000 };
+  summaryBytes: 32_000_000,
+};
 
 /** A file of an export, ready to be sent. */
 export interface GatheredFile {
@@ -70,8 +70,8 @@ export class ExportStopped extends Error {
 export type StoredFile = GatheredFile & { readonly content: EncryptedTempFile };
 
 interface GatherOptions {
-  readonly wanted: Pick<ExportRequest, 'pseudonyms' | 'spreadsheetSafe'>;
-  readonly limits: ExportLimits;
+  readonly wanted: Pick<ExportRequest, 'from' | 'to' | 'pseudonyms' | 'spreadsheetSafe'>;
+  readonly limits?: typeof exportLimits;
   readonly directory: string;
   readonly onProgress: (progress: { readonly bytes: number; readonly rows: number }) => void;
 }
@@ -90,7 +90,7 @@ interface FileWriter {
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
-  { wanted, limits, directory, onProgress }: GatherOptions,
+  { wanted, limits = exportLimits, directory, onProgress }: GatherOptions,
 ): Promise<GatheredLog<StoredFile>> {
   const { fileBytes: limit, summaryBytes } = limits;
   const { length: announced = 0 } = source;
@@ -125,23 +125,25 @@ export async function gatherLog(
       onProgress({ bytes, rows: counter.rows() });
     }
     const file = raw.end();
+    const columns = findHeader(start);
     const isLarge = bytes > summaryBytes;
     const isRead = !isLarge || wanted.pseudonyms || wanted.spreadsheetSafe;
-    const read = isRead ? await readLog(start, file.content, wanted, openFile) : undefined;
-    const hasHeader = findHeader(start) !== undefined;
-    const all = isLarge ? counter.rows() : (read?.rows ?? counter.rows());
-    const rows = Math.max(0, all - (hasHeader ? 1 : 0));
+    const events = columns && !isLarge ? createEventCounter(columns, wanted) : undefined;
+    const read = isRead
+      ? await readLog(start, file.content, { wanted, columns, events, openFile })
+      : undefined;
+    const rows = Math.max(0, (read?.rows ?? counter.rows()) - (columns ? 1 : 0));
     onProgress({ bytes, rows });
     if (wanted.pseudonyms) file.content.discard();
     let unread: UnreadReason | undefined;
     if (isLarge) unread = 'large';
     else if (!read) unread = 'not-csv';
-    else if (!hasHeader && rows > 0) unread = 'no-header';
+    else if (!columns && rows > 0) unread = 'no-header';
     return {
       files: [...(wanted.pseudonyms ? [] : [file]), ...(read?.files ?? [])],
       rows,
       bytes,
-      figures: unread === undefined ? read?.figures : undefined,
+      figures: unread === undefined ? events?.result() : undefined,
       unread,
     };
   } catch (error) {
@@ -150,31 +152,37 @@ export async function gatherLog(
   }
 }
 
+interface ReadOptions {
+  readonly wanted: GatherOptions['wanted'];
+  /** Of the first row, if that is a header. */
+  readonly columns: EventColumns | undefined;
+  readonly events: ReturnType<typeof createEventCounter> | undefined;
+  readonly openFile: (kind: GatheredFile['kind']) => FileWriter;
+}
+
 /** Reads a log as CSV and makes its other forms. Undefined where it cannot be read, and no other form is wanted. */
 async function readLog(
   start: Buffer,
   content: EncryptedTempFile,
-  wanted: GatherOptions['wanted'],
-  openFile: (kind: GatheredFile['kind']) => FileWriter,
+  { wanted, columns, events, openFile }: ReadOptions,
 ) {
+  const pseudonymize = wanted.pseudonyms ? createPseudonymizer(columns?.addresses ?? []) : undefined;
   const plain = wanted.pseudonyms ? openFile('raw') : undefined;
   const safe = wanted.spreadsheetSafe ? openFile('safe') : undefined;
-  const pseudonymize = wanted.pseudonyms ? createPseudonymizer() : undefined;
-  const writeSafe = createSafeWriter();
-  const events = createEventCounter();
+  safe?.write(Buffer.from(byteOrderMark));
   let rows = 0;
   let batch: (readonly string[])[] = [];
   const flush = (): void => {
-    if (batch.length === 0) return;
     plain?.write(Buffer.from(writePlain(batch)));
     safe?.write(Buffer.from(writeSafe(batch)));
     batch = [];
   };
   try {
     await readCsv(start, content.read(), (cells) => {
-      const row = pseudonymize ? pseudonymize(cells) : cells;
+      const isHeader = rows === 0 && columns !== undefined;
+      const row = pseudonymize && !isHeader ? pseudonymize(cells) : cells;
       rows += 1;
-      events.add(row);
+      if (!isHeader) events?.add(row);
       if (plain || safe) batch.push(row);
       if (batch.length >= rowsAtOnce) flush();
     });
@@ -187,7 +195,7 @@ async function readLog(
       'Export it as it is: without pseudonyms and without the spreadsheet-safe copy.',
     );
   }
-  return { figures: events.result(), rows, files: [plain, safe].flatMap((file) => file?.end() ?? []) };
+  return { rows, files: [plain, safe].flatMap((file) => file?.end() ?? []) };
 }
 
 const rowsAtOnce = 1000;

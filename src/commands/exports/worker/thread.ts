@@ -22,7 +22,7 @@ export function startExportThread({
   onAttempt,
   now,
   ...options
-}: Pick<GatherTask, 'cdn' | 'limits' | 'directory'> & {
+}: Pick<GatherTask, 'cdn' | 'directory'> & {
   /** Called in the job that started the thread. */
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly now: () => Date;

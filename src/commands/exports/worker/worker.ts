@@ -11,7 +11,6 @@ import { findSecretKinds } from '../../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secret.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
 import {
-  type ExportLimits,
   ExportStopped,
   type GatheredLog,
   gatherLog,
@@ -23,7 +22,6 @@ export interface GatherTask {
   readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
   readonly key: string;
   readonly request: ExportRequest;
-  readonly limits: ExportLimits;
   readonly directory: string;
   /** The process's clock, ms since the epoch. */
   readonly now: number;
@@ -71,7 +69,7 @@ const report = (change: Partial<ExportProgress>): void => {
   progress = { ...progress, ...change };
 };
 
-async function gather({ cdn, key, request, limits, directory, now }: GatherTask): Promise<GatheredLog> {
+async function gather({ cdn, key, request, directory, now }: GatherTask): Promise<GatheredLog> {
   await isReady;
   const toCdn: typeof fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
@@ -83,7 +81,7 @@ async function gather({ cdn, key, request, limits, directory, now }: GatherTask)
   const send = createSend({ ...cdn, fetch: toCdn, now: () => now, onAttempt }, new Secret(key, 'cdn-key'));
   const source = await createEventLogs(send, () => now).export(request.shieldZoneId, request);
   report({ announced: source.length });
-  const log = await gatherLog(source, { wanted: request, limits, directory, onProgress: report });
+  const log = await gatherLog(source, { wanted: request, directory, onProgress: report });
   files = log.files;
   return { ...log, files: files.map(({ kind, length, sha256 }) => ({ kind, length, sha256 })) };
 }

@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { readHeader } from '../../../../src/commands/exports/csv/columns.ts';
 import { createPseudonymizer } from '../../../../src/commands/exports/csv/csv.ts';
 import { UserError } from '../../../../src/errors.ts';
 import { cell } from './arbitraries.ts';
 
 function rewrite(rows: string[][]): string[][] {
-  const pseudonymize = createPseudonymizer();
-  return rows.map((row) => [...pseudonymize(row)]);
+  const [header = [], ...events] = rows;
+  const pseudonymize = createPseudonymizer(readHeader(header)?.addresses ?? []);
+  return events.map((row) => [...pseudonymize(row)]);
 }
 
 const pseudonym = expect.stringMatching(/^ip-[\da-f]{10}$/u);
@@ -17,9 +19,8 @@ test('one address has one pseudonym in a file, in any column, and another one in
     ['203.0.113.7', '/?from=203.0.113.7', '2001:DB8::1'],
     ['203.0.113.8', '/a,[2001:db8:0::1]', ''],
   ];
-  const [header, first = [], second = []] = rewrite(rows);
+  const [first = [], second = []] = rewrite(rows);
   const [four = '', , six = ''] = first;
-  expect(header).toEqual(rows[0]);
   expect(first).toEqual([pseudonym, `/?from=${four}`, pseudonym]);
   expect(second).toEqual([pseudonym, `/a,[${six}]`, '']);
   expect(new Set([four, six, second[0]]).size).toBe(3);
@@ -36,7 +37,7 @@ test.each([
     '2001:db8:0:0:0:0:0:1:443',
   ],
 ])('one address has one pseudonym however it is written: %s', (...spellings) => {
-  const [, ...rows] = rewrite([['ip', 'b'], ...spellings.map((ip) => [ip, `from ${ip}`])]);
+  const rows = rewrite([['ip', 'b'], ...spellings.map((ip) => [ip, `from ${ip}`])]);
   const pseudonyms = rows.flat().map((text) => /ip-[\da-f]{10}/u.exec(text)?.[0]);
   expect(pseudonyms).toHaveLength(10);
   expect(new Set(pseudonyms).size).toBe(1);
@@ -44,7 +45,7 @@ test.each([
 
 test('in an address column whatever could be an address is replaced', () => {
   const rows = ['IP Address', '203.0.113.x', '1.1.1.1, 2.2.2.2', '3405803783', 'unknown'].map((ip) => [ip]);
-  expect(rewrite(rows).flat()).toEqual(['IP Address', pseudonym, pseudonym, pseudonym, 'unknown']);
+  expect(rewrite(rows).flat()).toEqual([pseudonym, pseudonym, pseudonym, 'unknown']);
 });
 
 test.each([
@@ -61,7 +62,7 @@ test('cells without an address stay', () => {
       const plain = cells.map((text) => text.replaceAll(/[\d:]/gu, ''));
       expect(
         rewrite([['ip', 'ua'], ...plain.map((text) => ['198.51.100.1', text])]).map(([, ua]) => ua),
-      ).toEqual(['ua', ...plain]);
+      ).toEqual(plain);
     }),
   );
 });

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { exportLimits } from '../../../../src/commands/exports/worker/gather.ts';
 import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
 import { useProxy } from '../../../../src/lib/proxy.ts';
 import { registerSecrets, Secret } from '../../../../src/secrets/secret.ts';
@@ -53,7 +52,6 @@ afterAll(async () => {
 const start = (apiUrl = base, directory = folder): ExportThread =>
   startExportThread({
     cdn: { apiUrl, originLoggingUrl: apiUrl },
-    limits: exportLimits,
     directory,
     now: () => new Date(),
   });
