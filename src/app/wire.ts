@@ -12,7 +12,7 @@ import { createNames } from '../auth/names.ts';
 import { createEndStore, createOffboarding } from '../auth/offboarding.ts';
 import { createPolicies } from '../auth/policy/policies.ts';
 import type { Doctor } from '../commands/define.ts';
-import { createExportService } from '../commands/exports/service.ts';
+import { createExportService } from '../commands/exports/exports.ts';
 import { startExportThread } from '../commands/exports/worker/thread.ts';
 import { cancelUnbegun } from '../commands/operations/expiry.ts';
 import { indexKinds } from '../commands/operations/kinds/kind.ts';

@@ -18,7 +18,7 @@ import type { Failure } from '../views/blocks/failure.ts';
 import type { Finding } from '../views/doctor.ts';
 import type { CommandSummary, HelpGroup } from '../views/help.ts';
 import type { SharedFile, ShareOutcome } from '../views/share.ts';
-import type { ExportService } from './exports/service.ts';
+import type { ExportService } from './exports/exports.ts';
 import type { Ledger } from './operations/transitions.ts';
 import type { Accounts } from './reports/accounts/reads.ts';
 import type { ReportService } from './reports/life.ts';

@@ -5,6 +5,7 @@ import { canBeLifted, describeLift, readCode, readPlaceCode } from '../outbox/cl
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
+import { assertOwnAudience } from './audience.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { assertAllowed } from './operations/proposals.ts';
 import { toWords, type Words } from './words.ts';
@@ -81,7 +82,11 @@ async function share(
   const { sharing, audit, person, authorizer } = context;
   const to = await findPlace(wanted, context);
   await assertAllowed(await decidePosting(authorizer, 'answer', to.channel), context);
-  await requireOwnAudience(to.channel, context);
+  assertOwnAudience(to.channel, await sharing.readAudience(to.channel), {
+    what: 'nothing was shared there',
+    named: (await authorizer.policy()).postChannels,
+    setting: 'Answers may be posted to',
+  });
   const kept = shown === undefined ? undefined : sharing.recall(shown);
   const answer = kept ?? (await findLast(command.run?.(words, context)));
   const same = views.findSharedWords(answer);
@@ -125,28 +130,6 @@ export async function findPlace(
   throw new UserError(
     `I see no channel ${formatCode(wanted, 82)}.`,
     'Pick it from Slack’s list while you type. A private one I see once I am in it: `/invite @cdn`',
-  );
-}
-
-/**
- * Refuses channels that people of other organisations read. Where Slack does not say who does, only channels that an
- * admin named in the settings are taken.
- */
-async function requireOwnAudience(channel: string, { sharing, authorizer }: Context): Promise<void> {
-  const audience = await sharing.readAudience(channel);
-  if (audience === 'own') return;
-  if (audience === 'others')
-    throw new UserError(
-      `<#${channel}> is shared with another organisation, so nothing was shared there.`,
-      'Share it in a channel of your own organisation.',
-    );
-  const { postChannels } = await authorizer.policy();
-  if (postChannels.includes(channel)) return;
-  throw new UserError(
-    `I cannot see who reads <#${channel}>, so nothing was shared there.`,
-    audience.unknown === 'missing_scope'
-      ? 'An admin can name the channel under *Answers may be posted to* in `/cdn settings`, or install the app again with the scopes `channels:read` and `groups:read`.'
-      : 'Invite me there (`/invite @cdn`) and share again. An admin can also name it in `/cdn settings`.',
   );
 }
 

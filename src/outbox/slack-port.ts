@@ -18,7 +18,7 @@ export interface SlackPort {
    */
   find(id: string, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are deleted, however it ends. */
-  share(files: readonly Attachment[], target: ShareTarget): Promise<{ readonly fileIds: readonly string[] }>;
+  share(files: readonly Attachment[], target: ShareTarget): Promise<void>;
   /** Ends the run of a step of Workflow Builder; one that has ended already, or is gone, is no failure. */
   completeStep(
     run: string,

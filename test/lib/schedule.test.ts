@@ -18,107 +18,52 @@ function iso(runs: readonly Date[]): string[] {
 
 describe('changes of the clocks', () => {
   // The run before the change, the run of the day itself, the run after it, all in UTC.
+  // `schedule-clocks.long` counts every change from 2026 to 2036.
   test.each([
     [
       'Vienna, put forward: 02:30 does not exist',
       'Europe/Vienna',
       '02:30',
       '2026-03-28T00:00Z',
-      ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
-    ],
-    [
-      'Vienna, put forward: 09:00 stays 09:00',
-      'Europe/Vienna',
-      '09:00',
-      '2026-03-28T00:00Z',
-      ['2026-03-28T08:00', '2026-03-29T07:00', '2026-03-30T07:00'],
+      '2026-03-28T01:30 2026-03-29T01:00 2026-03-30T00:30',
     ],
     [
       'Vienna, put back: 02:30 exists twice',
       'Europe/Vienna',
       '02:30',
       '2026-10-24T00:00Z',
-      ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30'],
-    ],
-    [
-      'New York, put forward',
-      'America/New_York',
-      '02:30',
-      '2026-03-07T00:00Z',
-      ['2026-03-07T07:30', '2026-03-08T07:00', '2026-03-09T06:30'],
-    ],
-    [
-      'New York, put back: 01:30 exists twice',
-      'America/New_York',
-      '01:30',
-      '2026-10-31T00:00Z',
-      ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30'],
+      '2026-10-24T00:30 2026-10-25T00:30 2026-10-26T01:30',
     ],
     [
       'Lord Howe, half an hour forward',
       'Australia/Lord_Howe',
       '02:15',
       '2026-10-02T20:00Z',
-      ['2026-10-03T15:30', '2026-10-04T15:15', '2026-10-05T15:15'],
-    ],
-    [
-      'Lord Howe, half an hour back',
-      'Australia/Lord_Howe',
-      '01:45',
-      '2026-04-03T20:00Z',
-      ['2026-04-04T14:45', '2026-04-05T15:15', '2026-04-06T15:15'],
-    ],
-    [
-      'Apia leaves out 30 December 2011: it runs where the next day begins',
-      'Pacific/Apia',
-      '09:00',
-      '2011-12-29T00:00Z',
-      ['2011-12-29T19:00', '2011-12-30T10:00', '2011-12-30T19:00'],
+      '2026-10-03T15:30 2026-10-04T15:15 2026-10-05T15:15',
     ],
     [
       'Apia leaves out a midnight: two days meet in one run',
       'Pacific/Apia',
       '00:00',
       '2011-12-28T12:00Z',
-      ['2011-12-29T10:00', '2011-12-30T10:00', '2011-12-31T10:00'],
-    ],
-    [
-      'Casablanca puts back for Ramadan',
-      'Africa/Casablanca',
-      '02:30',
-      '2026-02-13T12:00Z',
-      ['2026-02-14T01:30', '2026-02-15T01:30', '2026-02-16T02:30'],
-    ],
-    [
-      'Casablanca puts forward after it',
-      'Africa/Casablanca',
-      '02:30',
-      '2026-03-20T12:00Z',
-      ['2026-03-21T02:30', '2026-03-22T02:00', '2026-03-23T01:30'],
+      '2011-12-29T10:00 2011-12-30T10:00 2011-12-31T10:00',
     ],
     [
       'São Paulo put forward at midnight: 00:00 does not exist',
       'America/Sao_Paulo',
       '00:00',
       '2018-11-02T12:00Z',
-      ['2018-11-03T03:00', '2018-11-04T03:00', '2018-11-05T02:00'],
-    ],
-    [
-      'Tehran gave up its summer',
-      'Asia/Tehran',
-      '08:00',
-      '2022-09-20T12:00Z',
-      ['2022-09-21T03:30', '2022-09-22T04:30', '2022-09-23T04:30'],
+      '2018-11-03T03:00 2018-11-04T03:00 2018-11-05T02:00',
     ],
     [
       'Dublin, whose winter is the exception',
       'Europe/Dublin',
       '01:30',
       '2026-03-28T00:00Z',
-      ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
+      '2026-03-28T01:30 2026-03-29T01:00 2026-03-30T00:30',
     ],
   ])('%s', (_, zone, time, after, expected) => {
-    expect(iso(findNextRuns(daily(zone, time), new Date(after), 3))).toEqual(expected);
+    expect(iso(findNextRuns(daily(zone, time), new Date(after), 3)).join(' ')).toBe(expected);
   });
 });
 

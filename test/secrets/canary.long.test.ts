@@ -52,6 +52,8 @@ describe.each([
     await postgres?.stop();
   });
 
+  // What people can type is the same over both transports; how it is answered differs.
+  const isFull = transport === 'socket';
   const done = createCrawlLog();
   const counts = new Map<string, number>();
   const look = (userId: string): Promise<void> => crawl(bot, bot.slack.as(userId, ops), done, counts);
@@ -61,26 +63,26 @@ describe.each([
     await makeOperator(bot, alice);
     const { key } = bot.cdn;
     const zone = bot.cdn.data.zones[0];
-    const things = [
-      '',
-      String(zone?.Id),
+    const more = [
       zone?.Name ?? '',
       zone?.Hostnames?.[0]?.Value ?? '',
       'no such thing',
-      key,
       `"${key}" key=${key}`,
     ];
+    const things = ['', String(zone?.Id), key, ...(isFull ? more : [])];
     for (const command of commands) {
       // A button that forgets the key may have been pressed.
       await connect(bot, alice);
-      for (const words of [...command.examples, ...things.map((thing) => `${command.name} ${thing}`)]) {
+      const examples = isFull ? command.examples : command.examples.slice(0, 1);
+      for (const words of [...examples, ...things.map((thing) => `${command.name} ${thing}`)]) {
         await say(bot, alice, words);
         await look(alice);
       }
       await say(bot, bob, `${command.name} ${String(zone?.Id)}`);
       await say(bot, eve, command.name);
     }
-    for (const alias of commands.flatMap(({ aliases = [] }) => aliases)) await say(bot, alice, alias);
+    if (isFull)
+      for (const alias of commands.flatMap(({ aliases = [] }) => aliases)) await say(bot, alice, alias);
     for (const text of [key, `zoness ${key}`, typedKey, `zones ${typedKey}`, `help ${typedKey}`])
       await say(bot, alice, text);
     await bot.slack.as(alice, ops).openHome();
@@ -107,7 +109,7 @@ describe.each([
         while (person.modal()) await person.closeModal();
       }
     }
-    for (const typed of ['zone', ...things].filter((thing) => thing !== '')) {
+    for (const typed of isFull ? ['zone', ...things.slice(1)] : [key]) {
       const inputs = { zone: typed, app: typed, volume: typed, reason: typed };
       for (const { id, inputs: wanted } of steps) {
         const given = Object.keys(wanted).flatMap((name) =>
@@ -188,8 +190,7 @@ describe.each([
   test('every failure of the CDN, also those that repeat secrets, is told without one', async () => {
     await connect(bot, alice);
     const bodies = makeErrorBodies(bot.cdn.key);
-    // What fails is the same over both transports; how it is told differs.
-    for (const failure of failures.filter((_, nth) => transport === 'socket' || nth % 3 === 0)) {
+    for (const failure of failures.filter((_, nth) => isFull || nth % 6 === 0)) {
       const body = typeof failure.body === 'number' ? bodies[failure.body] : failure.body;
       const fault: Fault = {
         ...failure,

@@ -4,14 +4,15 @@ import { isDiskFull, UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import {
   canBeLifted,
+  classifySlackFailure,
   describeLift,
   isPlaceCode,
-  readCode,
   readPlaceCode,
 } from '../../outbox/classify-failure.ts';
 import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
 import { formatBytes, formatDuration } from '../../views/blocks/format.ts';
 import type { ExportRequest } from '../../views/exports/exports.ts';
+import { assertOwnAudience } from '../audience.ts';
 import { ExportStopped, type StopReason } from './worker/gather.ts';
 
 /** The consequence of a failed attempt: a retry, or the end. */
@@ -78,8 +79,8 @@ function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why
 function describePause(error: unknown): string | undefined {
   if (error instanceof ApiError) return cdnReasons[error.code];
   if (error instanceof RolesUnknown) return 'Slack does not say right now who may export.';
-  if (!(error instanceof SlackFailure) || error.code === 'held_back') return undefined;
-  const mayPass = error.outcome === 'unknown' || ['pass', 'unclear'].includes(readCode(error.code));
+  if (!(error instanceof SlackFailure)) return undefined;
+  const mayPass = ['retry', 'unknown'].includes(classifySlackFailure(error).kind);
   return mayPass ? 'Slack does not take the file at the moment.' : undefined;
 }
 
@@ -90,6 +91,12 @@ const cdnReasons: Readonly<Record<string, string>> = {
   unreachable: 'The CDN cannot be reached.',
   rate_limited: 'The CDN asks for a pause.',
 };
+
+/** Only people of this organisation may read the channel of an export. @throws UserError */
+export function assertExportAudience(channel: string, audience: Audience, named: readonly string[]): void {
+  const setting = 'Exports may go to';
+  assertOwnAudience(channel, audience, { what: 'no export is posted there', named, setting });
+}
 
 const diskFull = new UserError(
   'The bot’s disk is full, so the export was stopped.',
@@ -146,30 +153,4 @@ function describeStep(code: string): string {
   if (isPlaceCode(code)) return 'Type `/invite @cdn` in that channel, then export again.';
   if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
   return 'Try again, or export to yourself: leave the channel empty.';
-}
-
-/**
- * Checks that only people of this organisation read a channel. Where Slack does not say, only channels that an admin
- * named for exports are taken.
- *
- * @throws UserError
- */
-export function assertOwnAudience(channel: string, audience: Audience, named: readonly string[]): void {
-  if (audience === 'own') return;
-  if (audience === 'others')
-    throw new UserError(
-      `<#${channel}> is shared with another organisation, so no export is posted there.`,
-      'Choose a channel of your own organisation, or leave it empty to get the file yourself.',
-    );
-  if (named.includes(channel)) return;
-  const isMissing = audience.unknown === 'missing_scope';
-  const step = isPlaceCode(audience.unknown)
-    ? 'Type `/invite @cdn` there and export again'
-    : 'Try again in a minute';
-  throw new UserError(
-    `I cannot see who reads <#${channel}>, so no export is posted there.`,
-    isMissing
-      ? 'An admin can name it under *Exports may go to* in `/cdn settings`, or install the app again with the current manifest.'
-      : `${step}, or leave the channel empty to get the file yourself.`,
-  );
 }

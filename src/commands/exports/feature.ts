@@ -12,7 +12,7 @@ import { assertAllowed } from '../operations/proposals.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
-import { assertOwnAudience } from './failures.ts';
+import { assertExportAudience } from './failures.ts';
 import {
   type AskedExport,
   correctWindow,
@@ -146,7 +146,7 @@ async function start(
     );
   if (channel !== undefined) {
     const { exportChannels } = await authorizer.policy();
-    assertOwnAudience(channel, await sharing.readAudience(channel), exportChannels);
+    assertExportAudience(channel, await sharing.readAudience(channel), exportChannels);
     if (!(await sharing.hasBot(channel)))
       throw new UserError(
         `The bot is not in <#${channel}>, so it cannot post there. The CDN was not asked.`,
@@ -211,7 +211,6 @@ const cancel: Action = {
   newMessage: true,
   async run(id, context) {
     const one = await findPressed(id, context);
-    if (one.endedAt) return views.renderAlreadyEnded(one);
     if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
       throw new UserError(
         `Not allowed yet: only <@${one.userId}>, who started this export, and admins can cancel it.`,

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
@@ -167,22 +168,16 @@ export function readFilter(field: string, op: string, typed: string): EventLogFi
   return { field, op, value: isCountry ? value.map((one) => one.toUpperCase()) : value };
 }
 
-// A value in quotes, straight or curly, with doubled ones inside; or up to the next comma.
-const nextValue = / *(?:["“”„]((?:[^"“”]|["“”]{2})+)["“”] *|([^,]*))(?:,|$)/uy;
-
 function readValues(text: string): string[] | string {
-  const values: string[] = [];
-  nextValue.lastIndex = 0;
-  for (let isLast = false; !isLast; ) {
-    const [all = '', quoted, bare = ''] = nextValue.exec(text) ?? [];
-    const value = quoted?.replaceAll(/(["“”])["“”]/gu, '$1') ?? bare.trim();
-    if (value === '') return 'a value is missing, as in country in DE, FR';
-    if (quoted === undefined && /^["“”„]/u.test(value))
-      return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
-    values.push(value);
-    isLast = !all.endsWith(',');
+  const straight = text.replaceAll(/[“”„]/gu, '"');
+  try {
+    const [values = []] = parse(straight, { trim: true, relax_quotes: true, to: 1 });
+    return values.length === 0 || values.includes('')
+      ? 'a value is missing, as in country in DE, FR'
+      : values;
+  } catch {
+    return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
   }
-  return values;
 }
 
 /** Joins values into text that `readFilter` reads as the same values. */

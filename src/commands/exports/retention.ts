@@ -1,18 +1,22 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { dayMs, hourMs } from '../../lib/time.ts';
+import { dayMs } from '../../lib/time.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
-import type { Db } from '../../store/schema.ts';
-import { type ExportContext, type ExportRow, installationOf, requesterOf } from './store.ts';
+import {
+  type ExportContext,
+  type ExportRow,
+  installationOf,
+  readFiles,
+  requesterOf,
+  selectWithFiles,
+} from './exports.ts';
 
 // Search words are kept as long as the buttons that repeat an export are useful.
 const requestsKeptMs = 7 * dayMs;
 const rowsKeptMs = 90 * dayMs;
 // Slack accepts about fifty deletions a minute; the rest waits for the next hour.
 const mostAtOnce = 100;
-// Two rounds of the job.
-const graceMs = 2 * hourMs;
 
 /** Deletes exported files from Slack as the settings say, and erases requests. */
 export const exportRetentionJob = defineJob({
@@ -45,31 +49,6 @@ export const exportRetentionJob = defineJob({
   },
 });
 
-/** How many files should have been deleted hours ago and are still in Slack, since it refuses or cannot be reached. */
-export async function countOverdueFiles(
-  db: Db,
-  tenant: string,
-  keepDays: number,
-  now: Date,
-): Promise<number> {
-  if (keepDays === 0) return 0;
-  const rows = await selectWithFiles(db)
-    .select('files')
-    .where('tenant', '=', tenant)
-    .where('ended_at', '<=', new Date(now.getTime() - keepDays * dayMs - graceMs))
-    .execute();
-  return rows.flatMap(readFiles).length;
-}
-
-/** Exports whose files may still be in Slack. */
-function selectWithFiles(db: Db) {
-  return db
-    .selectFrom('exports')
-    .where('state', 'in', ['done', 'unknown'])
-    .where('files', '!=', '[]')
-    .where('files_deleted_at', 'is', null);
-}
-
 async function deleteDue(tenant: string, context: ExportContext): Promise<void> {
   const { db, now, ports, signal, log } = context;
   const rows = selectWithFiles(db).selectAll().where('tenant', '=', tenant);
@@ -90,10 +69,6 @@ async function deleteDue(tenant: string, context: ExportContext): Promise<void> 
       log.warn({ error, tenant, id: row.id }, 'files of an export could not be deleted');
     }
   }
-}
-
-function readFiles({ files }: Pick<ExportRow, 'files'>): string[] {
-  return z.array(z.string()).parse(JSON.parse(files));
 }
 
 async function deleteFiles(row: ExportRow, afterDays: number, context: ExportContext): Promise<void> {

@@ -1,140 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { decidePosting } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
-import { minuteMs } from '../../lib/time.ts';
-import { defineMessage, type Ended, type RenderContext } from '../../outbox/outbox.ts';
 import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
-import { defineJob, type Job } from '../../store/queue/define-job.ts';
-import type { Trx } from '../../store/schema.ts';
+import type { Job } from '../../store/queue/define-job.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { formatDuration } from '../../views/blocks/format.ts';
 import {
-  type EventFigures,
-  type EventSummary,
   type ExportRequest,
   type Phase,
   renderFileComment,
   renderProgress,
   renderUnderWay,
 } from '../../views/exports/exports.ts';
-import { assertOwnAudience, classifyFailure, explainRefusal, explainStop } from './failures.ts';
 import {
-  type AboutExport,
+  attemptSeconds,
+  cancellable,
   type ExportContext,
   type ExportMove,
   type ExportOutcome,
   type ExportPorts,
   type ExportRow,
-  endNotice,
+  exportJob,
   exportMessageId,
   type FinishFacts,
   findExport,
   finishExport,
   installationOf,
   moveExport,
-  putEndNotice,
-  renderExport,
   requesterOf,
   toExportSummary,
-} from './store.ts';
+} from './exports.ts';
+import { assertExportAudience, classifyFailure, explainStop } from './failures.ts';
 import { ExportStopped } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
-/*
- * asked → waiting → running → sharing → done, failed, cancelled, unknown
- *
- * `asked`: its first message is being posted. `waiting`: an attempt is enqueued. `sharing`: Slack was asked to show the
- * files and has not answered. `unknown`: Slack may have shown them.
- */
-
-const expiresMs = 15 * minuteMs;
-
-/** Puts the export's message into the outbox. The export runs once it is posted. */
-export async function putExportMessage(
-  trx: Trx,
-  row: Pick<ExportRow, 'id' | 'channel' | 'user_id' | 'team_id' | 'enterprise_id' | 'asked_at'>,
-  { outbox }: Pick<ExportPorts, 'outbox'>,
-): Promise<void> {
-  await outbox.put(trx, {
-    id: exportMessageId(row.id),
-    kind: exportMessage,
-    about: { id: row.id },
-    installation: installationOf(row),
-    to: { places: [row.channel ?? row.user_id] },
-    doubt: 'look',
-    expiresAt: new Date(row.asked_at.getTime() + expiresMs),
-  });
-}
-
-/** The message that shows the progress, then the outcome. While the export runs, it is updated directly. */
-const exportMessage = defineMessage({
-  kind: 'export',
-  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
-  async ended(trx, ended: Ended<AboutExport>, context: ExportContext) {
-    const { id } = ended.about;
-    const asked = { id, from: ['asked'] } as const;
-    if (ended.state === 'sent') {
-      if (await moveExport(trx, asked, { state: 'waiting' }))
-        await context.ports.enqueue(runExportJob, { id }, { in: trx, key: id });
-      return;
-    }
-    const row = await findExport(trx, id);
-    if (!row) return;
-    const { message, hint, reference } = explainUnposted(ended, row);
-    const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference }, canRepeat: true };
-    // One that was cancelled meanwhile has nowhere to say so.
-    if (!(await finishExport(trx, context, asked, outcome))) await putEndNotice(trx, row, context);
-  },
-  async editFailed(trx, { about }, context: ExportContext) {
-    const row = await findExport(trx, about.id);
-    if (row) await putEndNotice(trx, row, context);
-  },
-});
-
-export const exportMessages = [exportMessage, endNotice] as const;
-
-/** Why the export's first message could not be posted. */
-function explainUnposted({ state, code, reference }: Ended<AboutExport>, { channel }: ExportRow): UserError {
-  if (state === 'unknown' || code === undefined)
-    return new UserError(
-      'The export did not start: Slack did not confirm its first message.',
-      'Export again. If a message still says that it is under way, ignore it.',
-    );
-  const where = channel === null ? 'your direct messages' : `<#${channel}>`;
-  const sentence = `Slack does not let the bot post in ${where} (${code}). The CDN was not asked.`;
-  return explainRefusal({ code, reference, sentence });
-}
-
-const data = z.object({ id: z.string() });
-
-const attemptSeconds = 2 * 60 * 60;
 // Leaves time to store and show the end.
 const overdueMs = (attemptSeconds - 5 * 60) * 1000;
 
-/** Makes an export. Enqueue it with the export's id as key: the queue runs one attempt of an export at a time. */
-export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
-  name: 'export',
-  data,
-  onePerKey: 'running',
-  // For killed processes; the row counts attempts.
-  retries: 10,
-  timeLimitSeconds: attemptSeconds,
-  async run({ id }, context: ExportContext) {
+/** Makes an export: the queue runs one attempt of it at a time. */
+export const runExportJob: Job<{ id: string }, ExportPorts> = {
+  ...exportJob,
+  async run(stored, context) {
+    const { id } = stored as { id: string };
     const { db, ports } = context;
     const run = randomUUID();
     const row = await moveExport(
       db,
-      { id, from: ['waiting', 'running'] },
-      {
-        state: 'running',
-        run,
-        attempt: sql<number>`attempt + 1`,
-      },
+      { id, from: cancellable },
+      { state: 'running', run, attempt: sql<number>`attempt + 1` },
     );
     // The attempt before this one may have died while Slack was asked to show the files.
     if (!row) return finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
@@ -142,16 +58,16 @@ export const runExportJob: Job<z.input<typeof data>, ExportPorts> = defineJob({
     if (!at) throw new Error('an export runs without a message');
     await attempt({ row, at, context, move: { id, run, from: ['running', 'sharing'] } });
   },
-  async putAside({ id }, context: ExportContext) {
+  async putAside(stored, context) {
+    const { id } = stored as { id: string };
     const row = await findExport(context.db, id);
     if (!row) return;
     const { request } = toExportSummary(row);
     const failure = context.ports.explain(explainStop({ kind: 'abandoned' }, request), 'event-logs');
-    const outcome = { kind: 'failed', failure, canRepeat: false } as const;
-    await finish(context, { id, from: ['waiting', 'running'] }, outcome);
+    await finish(context, { id, from: cancellable }, { kind: 'failed', failure, canRepeat: false });
     await finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
   },
-});
+};
 
 interface Attempt {
   readonly row: ExportRow;
@@ -181,22 +97,24 @@ async function attempt(about: Attempt): Promise<void> {
   try {
     await authorize(about);
     const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
-    const files = await send(about, gathered, reporter, () => {
-      isSharing = true;
-    });
-    await reporter.stop();
     const { rows, bytes, figures, unread } = gathered;
-    const summary = figures && summarize(figures);
+    // Without an event there is no file.
+    const files = rows > 0 ? gathered.files.length : 0;
+    if (files > 0)
+      await send(about, gathered, reporter, () => {
+        isSharing = true;
+      });
+    await reporter.stop();
+    // What is stored holds no addresses and no URLs.
+    const summary = figures && {
+      bars: figures.bars,
+      top: { action: figures.top.action, country: figures.top.country },
+    };
     await finish(
       context,
       move,
-      { kind: 'done', files: files.length, summary, unread },
-      {
-        row_count: rows,
-        byte_count: bytes,
-        files: JSON.stringify(files),
-        sha256: gathered.files[0]?.sha256,
-      },
+      { kind: 'done', files, summary, unread },
+      { row_count: rows, byte_count: bytes, sha256: gathered.files[0]?.sha256 },
     );
   } catch (error) {
     await reporter.stop();
@@ -214,7 +132,7 @@ async function attempt(about: Attempt): Promise<void> {
   }
 }
 
-/** Nothing was posted: retries later, gives the export back, or answers how it ends. */
+/** Nothing was posted: tries again later, or answers how the export ends. */
 async function handleFailure(
   about: Attempt,
   thrown: unknown,
@@ -222,33 +140,12 @@ async function handleFailure(
 ): Promise<ExportOutcome | undefined> {
   const { row, at, move, context } = about;
   const { db, ports, log, now, signal } = context;
-  const one = toExportSummary(row);
   const error: unknown = reason instanceof ExportStopped ? reason : thrown;
   const stopped = error instanceof ExportStopped ? error.reason : undefined;
-  const wait = async (why: string, attempt: number, due?: Date): Promise<void> => {
-    const isMoved = await db.transaction().execute(async (trx) => {
-      if (!(await moveExport(trx, move, { attempt, state: 'waiting' }))) return false;
-      if (due) await ports.enqueue(runExportJob, { id: one.id }, { in: trx, at: due, key: one.id });
-      return true;
-    });
-    if (!isMoved) return showOutcomeAgain(about);
-    // Best effort: the next attempt shows where it is.
-    await ports
-      .slack(installationOf(row), signal)
-      .update(at, renderUnderWay(one, why))
-      .catch((failure: unknown) =>
-        log.warn({ error: failure, id: one.id }, 'export pause could not be shown'),
-      );
-  };
-  if (stopped?.kind === 'taken') {
-    await showOutcomeAgain(about);
-    return undefined;
-  }
-  if (signal.aborted) {
-    // This process stops: the queue gives the job to another, and the attempt is not counted.
-    await wait('The bot restarts; this goes on by itself.', row.attempt - 1);
-    throw thrown;
-  }
+  if (stopped?.kind === 'taken') return showOutcomeAgain(about);
+  // This process stops: the queue gives the job to another.
+  if (signal.aborted) throw thrown;
+  const one = toExportSummary(row);
   const cause = stopped?.kind === 'secret' ? ports.blockFile(stopped.kinds) : error;
   const verdict = classifyFailure(cause, { ...one, attempt: row.attempt }, now());
   if ('error' in verdict)
@@ -259,13 +156,24 @@ async function handleFailure(
     };
   log.warn({ error: thrown, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
   const { why, retryAfterMs } = verdict;
-  const due = new Date(now().getTime() + retryAfterMs);
-  await wait(`${why} Trying again in ${formatDuration(retryAfterMs)}.`, row.attempt, due);
+  const isWaiting = await db.transaction().execute(async (trx) => {
+    if (!(await moveExport(trx, move, { state: 'waiting' }))) return false;
+    const due = new Date(now().getTime() + retryAfterMs);
+    await ports.enqueue(exportJob, { id: one.id }, { in: trx, at: due, key: one.id });
+    return true;
+  });
+  if (!isWaiting) return showOutcomeAgain(about);
+  const pause = `${why} Trying again in ${formatDuration(retryAfterMs)}.`;
+  // Best effort: the next attempt shows where it is.
+  await ports
+    .slack(installationOf(row), signal)
+    .update(at, renderUnderWay(one, pause))
+    .catch((failure: unknown) => log.warn({ error: failure, id: one.id }, 'export pause could not be shown'));
   return undefined;
 }
 
 /** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
-async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt): Promise<void> {
+async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt): Promise<undefined> {
   const row = await findExport(db, id);
   if (row?.ended_at) await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
 }
@@ -283,35 +191,36 @@ async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
 
+// Slack answers fifty such questions a minute, and the form asked when the export began.
+const audienceKnownMs = 30_000;
+
 /** A channel may have become shared since the form was sent. */
-async function checkAudience({ row, context: { ports, signal } }: Attempt): Promise<void> {
-  if (row.channel === null) return;
+async function checkAudience({ row, context: { ports, signal, now } }: Attempt): Promise<void> {
+  if (row.channel === null || now().getTime() - row.asked_at.getTime() < audienceKnownMs) return;
   const audience = await ports.slack(installationOf(row), signal).readAudience(row.channel);
   const { exportChannels } = await ports.authorizer(requesterOf(row)).policy();
-  assertOwnAudience(row.channel, audience, exportChannels);
+  assertExportAudience(row.channel, audience, exportChannels);
 }
 
-/** Returns the ids of the files in Slack; none for an empty log. */
 async function send(
   about: Attempt,
   gathered: Awaited<ReturnType<ExportThread['gather']>>,
   reporter: ProgressReporter,
   onSharing: () => void,
-): Promise<readonly string[]> {
+): Promise<void> {
   const { row, at, move, context } = about;
   const { rows, bytes, figures } = gathered;
-  if (rows === 0) return [];
   const one = { ...toExportSummary(row), rows, bytes };
-  const files = gathered.files.map(({ kind, spooled }): Attachment => {
-    const name = nameFile(one.request, kind === 'safe' ? '-spreadsheet' : '');
-    return { name, title: name, mimetype: 'text/csv', content: { spooled } };
+  const files = gathered.files.map((content): Attachment => {
+    const name = nameFile(one.request, content.kind === 'safe' ? '-spreadsheet' : '');
+    return { name, title: name, mimetype: 'text/csv', content };
   });
   reporter.setPhase(
     'sending',
     gathered.files.reduce((sum, { length }) => sum + length, 0),
   );
   const slack = context.ports.slack(installationOf(row), reporter.signal);
-  const { fileIds } = await slack.share(files, {
+  await slack.share(files, {
     channel: at.channel,
     comment: renderFileComment(one, figures, gathered.files[0]?.sha256 ?? ''),
     async beforeShare(ids) {
@@ -328,26 +237,12 @@ async function send(
       onSharing();
     },
   });
-  return fileIds;
 }
 
 /** `events-501-20261118T1000Z-20261118T1200Z-spreadsheet.csv` */
 function nameFile({ shieldZoneId, from, to }: ExportRequest, suffix: string): string {
   const [begin, end] = [from, to].map((at) => `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`);
   return `events-${shieldZoneId}-${begin}-${end}${suffix}.csv`;
-}
-
-const mostNamed = 3;
-const longestName = 30;
-
-/** What is stored with the outcome: no addresses and no URLs. */
-function summarize({ bars, top }: EventFigures): EventSummary {
-  const [actions, countries] = [top.action, top.country].map((counted) =>
-    (counted ?? [])
-      .slice(0, mostNamed)
-      .map(([word, count]) => [word.slice(0, longestName), count] as const),
-  );
-  return { bars, actions: actions ?? [], countries: countries ?? [] };
 }
 
 // Slack accepts about fifty edits of messages a minute, for all exports together.

@@ -3,7 +3,7 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import { type KeyStore, requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
-import type { ExportPorts } from '../../commands/exports/store.ts';
+import type { ExportPorts } from '../../commands/exports/exports.ts';
 import type { ExportThread } from '../../commands/exports/worker/thread.ts';
 import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { ReportPorts } from '../../commands/reports/store.ts';

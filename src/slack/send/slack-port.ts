@@ -156,10 +156,7 @@ interface UploadOptions {
 }
 
 export async function discardFiles(files: readonly Attachment[]): Promise<void> {
-  for (const { content } of files) {
-    if ('path' in content) await rm(content.path, { force: true });
-    if ('spooled' in content) await content.spooled.discard();
-  }
+  for (const { content } of files) if ('path' in content) await rm(content.path, { force: true });
 }
 
 export type Uploads = ReturnType<typeof createUploads>;
@@ -181,10 +178,9 @@ export function createUploads(options: UploadOptions) {
   const share: SlackPort['share'] = async (files, { channel, thread, comment, beforeShare }) => {
     try {
       const uploaded = await explainErrors(() => uploadAll(files));
-      const fileIds = uploaded.map(({ id }) => id);
       const [first, ...others] = uploaded;
-      if (!first) return { fileIds };
-      await beforeShare?.(fileIds);
+      if (!first) return;
+      await beforeShare?.(uploaded.map(({ id }) => id));
       await explainErrors(async () => {
         const client = await options.client();
         await client.files.completeUploadExternal({
@@ -194,7 +190,6 @@ export function createUploads(options: UploadOptions) {
           ...(comment ? { initial_comment: comment } : {}),
         });
       });
-      return { fileIds };
     } finally {
       await discardFiles(files);
     }
@@ -236,7 +231,7 @@ export function createUploads(options: UploadOptions) {
 
   /** Scans the whole file before the upload starts, so that no half of it is sent. */
   async function inspect(source: Source): Promise<void> {
-    if ('spooled' in source) return;
+    if ('send' in source) return;
     const check = options.inspect();
     if (!('path' in source)) return check(source);
     for await (const piece of createReadStream(source.path)) check(piece as Buffer);
@@ -252,8 +247,7 @@ export function createUploads(options: UploadOptions) {
 }
 
 async function findLength(source: Source): Promise<number> {
-  if ('path' in source) return (await stat(source.path)).size;
-  return 'spooled' in source ? source.spooled.length() : source.byteLength;
+  return 'path' in source ? (await stat(source.path)).size : source.length;
 }
 
 // Without any progress for so long an upload is aborted.
@@ -269,8 +263,8 @@ async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise
   const signal = AbortSignal.any([to.signal, stalled.signal]);
   const target = { ...to, signal, moved: () => void timer.refresh() };
   const sending =
-    'spooled' in source
-      ? source.spooled.send(target)
+    'send' in source
+      ? source.send(target)
       : postFile('path' in source ? createReadStream(source.path) : source, target);
   const { status, retryAfter } = await sending.finally(() => clearTimeout(timer));
   if (status === 200) return;

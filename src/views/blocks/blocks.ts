@@ -51,7 +51,7 @@ export interface Attachment {
   readonly title: string;
   readonly mimetype: string;
   /** The bytes; a temporary file, deleted after sending; or a file that only its thread can send. */
-  readonly content: Uint8Array | { readonly path: string } | { readonly spooled: Spooled };
+  readonly content: Uint8Array | { readonly path: string } | SpooledFile;
 }
 
 /** What the CDN reports in a form that no picture can be made of. */
@@ -61,10 +61,9 @@ export function jsonFile(name: string, json: string): Attachment {
 }
 
 /** A file without a name, scanned for secrets while it was written. Its creator discards it. */
-export interface Spooled {
-  readonly length: () => number;
+export interface SpooledFile {
+  readonly length: number;
   readonly send: (to: FileTarget) => Promise<FileReply>;
-  readonly discard: () => Promise<void>;
 }
 
 /** Slack's limits by element: https://docs.slack.dev/reference/block-kit/blocks */

@@ -247,10 +247,12 @@ const unreadWords: Readonly<Record<UnreadReason, string>> = {
 };
 
 /** `70 blocked, 61 challenged · mostly BR, CN, FR` */
-function describeEvents({ actions, countries }: EventSummary): string {
-  const done = actions.map(([word, count]) => `${formatInteger(count)} ${escapeMrkdwn(word, 30)}`).join(', ');
-  const from = countries.map(([word]) => escapeMrkdwn(word, 30)).join(', ');
-  return join([done, from && `mostly ${from}`], ' · ');
+function describeEvents({ top: { action = [], country = [] } = {} }: EventSummary): string {
+  const done = action
+    .slice(0, mostValues)
+    .map(([word, count]) => `${formatInteger(count)} ${escapeMrkdwn(word, 30)}`);
+  const from = country.slice(0, mostValues).map(([word]) => escapeMrkdwn(word, 30));
+  return join([done.join(', '), from.length > 0 && `mostly ${from.join(', ')}`], ' · ');
 }
 
 function zoneOf({ request }: ExportSummary): string {
@@ -263,18 +265,6 @@ function renderAskedBy(one: ExportSummary): KnownBlock {
 
 function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
   return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
-}
-
-/** The answer to cancelling an export that has ended. */
-export function renderAlreadyEnded(one: ExportSummary): Message {
-  const where = placeInWords(one);
-  const ends = {
-    done: one.rows > 0 ? `is done: its files are ${where}` : 'is done',
-    unknown: `has ended, and its files may have been posted: look ${where}`,
-    nothing: 'has ended already; nothing was posted',
-  };
-  const end = one.state === 'done' || one.state === 'unknown' ? one.state : 'nothing';
-  return say(`This export of ${zoneOf(one)} ${ends[end]}.`);
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {
@@ -326,16 +316,13 @@ export function renderBlocked({ userId, state }: ExportSummary, reference?: stri
 }
 
 /** The events of an export, for its message. */
-export interface EventSummary extends EventBars {
-  readonly actions: readonly Count[];
-  readonly countries: readonly Count[];
-}
-
-export interface EventBars {
-  /** Events in equal buckets, without gaps, the first from this moment on (epoch ms); absent if no time can be read. */
+export interface EventSummary {
+  /** Events in equal buckets over the window, the first from this moment on (epoch ms); absent if no time can be read. */
   readonly bars?:
     | { readonly from: number; readonly minutes: number; readonly counts: readonly number[] }
     | undefined;
+  /** The most frequent values of each known column; empty cells are not counted. Missing in rows of earlier versions. */
+  readonly top?: { readonly [subject in EventSubject]?: readonly Count[] | undefined };
 }
 
 type Count = readonly [value: string, count: number];
@@ -344,13 +331,9 @@ type Count = readonly [value: string, count: number];
 export type UnreadReason = 'large' | 'no-header' | 'not-csv';
 
 /** The counts of a whole file. */
-export interface EventFigures extends EventBars {
-  /** Rows with another number of cells than the header. */
-  readonly broken: number;
-  /** Rows without a readable time; 0 if there is no column for it. */
+export interface EventFigures extends Required<EventSummary> {
+  /** Rows without a readable time in the window; 0 if there is no column for it. */
   readonly untimed: number;
-  /** The most frequent values of each known column; empty cells are not counted. */
-  readonly top: { readonly [subject in EventSubject]?: readonly Count[] | undefined };
 }
 
 /** Columns whose most frequent values are counted. */
@@ -382,13 +365,11 @@ export function renderFileComment(
   return `${truncateLines(lines, longestComment - hash.length - 1)}\n${hash}`;
 }
 
-function describeFigures({ broken, untimed, top }: EventFigures, rows: number): (string | false)[] {
+function describeFigures({ untimed, top }: EventFigures, rows: number): (string | false)[] {
   return [
     untimed > 0 &&
       untimed < rows &&
       `${pluralize(untimed, 'event has', 'events have')} no readable time and ${agree(untimed, 'is', 'are')} not in the chart.`,
-    broken > 0 &&
-      `:warning: ${pluralize(broken, 'row does', 'rows do')} not have as many cells as the header.`,
     ...Object.entries(subjectWords).flatMap(([subject, word]) =>
       describeTop(subject as EventSubject, word, top[subject as EventSubject]),
     ),
@@ -415,7 +396,7 @@ function describeTop(subject: EventSubject, word: string, top: readonly Count[] 
 }
 
 /** Events in equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
-export function renderEventChart({ bars }: EventBars, rows: number): MessageBlock[] {
+export function renderEventChart({ bars }: Pick<EventSummary, 'bars'>, rows: number): MessageBlock[] {
   if (!bars) return [];
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
   const labels = formatShortMoments(starts);

@@ -1,24 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../../src/app/build-app.ts';
 import { readConfig } from '../../../src/app/config.ts';
 import type { ChatApp } from '../../../src/app/wire.ts';
-import { createAudit } from '../../../src/auth/audit/audit.ts';
-import { exportRetentionJob } from '../../../src/commands/exports/retention.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { createQueue } from '../../../src/store/queue/queue.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { noPorts } from '../../store/queue/no-ports.ts';
 import type { Bot } from '../../support/bot.ts';
-import { createMemoryLog } from '../../support/engines.ts';
 import { findPostgres, type PostgresServer } from '../../support/postgres.ts';
 import { type BotProcess, startBotProcess } from '../../support/process.ts';
 import {
   channels,
   findFileMessages,
   openForm,
-  saveSettings,
   startExportBot,
   submitForm,
   users,
@@ -89,63 +81,6 @@ describe.skipIf(missing)(`exports of two replicas${missing ? ` (skipped: ${missi
     expect(findFileMessages(bot.slack, deploys)).toHaveLength(3);
     expect(bot.slack.problems).toEqual([]);
   }, 120_000);
-
-  test('files go after the days that settings say, with a record of who exported what and of their end', async () => {
-    await saveSettings(bot.slack, { exportKeepDays: '2' });
-    const before = findFileMessages(bot.slack, ops).length;
-    const person = bot.slack.as(alice, ops);
-    await openForm(person);
-    await submitForm(person, { channel: ops });
-    await person.waitForMessage(() => findFileMessages(bot.slack, ops).length > before);
-    await bot.app.stop();
-
-    const database = await openDatabase({ ...readConfig(bot.env).store, log: createMemoryLog() });
-    const runUpkeep = async (days: number): Promise<void> => {
-      const log = createMemoryLog();
-      const now = () => new Date(Date.now() + days * 24 * 3_600_000);
-      second = await buildApp({ config: readConfig(bot.env), log, role: 'worker', now });
-      await second.start();
-      const queue = createQueue({ database, log, now });
-      await queue.start({ jobs: [exportRetentionJob], ports: noPorts, work: false });
-      const id = await queue.enqueue(exportRetentionJob, {});
-      const state = async (): Promise<unknown> =>
-        (await sql<{ state: string }>`select state from pgboss.job where id = ${id}`.execute(database.db))
-          .rows;
-      await expect.poll(state, { timeout: 20_000 }).toEqual([{ state: 'completed' }]);
-      await queue.stop({ graceMs: 0 });
-      await second.stop();
-    };
-    await runUpkeep(1);
-    expect(findFileMessages(bot.slack, ops)).toHaveLength(before + 1);
-    await runUpkeep(3);
-    expect(findFileMessages(bot.slack, ops)).toEqual([]);
-
-    const records = await createAudit({ db: database.db, now: () => new Date() }).recent('T0ACME000', 50);
-    expect(records.find(({ event }) => event === 'export-made')).toMatchObject({
-      actor: alice,
-      subject: 'shield zone 501',
-      detail: {
-        outcome: 'done',
-        channel: ops,
-        rows: 200,
-        from: expect.stringMatching(/Z$/),
-        to: expect.stringMatching(/Z$/),
-        sha256: expect.stringMatching(/^[\da-f]{64}$/),
-      },
-    });
-    expect(records[0]).toMatchObject({ event: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
-    // What was searched for, and the words it ended with, go before the rest.
-    const typed = database.db.selectFrom('exports').select(['request', 'ending']);
-    expect((await typed.execute()).every(({ request, ending }) => request !== null && ending !== null)).toBe(
-      true,
-    );
-    await runUpkeep(8);
-    expect((await typed.execute()).every(({ request, ending }) => request === null && ending === null)).toBe(
-      true,
-    );
-    await database.close();
-    expect(bot.slack.problems).toEqual([]);
-  }, 90_000);
 });
 
 /** The answer of the service stops after its beginning, until it is let go on. */

@@ -15,7 +15,6 @@ export const says = {
       `${why}\\. Trying again in ${seconds === undefined ? '\\d+' : formatDuration(seconds * 1000)}`,
     ),
   attempt: (nth: number) => new RegExp(`attempt ${nth}`),
-  waitsForRestart: /this goes on by itself/,
   posted,
   noEvent,
   /** With a file or without one. */
@@ -34,7 +33,7 @@ export const says = {
 export const answers = {
   cancelled: /The export was cancelled; nothing was posted/,
   tooLate: /Too late/,
-  over: /This export of shield zone/,
+  over: /This export has ended already/,
   ofAnother: /only @.*, who started this export/,
   duplicate: /The same export is under way already/,
   list: (running: number | 'none') => new RegExp(`exports?, ${running} under way`),

@@ -49,15 +49,10 @@ const bars = fc.option(
 );
 const figures: fc.Arbitrary<EventFigures> = fc.record({
   bars,
-  broken: fc.nat({ max: 3 }),
   untimed: fc.nat(),
   top: fc.record({ action: top, country: top, rule: top, ip: top, url: top }),
 });
-const told = fc.record({
-  bars,
-  actions: fc.array(count, { maxLength: 3 }),
-  countries: fc.array(count, { maxLength: 3 }),
-});
+const told = fc.record({ bars, top: fc.record({ action: top, country: top }) });
 const unread = fc.constantFrom(undefined, 'large', 'no-header', 'not-csv');
 const now = new Date('2026-11-21T12:00:00Z');
 /** Markup that only we may write. */
@@ -88,7 +83,6 @@ test('whatever was asked for, every message of an export is one that Slack takes
           views.renderCancelled(one, 'U0ALICE00'),
           views.renderCancelled(one, 'system'),
           views.renderUnknown(one),
-          views.renderAlreadyEnded(one),
           views.renderBlocked(one, 'ABCD2345'),
           views.renderFailed(one, { message: words, hint: words, reference: 'ABCDEFGH' }, true),
           views.renderExportList([one, ...others], now),

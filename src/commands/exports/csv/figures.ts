@@ -11,17 +11,15 @@ const longest = 256;
 
 /** Counts the events of a log, in bounded memory, by its known columns and by the time within the requested window. */
 export function createEventCounter(
-  { width, time, subjects }: EventColumns,
+  { time, subjects }: EventColumns,
   window: Pick<ExportRequest, 'from' | 'to'>,
 ) {
   const bars = createBars(window);
   const values = new Map(subjects.map(([subject]) => [subject, new Map<string, number>()]));
-  let broken = 0;
   let untimed = 0;
 
   return {
     add(row: readonly string[]): void {
-      if (row.length !== width) broken += 1;
       if (time !== undefined && !bars.add(readTime(row[time] ?? ''))) untimed += 1;
       for (const [subject, column] of subjects) {
         const value = read[subject](row[column] ?? '');
@@ -33,7 +31,6 @@ export function createEventCounter(
     },
     result: (): EventFigures => ({
       bars: bars.result(),
-      broken,
       untimed,
       top: Object.fromEntries([...values].map(([subject, counts]) => [subject, rank(counts)])),
     }),

@@ -4,12 +4,11 @@ import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../../api/http/errors.ts';
 import type { Attempt } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
-import type { FileReply } from '../../../lib/file-transfer.ts';
+import type { FileReply, FileTarget } from '../../../lib/file-transfer.ts';
 import { getProxySettings } from '../../../lib/proxy.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../../secrets/secret.ts';
-import type { Spooled } from '../../../views/blocks/blocks.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
-import { ExportStopped, type GatheredLog } from './gather.ts';
+import { ExportStopped, type GatheredFile, type GatheredLog } from './gather.ts';
 import type { ExportProgress, FromWorker, GatherTask, PackedFailure, ToWorker } from './worker.ts';
 
 export type ExportThread = ReturnType<typeof startExportThread>;
@@ -80,14 +79,12 @@ export function startExportThread({
     }
   }
 
-  const createSpooled = (file: number, length: number): Spooled => ({
-    length: () => length,
-    async send({ url, headers, signal, moved }) {
+  const createFile = (file: GatheredFile, index: number) => ({
+    ...file,
+    async send({ url, headers, signal, moved }: FileTarget): Promise<FileReply> {
       onSent = moved;
-      return run<FileReply>({ send: { file, url: url.href, headers } }, signal);
+      return run<FileReply>({ send: { file: index, url: url.href, headers } }, signal);
     },
-    // All files go when the thread is closed.
-    discard: async () => undefined,
   });
 
   return {
@@ -102,8 +99,7 @@ export function startExportThread({
       sendSecrets();
       const task = { ...options, key: key.reveal(), request, now: now().getTime() };
       const log = await run<GatheredLog>({ gather: task }, signal);
-      const files = log.files.map((file, nth) => ({ ...file, spooled: createSpooled(nth, file.length) }));
-      return { ...log, files };
+      return { ...log, files: log.files.map(createFile) };
     },
     /** Removes the files and ends what is under way. */
     async close(): Promise<void> {

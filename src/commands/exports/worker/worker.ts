@@ -10,13 +10,7 @@ import { type ProxySettings, useProxy } from '../../../lib/proxy.ts';
 import { findSecretKinds } from '../../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secret.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
-import {
-  ExportStopped,
-  type GatheredLog,
-  gatherLog,
-  type StopReason,
-  type StoredFile,
-} from './gather.ts';
+import { ExportStopped, type GatheredLog, gatherLog, type StopReason, type StoredFile } from './gather.ts';
 
 export interface GatherTask {
   readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;

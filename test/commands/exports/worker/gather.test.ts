@@ -75,7 +75,6 @@ test('the raw file is what came, byte for byte, with its hash, rows and figures'
   expect(files[0]).toMatchObject({ kind: 'raw', sha256: sha256(whole), length: whole.length });
   expect(found).toMatchObject({ rows: 500, bytes: whole.length, unread: undefined });
   expect(found.figures).toMatchObject({
-    broken: 0,
     untimed: 0,
     top: { action: [['blocked', 500]] },
   });

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Spooled } from '../../../../src/views/blocks/blocks.ts';
+import type { SpooledFile } from '../../../../src/views/blocks/blocks.ts';
 
 /** Somebody who takes files. */
 export interface UploadServer {
   readonly url: URL;
-  /** Sends a spooled file here and gives what came. */
-  readonly receive: (spooled: Spooled) => Promise<Buffer>;
+  /** Sends a file here and gives what came. */
+  readonly receive: (file: SpooledFile) => Promise<Buffer>;
   readonly headers: () => IncomingHttpHeaders | undefined;
   readonly close: () => Promise<void>;
 }
@@ -28,10 +28,10 @@ export async function startUploadServer(): Promise<UploadServer> {
   return {
     url,
     headers: () => last?.headers,
-    async receive(spooled) {
-      const { status } = await spooled.send({
+    async receive(file) {
+      const { status } = await file.send({
         url,
-        headers: { 'content-length': String(spooled.length()) },
+        headers: { 'content-length': String(file.length) },
         signal: new AbortController().signal,
         moved: () => undefined,
       });

@@ -1,0 +1,443 @@
+import { randomBytes } from 'node:crypto';
+import type { Selectable, UpdateObject } from 'kysely';
+import { z } from 'zod';
+import type { Audit } from '../../auth/audit/audit.ts';
+import { type Installation, type People, type Person, tenantId } from '../../auth/identity.ts';
+import type { Authorizer } from '../../auth/policy/authorizer.ts';
+import type { Decision } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
+import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
+import {
+  defineMessage,
+  type Ended,
+  type Outbox,
+  type Refusal,
+  type RenderContext,
+} from '../../outbox/outbox.ts';
+import type { OpenSlack, SlackFailure } from '../../outbox/slack-port.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import { takeLock } from '../../store/database.ts';
+import type { JobContext, JobRef } from '../../store/queue/define-job.ts';
+import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Db, Schema, Trx } from '../../store/schema.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
+import type { Failure } from '../../views/blocks/failure.ts';
+import { formatCount } from '../../views/blocks/format.ts';
+import type { ExportRequest, ExportState, ExportSummary } from '../../views/exports/exports.ts';
+import * as views from '../../views/exports/exports.ts';
+import { explainRefusal } from './failures.ts';
+import type { ExportThread } from './worker/thread.ts';
+
+/*
+ * asked → waiting → running → sharing → done, failed, cancelled, unknown
+ *
+ * `asked`: its first message is being posted. `waiting`: an attempt is enqueued. `sharing`: Slack was asked to show the
+ * files and has not answered. `unknown`: Slack may have shown them.
+ */
+
+const data = z.object({ id: z.string() });
+
+export const attemptSeconds = 2 * 60 * 60;
+
+/** Makes an export (`run.ts`). Enqueue it with the export's id as key. */
+export const exportJob: JobRef<z.input<typeof data>> = {
+  name: 'export',
+  onePerKey: 'running',
+  // For killed processes; the row counts attempts.
+  retries: 10,
+  timeLimitSeconds: attemptSeconds,
+  encode: (given) => data.parse(given),
+};
+
+export interface ExportPorts {
+  readonly slack: OpenSlack;
+  readonly outbox: Outbox;
+  /** The person's own key. @throws UserError with an offer to connect where no key is linked. */
+  readonly cdnKey: (person: Person) => Promise<Secret>;
+  /** Starts the worker thread of one export. Close it. */
+  readonly exportThread: () => ExportThread;
+  readonly authorizer: (person: Person) => Authorizer;
+  readonly refused: (reason: Decision['reason']) => void;
+  readonly people: (installation: Installation) => People;
+  readonly audit: Audit;
+  readonly enqueue: Enqueue;
+  /** Logs a failure and explains it to a person, with the log's reference. */
+  readonly explain: (error: unknown, feature: string) => Failure;
+  /** Logs that a file was not sent since live secrets of these kinds are in it. Returns the failure `held_back`. */
+  readonly blockFile: (kinds: readonly string[]) => SlackFailure;
+}
+
+export type ExportContext = JobContext<ExportPorts>;
+
+export type ExportRow = Selectable<Schema['exports']>;
+
+/** The states in which an export can be cancelled. */
+export const cancellable: readonly ExportState[] = ['asked', 'waiting', 'running'];
+
+const storedRequest = z.object({
+  shieldZoneId: z.string(),
+  from: z.coerce.date(),
+  to: z.coerce.date(),
+  query: z.string(),
+  filters: z.array(z.object({ field: z.string(), op: z.string(), value: z.array(z.string()) })),
+  spreadsheetSafe: z.boolean(),
+  pseudonyms: z.boolean(),
+});
+
+/** As JSON; the same request is always the same text. */
+function writeRequest(request: ExportRequest): string {
+  return JSON.stringify(storedRequest.parse(request));
+}
+
+export function toExportSummary(row: ExportRow): ExportSummary {
+  const state = row.state as ExportState;
+  return {
+    id: row.id,
+    userId: row.user_id,
+    channel: row.channel ?? undefined,
+    request: storedRequest.parse(JSON.parse(row.request ?? 'null')),
+    state,
+    canCancel: cancellable.includes(state),
+    rows: row.row_count,
+    bytes: row.byte_count,
+    askedAt: row.asked_at,
+    endedAt: row.ended_at ?? undefined,
+    filesDeletedAt: row.files_deleted_at ?? undefined,
+  };
+}
+
+export function requesterOf(row: ExportRow): Person {
+  return { ...installationOf(row), userId: row.user_id };
+}
+
+export function installationOf(row: Pick<ExportRow, 'team_id' | 'enterprise_id'>): Installation {
+  return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
+}
+
+export async function findExport(db: Db, id: string): Promise<ExportRow | undefined> {
+  return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** The exports of a person, or of a whole tenant, newest first. */
+function selectExportsOf(db: Db, tenant: string, userId: string | undefined) {
+  return db
+    .selectFrom('exports')
+    .selectAll()
+    .where('tenant', '=', tenant)
+    .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
+    .orderBy('asked_at', 'desc');
+}
+
+/** Which export moves, from which states, and which attempt has to have it. */
+export interface ExportMove {
+  readonly id: string;
+  readonly from: readonly ExportState[];
+  /** Fencing token: a process that was frozen while another attempt began can change nothing. */
+  readonly run?: string;
+}
+
+/** Every change of an export is a compare-and-set. Undefined where it has moved on: another attempt, cancelled, ended. */
+export async function moveExport(
+  db: Db,
+  { id, from, run }: ExportMove,
+  change: Omit<UpdateObject<Schema, 'exports'>, 'state'> & { readonly state?: ExportState },
+): Promise<ExportRow | undefined> {
+  return db
+    .updateTable('exports')
+    .set(change)
+    .where('id', '=', id)
+    .where('state', 'in', from)
+    .$if(run !== undefined, (query) => query.where('run', '=', run ?? ''))
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The outcome of an export as stored, for its message. The other facts are columns. */
+export type ExportOutcome =
+  | (views.Done & { readonly kind: 'done' })
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'cancelled'; readonly by: string }
+  /** `canRepeat`: the same export may work later. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly canRepeat: boolean };
+
+interface FinishContext {
+  readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
+  readonly now: () => Date;
+}
+
+/** What is stored when an export ends. `sha256` goes into the audit. */
+export interface FinishFacts extends Pick<Partial<ExportRow>, 'row_count' | 'byte_count'> {
+  readonly sha256?: string | undefined;
+}
+
+/**
+ * Ends an export: its last state, its message, which becomes the outcome, and the audit record. False if it has moved on
+ * already.
+ */
+export async function finishExport(
+  trx: Trx,
+  { ports, now }: FinishContext,
+  move: ExportMove,
+  outcome: ExportOutcome,
+  { sha256, ...columns }: FinishFacts = {},
+): Promise<boolean> {
+  const ending = JSON.stringify(outcome);
+  const row = await moveExport(trx, move, { ...columns, state: outcome.kind, ending, ended_at: now() });
+  if (!row) return false;
+  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports });
+  const { request, rows, bytes } = toExportSummary(row);
+  await ports.audit.record(
+    {
+      tenant: row.tenant,
+      actor: row.user_id,
+      event: outcome.kind === 'done' || outcome.kind === 'unknown' ? 'export-made' : 'export-ended',
+      subject: `shield zone ${request.shieldZoneId}`,
+      detail: {
+        export: row.id,
+        outcome: outcome.kind,
+        ...(outcome.kind === 'cancelled' ? { by: outcome.by } : {}),
+        from: request.from.toISOString(),
+        to: request.to.toISOString(),
+        channel: row.channel ?? 'direct message',
+        rows,
+        bytes,
+        filters: request.filters.length,
+        pseudonyms: request.pseudonyms,
+        spreadsheetSafe: request.spreadsheetSafe,
+        ...(sha256 === undefined ? {} : { sha256 }),
+      },
+    },
+    trx,
+  );
+  return true;
+}
+
+/** The id in the outbox of the message that shows the progress, then the outcome. */
+export function exportMessageId(id: string): string {
+  return `export:${id}`;
+}
+
+/** Tells the person directly: the export's message cannot show the outcome. Its files say for themselves that it is done. */
+async function putEndNotice(
+  trx: Trx,
+  row: ExportRow,
+  { ports }: { readonly ports: Pick<ExportPorts, 'outbox'> },
+): Promise<void> {
+  if (row.state === 'done') return;
+  await ports.outbox.put(trx, {
+    id: `export-end:${row.id}`,
+    kind: endNotice,
+    about: { id: row.id },
+    installation: installationOf(row),
+    to: { places: [row.user_id] },
+    doubt: 'once',
+  });
+}
+
+type AboutExport = { readonly id: string };
+
+const endNotice = defineMessage({
+  kind: 'export-end',
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
+});
+
+/** The current message of an export; undefined if its outcome was erased. */
+async function renderExport(db: Db, id: string, refusal?: Refusal): Promise<Message | undefined> {
+  const row = await findExport(db, id);
+  if (!row || row.request === null) return undefined;
+  const one = toExportSummary(row);
+  const outcome = row.ending === null ? undefined : (JSON.parse(row.ending) as ExportOutcome);
+  if (refusal?.code === 'held_back') return outcome && views.renderBlocked(one, refusal.reference);
+  switch (outcome?.kind) {
+    case undefined:
+      return views.renderUnderWay(one);
+    case 'done':
+      return views.renderDone(one, outcome);
+    case 'unknown':
+      return views.renderUnknown(one);
+    case 'cancelled':
+      return views.renderCancelled(one, outcome.by);
+    case 'failed':
+      return views.renderFailed(one, outcome.failure, outcome.canRepeat);
+  }
+}
+
+/** The message that shows the progress, then the outcome. While the export runs, it is updated directly. */
+const exportMessage = defineMessage({
+  kind: 'export',
+  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
+  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
+  async ended(trx, ended: Ended<AboutExport>, context: ExportContext) {
+    const { id } = ended.about;
+    if (ended.state === 'sent') {
+      await context.ports.enqueue(exportJob, { id }, { in: trx, key: id });
+      return;
+    }
+    const row = await findExport(trx, id);
+    if (!row) return;
+    const { message, hint, reference } = explainUnposted(ended, row);
+    const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference }, canRepeat: true };
+    // One that was cancelled meanwhile has nowhere to say so.
+    const isEnded = await finishExport(trx, context, { id, from: ['asked'] }, outcome);
+    if (!isEnded) await putEndNotice(trx, row, context);
+  },
+  async editFailed(trx, { about }, context: ExportContext) {
+    const row = await findExport(trx, about.id);
+    if (row) await putEndNotice(trx, row, context);
+  },
+});
+
+export const exportMessages = [exportMessage, endNotice] as const;
+
+/** Why the export's first message could not be posted. */
+function explainUnposted({ state, code, reference }: Ended<AboutExport>, { channel }: ExportRow): UserError {
+  if (state === 'unknown' || code === undefined)
+    return new UserError(
+      'The export did not start: Slack did not confirm its first message.',
+      'Export again. If a message still says that it is under way, ignore it.',
+    );
+  const where = channel === null ? 'your direct messages' : `<#${channel}>`;
+  const sentence = `Slack does not let the bot post in ${where} (${code}). The CDN was not asked.`;
+  return explainRefusal({ code, reference, sentence });
+}
+
+// Two rounds of the job that deletes them.
+const graceMs = 2 * hourMs;
+
+/** How many files should have been deleted hours ago and are still in Slack, since it refuses or cannot be reached. */
+export async function countOverdueFiles(
+  db: Db,
+  tenant: string,
+  keepDays: number,
+  now: Date,
+): Promise<number> {
+  if (keepDays === 0) return 0;
+  const rows = await selectWithFiles(db)
+    .select('files')
+    .where('tenant', '=', tenant)
+    .where('ended_at', '<=', new Date(now.getTime() - keepDays * dayMs - graceMs))
+    .execute();
+  return rows.flatMap(readFiles).length;
+}
+
+/** Exports whose files may still be in Slack. */
+export function selectWithFiles(db: Db) {
+  return db
+    .selectFrom('exports')
+    .where('state', 'in', ['done', 'unknown'])
+    .where('files', '!=', '[]')
+    .where('files_deleted_at', 'is', null);
+}
+
+export function readFiles({ files }: Pick<ExportRow, 'files'>): string[] {
+  return z.array(z.string()).parse(JSON.parse(files));
+}
+
+export type ExportService = ReturnType<typeof createExportService>;
+
+const mostUnderWay = 3;
+const expiresMs = 15 * minuteMs;
+
+/** Exports of event logs, from the form to the file. */
+export function createExportService(options: {
+  readonly db: Db;
+  readonly ports: Pick<ExportPorts, 'outbox' | 'audit'>;
+  readonly now: () => Date;
+}) {
+  const { db, ports, now } = options;
+
+  async function findIn(person: Person, id: string): Promise<ExportRow | undefined> {
+    const row = await findExport(db, id);
+    return row?.tenant === tenantId(person) && row.request !== null ? row : undefined;
+  }
+
+  async function stop(id: string, by: string): Promise<boolean> {
+    const move = { id, from: cancellable };
+    return db.transaction().execute((trx) => finishExport(trx, options, move, { kind: 'cancelled', by }));
+  }
+
+  return {
+    /**
+     * Stores an export, which begins when its message is posted. The caller has checked the person's permission.
+     *
+     * @throws UserError if the person has too many exports under way.
+     */
+    async ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void> {
+      const tenant = tenantId(person);
+      await db.transaction().execute(async (trx) => {
+        // A person's exports start one after the other.
+        await takeLock(trx, `exports/${tenant}/${person.userId}`);
+        const request = writeRequest(wanted);
+        const open = selectExportsOf(trx, tenant, person.userId).where('ended_at', 'is', null);
+        assertRoom(await open.execute(), request, channel);
+        const row = {
+          id: randomBytes(9).toString('base64url'),
+          tenant,
+          enterprise_id: person.enterpriseId ?? null,
+          team_id: person.teamId,
+          user_id: person.userId,
+          channel: channel ?? null,
+          request,
+          asked_at: now(),
+        };
+        const nothing = { state: 'asked', attempt: 0, row_count: 0, byte_count: 0, files: '[]' };
+        await trx
+          .insertInto('exports')
+          .values({ ...row, ...nothing })
+          .execute();
+        await ports.outbox.put(trx, {
+          id: exportMessageId(row.id),
+          kind: exportMessage,
+          about: { id: row.id },
+          installation: person,
+          to: { places: [channel ?? person.userId] },
+          doubt: 'look',
+          expiresAt: new Date(now().getTime() + expiresMs),
+        });
+      });
+    },
+    /** Within the person's tenant. Undefined if it does not exist, or its request was erased. */
+    async find(person: Person, id: string): Promise<ExportSummary | undefined> {
+      const row = await findIn(person, id);
+      return row && toExportSummary(row);
+    },
+    /** How many exported files should be gone from Slack by now and are not. */
+    countOverdue: (person: Person, keepDays: number): Promise<number> =>
+      countOverdueFiles(db, tenantId(person), keepDays, now()),
+    /** The person's exports, newest first. */
+    async list(person: Person, most: number): Promise<ExportSummary[]> {
+      const rows = selectExportsOf(db, tenantId(person), person.userId).where('request', 'is not', null);
+      return (await rows.limit(most).execute()).map(toExportSummary);
+    },
+    /** Ends it at once; a process that works on it notices within seconds. `late`: Slack is asked to show the files. */
+    async cancel(person: Person, id: string): Promise<'cancelled' | 'late' | 'over'> {
+      if ((await findIn(person, id)) && (await stop(id, person.userId))) return 'cancelled';
+      return (await findIn(person, id))?.state === 'sharing' ? 'late' : 'over';
+    },
+    async countUnderWay(person: Person): Promise<number> {
+      const open = selectExportsOf(db, tenantId(person), person.userId).where('ended_at', 'is', null);
+      return (await open.execute()).length;
+    },
+    /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
+    async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
+      const open = selectExportsOf(db, tenant, person?.userId).where('state', 'in', cancellable);
+      for (const { id } of await open.execute()) await stop(id, 'system');
+    },
+  };
+}
+
+/** @throws UserError for a duplicate (a double click), and for more exports than a disk has room for. */
+function assertRoom(open: readonly ExportRow[], request: string, channel: string | undefined): void {
+  if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
+    throw new UserError(
+      'The same export is under way already.',
+      'Its message shows the progress. `/cdn export list` lists yours.',
+    );
+  }
+  if (open.length < mostUnderWay) return;
+  throw new UserError(
+    `You have ${formatCount(mostUnderWay, 'export')} under way, the most at once.`,
+    'Wait for one, or cancel one: `/cdn export list`.',
+  );
+}
