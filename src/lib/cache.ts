@@ -11,7 +11,6 @@ export interface CacheOptions<V> {
 }
 
 export interface LoadOptions<V> {
-  readonly fresh?: boolean;
   readonly isStale?: (known: V) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -87,18 +86,17 @@ export function createCache<V extends object | string | number | boolean>(option
     set,
     /**
      * The cached value, else the one that `load` brings. Concurrent callers share one load; a failed one is not cached.
-     * `fresh` starts a new load: one that is under way may have read an older state. A value that `isStale` is loaded
-     * again, and that load is shared. A caller with a `signal` may give up: it gets the signal's reason, and the load goes
-     * on for the others; its own signal aborts when the last caller has given up.
+     * A value that `isStale` is loaded again, and that load is shared. A caller with a `signal` may give up: it gets the
+     * signal's reason, and the load goes on for the others; its own signal aborts when the last caller has given up.
      */
     load(
       key: string,
       load: (signal: AbortSignal) => Promise<V>,
-      { fresh = false, isStale, signal }: LoadOptions<V> = {},
+      { isStale, signal }: LoadOptions<V> = {},
     ): Promise<V> {
       const value = values.get(key);
-      if (value !== undefined && !fresh && !isStale?.(value)) return Promise.resolve(value);
-      const running = (fresh ? undefined : loads.get(key)) ?? begin(key, load);
+      if (value !== undefined && !isStale?.(value)) return Promise.resolve(value);
+      const running = loads.get(key) ?? begin(key, load);
       if (signal) return join(key, running, signal);
       running.callers = Number.POSITIVE_INFINITY;
       return running.result;

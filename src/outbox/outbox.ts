@@ -58,7 +58,6 @@ export interface NewMessage<About> {
    * `retry` is posted again, since twice is better than never.
    */
   readonly doubt: 'look' | 'once' | 'retry';
-  readonly notBefore?: Date | undefined;
   /** Not sent after this; a day from now unless told otherwise. */
   readonly expiresAt?: Date | undefined;
 }
@@ -140,7 +139,7 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
   const { enqueue, now } = options;
   return {
     async put(trx, message) {
-      const { id, kind, about, installation, to, body, doubt, notBefore, expiresAt } = message;
+      const { id, kind, about, installation, to, body, doubt, expiresAt } = message;
       const at = now();
       const tenant = tenantId(installation);
       const { numInsertedOrUpdatedRows = 0n } = await trx
@@ -157,14 +156,14 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
           parent: 'parent' in to ? to.parent : null,
           doubt,
           state: 'due',
-          next_at: notBefore ?? at,
-          expires_at: expiresAt ?? new Date((notBefore ?? at).getTime() + dayMs),
+          next_at: at,
+          expires_at: expiresAt ?? new Date(at.getTime() + dayMs),
           changed_at: at,
         })
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows === 0n) return false;
-      await enqueueDelivery(enqueue, { id, tenant }, { in: trx, at: notBefore });
+      await enqueueDelivery(enqueue, { id, tenant }, { in: trx });
       return true;
     },
     async edit(trx, id, body) {

@@ -47,16 +47,6 @@ test('concurrent callers share one load, and a failed load is not cached', async
   expect(await cache.load('b', load)).toBe(3);
 });
 
-test('a fresh load does not join an older one, whose late answer is not cached', async () => {
-  const cache = createCache<string>({ now: clock().now, maxEntries: 10 });
-  const older = Promise.withResolvers<string>();
-  const first = cache.load('a', () => older.promise);
-  expect(await cache.load('a', async () => 'new', { fresh: true })).toBe('new');
-  older.resolve('old');
-  expect(await first).toBe('old');
-  expect(cache.get('a')).toBe('new');
-});
-
 test('dropped entries are gone, and a load under way for them is not cached', async () => {
   const cache = createCache<string>({ now: clock().now, maxEntries: 10 });
   const late = Promise.withResolvers<string>();

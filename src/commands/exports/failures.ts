@@ -10,10 +10,7 @@ import {
   readPlaceCode,
 } from '../../outbox/classify-failure.ts';
 import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
-import { formatBytes, formatDuration } from '../../views/blocks/format.ts';
-import type { ExportRequest } from '../../views/exports/exports.ts';
 import { assertOwnAudience } from '../audience.ts';
-import { ExportStopped, type StopReason } from './worker/gather.ts';
 
 /** The consequence of a failed attempt: a retry, or the end. */
 export type FailureVerdict =
@@ -22,7 +19,6 @@ export type FailureVerdict =
   | { readonly error: unknown; readonly canRepeat: boolean };
 
 interface FailedAttempt {
-  readonly request: ExportRequest;
   /** From 1 on. */
   readonly attempt: number;
   readonly askedAt: Date;
@@ -31,13 +27,13 @@ interface FailedAttempt {
 /** Nothing was posted, so a retry is safe. */
 export function classifyFailure(
   error: unknown,
-  { request, attempt, askedAt }: FailedAttempt,
+  { attempt, askedAt }: FailedAttempt,
   now: Date,
 ): FailureVerdict {
   const retry = findRetry(error, attempt);
   // An older export is out of date: its person has moved on.
   if (retry && now.getTime() + retry.retryAfterMs < askedAt.getTime() + dayMs) return retry;
-  return { error: explain(error, request), canRepeat: !isLasting(error) };
+  return { error: explain(error), canRepeat: !isLasting(error) };
 }
 
 /** Whether the same export would be refused again. */
@@ -49,13 +45,16 @@ function isLasting(error: unknown): boolean {
       ['file_upload_size_restricted', 'upload_too_large', 'held_back'].includes(error.code) ||
       readPlaceCode(error.code) === 'archived'
     );
-  return error instanceof ExportStopped || error instanceof UserError;
+  return error instanceof UserError;
 }
 
-function explain(error: unknown, request: ExportRequest): unknown {
-  if (error instanceof ExportStopped) return explainStop(error.reason, request);
+function explain(error: unknown): unknown {
   if (error instanceof SlackFailure) return explainRefusal(error);
-  return isDiskFull(error) ? diskFull : error;
+  if (!isDiskFull(error)) return error;
+  return new UserError(
+    'The bot’s disk is full, so the export was stopped.',
+    'Tell whoever runs this bot, or choose a shorter window.',
+  );
 }
 
 const pausesMs = [2_000, 10_000, 30_000, minuteMs, 5 * minuteMs, 15 * minuteMs] as const;
@@ -96,32 +95,6 @@ const cdnReasons: Readonly<Record<string, string>> = {
 export function assertExportAudience(channel: string, audience: Audience, named: readonly string[]): void {
   const setting = 'Exports may go to';
   assertOwnAudience(channel, audience, { what: 'no export is posted there', named, setting });
-}
-
-const diskFull = new UserError(
-  'The bot’s disk is full, so the export was stopped.',
-  'Tell whoever runs this bot, or choose a shorter window.',
-);
-
-export function explainStop(reason: StopReason, { from, to }: ExportRequest): UserError {
-  if (reason.kind === 'overdue')
-    return new UserError('This export was stopped after two hours.', 'Choose a shorter window, or filter.');
-  if (reason.kind !== 'too-large')
-    return new UserError(
-      'The bot stopped twice while it made this export, so it was put aside.',
-      'Choose a shorter window, or tell whoever runs this bot the reference below.',
-    );
-  const { announced, limit } = reason;
-  const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
-  // Events are not spread evenly, so 20 % is left free.
-  const pieces = announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
-  const ms = (to.getTime() - from.getTime()) / pieces;
-  const unit = ms < 2 * hourMs ? minuteMs : hourMs;
-  const length = formatDuration(Math.max(1, Math.floor(ms / unit)) * unit);
-  return new UserError(
-    `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
-    `Choose a window of about ${length}, or filter.`,
-  );
 }
 
 /** Why Slack took the export's message or its files nowhere. */

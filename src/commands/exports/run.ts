@@ -33,10 +33,20 @@ import {
   requesterOf,
   toExportSummary,
 } from './exports.ts';
-import { assertExportAudience, classifyFailure, explainStop } from './failures.ts';
-import { ExportStopped } from './worker/gather.ts';
+import { assertExportAudience, classifyFailure } from './failures.ts';
+import { SecretInFile } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
+/** The export was cancelled, or another attempt has it. */
+const taken = new Error('this attempt no longer has its export');
+const overdue = new UserError(
+  'This export was stopped after two hours.',
+  'Choose a shorter window, or filter.',
+);
+const abandoned = new UserError(
+  'The bot stopped twice while it made this export, so it was put aside.',
+  'Choose a shorter window, or tell whoever runs this bot the reference below.',
+);
 // Leaves time to store and show the end.
 const overdueMs = (attemptSeconds - 5 * 60) * 1000;
 
@@ -60,10 +70,7 @@ export const runExportJob: Job<{ id: string }, ExportPorts> = {
   },
   async putAside(stored, context) {
     const { id } = stored as { id: string };
-    const row = await findExport(context.db, id);
-    if (!row) return;
-    const { request } = toExportSummary(row);
-    const failure = context.ports.explain(explainStop({ kind: 'abandoned' }, request), 'event-logs');
+    const failure = context.ports.explain(abandoned, 'event-logs');
     await finish(context, { id, from: cancellable }, { kind: 'failed', failure, canRepeat: false });
     await finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
   },
@@ -140,14 +147,13 @@ async function handleFailure(
 ): Promise<ExportOutcome | undefined> {
   const { row, at, move, context } = about;
   const { db, ports, log, now, signal } = context;
-  const error: unknown = reason instanceof ExportStopped ? reason : thrown;
-  const stopped = error instanceof ExportStopped ? error.reason : undefined;
-  if (stopped?.kind === 'taken') return showOutcomeAgain(about);
+  if (reason === taken || thrown === taken) return showOutcomeAgain(about);
   // This process stops: the queue gives the job to another.
   if (signal.aborted) throw thrown;
   const one = toExportSummary(row);
-  const cause = stopped?.kind === 'secret' ? ports.blockFile(stopped.kinds) : error;
-  const verdict = classifyFailure(cause, { ...one, attempt: row.attempt }, now());
+  const cause = thrown instanceof SecretInFile ? ports.blockFile(thrown.kinds) : thrown;
+  const error: unknown = reason === overdue ? overdue : cause;
+  const verdict = classifyFailure(error, { ...one, attempt: row.attempt }, now());
   if ('error' in verdict)
     return {
       kind: 'failed',
@@ -233,7 +239,7 @@ async function send(
         { ...move, from: ['running'] },
         { state: 'sharing', files: JSON.stringify(ids), row_count: rows, byte_count: bytes },
       );
-      if (!isMoved) throw new ExportStopped({ kind: 'taken' });
+      if (!isMoved) throw taken;
       onSharing();
     },
   });
@@ -263,9 +269,8 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
 
   const report = async (): Promise<void> => {
     const { rows, bytes, announced, sent } = thread.progress();
-    if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes })))
-      return controller.abort(new ExportStopped({ kind: 'taken' }));
-    if (now().getTime() - begun > overdueMs) return controller.abort(new ExportStopped({ kind: 'overdue' }));
+    if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes }))) return controller.abort(taken);
+    if (now().getTime() - begun > overdueMs) return controller.abort(overdue);
     const isReading = phase === 'starting' && bytes > 0;
     const shown = isReading
       ? ({ phase: 'reading', bytes, of: announced } as const)
@@ -282,7 +287,7 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
   const reporting = keepReporting().catch(() => undefined);
 
   return {
-    /** Aborted with ExportStopped `taken`, or `overdue` close to the job's time limit; or when the bot stops. */
+    /** Aborted with `taken`, or `overdue` close to the job's time limit; or when the bot stops. */
     signal: AbortSignal.any([context.signal, controller.signal]),
     /** `bytes`: of the files, in the phase `sending`. */
     setPhase(next: Phase, bytes?: number): void {

@@ -4,23 +4,12 @@ import { endsTooEarly, exportOperation } from '../../../src/api/event-logs.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
 import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import { classifyFailure, type FailureVerdict } from '../../../src/commands/exports/failures.ts';
-import { ExportStopped } from '../../../src/commands/exports/worker/gather.ts';
 import { UserError } from '../../../src/errors.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
-const request = {
-  shieldZoneId: '501',
-  from: new Date('2026-11-21T00:00:00Z'),
-  to: new Date('2026-11-21T12:00:00Z'),
-  query: '',
-  filters: [],
-  spreadsheetSafe: false,
-  pseudonyms: false,
-};
-
 const classify = (error: unknown, attempt = 1, askedAt = now): FailureVerdict =>
-  classifyFailure(error, { request, attempt, askedAt }, now);
+  classifyFailure(error, { attempt, askedAt }, now);
 const api = (code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}): ApiError =>
   new ApiError({ code, operation: exportOperation, sent: true, ...more });
 const refused = (code: string, more = {}): SlackFailure => new SlackFailure('refused', code, more);
@@ -65,8 +54,6 @@ test.each([
   expect(classify(error)).toEqual({ error, canRepeat });
 });
 
-const tooLarge = (announced?: number) => new ExportStopped({ kind: 'too-large', limit: 1e9, announced });
-
 test.each([
   ['missing_scope', refused('missing_scope'), true],
   ['file_uploads_disabled', refused('file_uploads_disabled'), true],
@@ -75,11 +62,6 @@ test.each([
   ['is_archived', refused('is_archived'), false],
   ['upload_too_large', refused('upload_too_large'), false],
   ['upload_refused', refused('upload_refused'), true],
-  ['1.2 GB', tooLarge(1.2e9), false],
-  ['90 GB', tooLarge(9e10), false],
-  ['more than 1 GB', tooLarge(), false],
-  ['overdue', new ExportStopped({ kind: 'overdue' }), false],
-  ['abandoned', new ExportStopped({ kind: 'abandoned' }), false],
 ])('%s is told with what helps', (_, cause, canRepeat) => {
   const verdict = classify(cause);
   expect(verdict).toMatchObject({ canRepeat });

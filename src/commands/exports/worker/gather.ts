@@ -3,7 +3,9 @@ import { closeSync, mkdirSync, openSync, readSync, unlinkSync, writeSync } from 
 import { join } from 'node:path';
 import { UserError } from '../../../errors.ts';
 import { byteOrderMark } from '../../../lib/csv.ts';
+import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { createFileScanner } from '../../../secrets/scanner.ts';
+import { formatBytes, formatDuration } from '../../../views/blocks/format.ts';
 import type { EventFigures, ExportRequest, UnreadReason } from '../../../views/exports/exports.ts';
 import type { EventColumns } from '../csv/columns.ts';
 import {
@@ -44,26 +46,14 @@ export interface GatheredLog<File extends GatheredFile = GatheredFile> {
   readonly unread: UnreadReason | undefined;
 }
 
-export type StopReason =
-  /** Larger than what may be sent. `announced`: the length, if it was known before. */
-  | { readonly kind: 'too-large'; readonly limit: number; readonly announced?: number | undefined }
-  /** Live secrets of these kinds are in the log. */
-  | { readonly kind: 'secret'; readonly kinds: readonly string[] }
-  /** An attempt exceeded its time limit. */
-  | { readonly kind: 'overdue' }
-  /** Processes died while they made this export. */
-  | { readonly kind: 'abandoned' }
-  /** It was cancelled, or another attempt has it. */
-  | { readonly kind: 'taken' };
+/** Live secrets of these kinds are in a file. */
+export class SecretInFile extends Error {
+  override readonly name = 'SecretInFile';
+  readonly kinds: readonly string[];
 
-/** The bot itself stops an export. */
-export class ExportStopped extends Error {
-  override readonly name = 'ExportStopped';
-  readonly reason: StopReason;
-
-  constructor(reason: StopReason) {
-    super(`the export was stopped: ${reason.kind}`);
-    this.reason = reason;
+  constructor(kinds: readonly string[]) {
+    super(`a file holds live secrets: ${kinds.join(', ')}`);
+    this.kinds = kinds;
   }
 }
 
@@ -86,7 +76,7 @@ interface FileWriter {
  * Writes a log to a temporary file as it comes, and makes its summary and its other forms from there. Memory does not grow
  * with the log. If it fails, no file is left.
  *
- * @throws UserError where a wanted form cannot be made; ExportStopped: too-large, secret.
+ * @throws UserError where it is too large, or a wanted form cannot be made; SecretInFile.
  */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
@@ -94,7 +84,7 @@ export async function gatherLog(
 ): Promise<GatheredLog<StoredFile>> {
   const { fileBytes: limit, summaryBytes } = limits;
   const { length: announced = 0 } = source;
-  if (announced > limit) throw new ExportStopped({ kind: 'too-large', limit, announced });
+  if (announced > limit) throw explainSize(wanted, limit, announced);
   const opened: EncryptedTempFile[] = [];
   const openFile = (kind: GatheredFile['kind']): FileWriter => {
     const content = createEncryptedTempFile(directory);
@@ -104,9 +94,9 @@ export async function gatherLog(
       content,
       write(piece): void {
         const kinds = scan(piece);
-        if (kinds.length > 0) throw new ExportStopped({ kind: 'secret', kinds });
+        if (kinds.length > 0) throw new SecretInFile(kinds);
         content.write(piece);
-        if (content.length() > limit) throw new ExportStopped({ kind: 'too-large', limit });
+        if (content.length() > limit) throw explainSize(wanted, limit);
       },
       end: () => ({ kind, length: content.length(), sha256: content.finish(), content }),
     };
@@ -150,6 +140,20 @@ export async function gatherLog(
     for (const file of opened) file.discard();
     throw error;
   }
+}
+
+/** `announced`: the length of the log, if it was known before. */
+function explainSize({ from, to }: GatherOptions['wanted'], limit: number, announced?: number): UserError {
+  const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
+  // Events are not spread evenly, so 20 % is left free.
+  const pieces = announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
+  const ms = (to.getTime() - from.getTime()) / pieces;
+  const unit = ms < 2 * hourMs ? minuteMs : hourMs;
+  const length = formatDuration(Math.max(1, Math.floor(ms / unit)) * unit);
+  return new UserError(
+    `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
+    `Choose a window of about ${length}, or filter.`,
+  );
 }
 
 interface ReadOptions {

@@ -8,7 +8,7 @@ import type { FileReply, FileTarget } from '../../../lib/file-transfer.ts';
 import { getProxySettings } from '../../../lib/proxy.ts';
 import { findKnownSecrets, type NotedSecret, type Secret } from '../../../secrets/secret.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
-import { ExportStopped, type GatheredFile, type GatheredLog } from './gather.ts';
+import { type GatheredFile, type GatheredLog, SecretInFile } from './gather.ts';
 import type { ExportProgress, FromWorker, GatherTask, PackedFailure, ToWorker } from './worker.ts';
 
 export type ExportThread = ReturnType<typeof startExportThread>;
@@ -93,7 +93,7 @@ export function startExportThread({
     /**
      * Once per thread. When the signal aborts, the thread ends and its connections close.
      *
-     * @throws ApiError, UserError, ExportStopped; other errors keep their code only.
+     * @throws ApiError, UserError, SecretInFile; other errors keep their code only.
      */
     async gather(key: Secret, request: ExportRequest, signal: AbortSignal) {
       sendSecrets();
@@ -112,7 +112,7 @@ export function startExportThread({
 function unpack(failure: PackedFailure): Error {
   if ('facts' in failure) return new ApiError(failure.facts);
   if ('message' in failure) return new UserError(failure.message, failure.hint);
-  if ('reason' in failure) return new ExportStopped(failure.reason);
+  if ('kinds' in failure) return new SecretInFile(failure.kinds);
   const { code, network = code ?? 'no code' } = failure;
   const error = new Error(`the thread of an export failed (${network})`);
   return code === undefined ? error : Object.assign(error, { code });

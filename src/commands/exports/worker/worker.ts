@@ -10,7 +10,7 @@ import { type ProxySettings, useProxy } from '../../../lib/proxy.ts';
 import { findSecretKinds } from '../../../secrets/scanner.ts';
 import { type NotedSecret, registerSecrets, Secret } from '../../../secrets/secret.ts';
 import type { ExportRequest } from '../../../views/exports/exports.ts';
-import { ExportStopped, type GatheredLog, gatherLog, type StopReason, type StoredFile } from './gather.ts';
+import { type GatheredLog, gatherLog, SecretInFile, type StoredFile } from './gather.ts';
 
 export interface GatherTask {
   readonly cdn: Pick<CdnOptions, 'apiUrl' | 'originLoggingUrl'>;
@@ -112,14 +112,14 @@ async function run(task: Promise<GatheredLog | FileReply>): Promise<void> {
 export type PackedFailure =
   | { readonly facts: ApiErrorFacts }
   | { readonly message: string; readonly hint: string | undefined }
-  | { readonly reason: StopReason }
+  | { readonly kinds: readonly string[] }
   | { readonly code: string | undefined; readonly network: string | undefined };
 
 /** Prepares an error for the other thread. Unknown errors keep only their code: their messages may quote the request. */
 function pack(error: unknown): PackedFailure {
   if (error instanceof ApiError) return { facts: Object.assign({}, error) };
   if (error instanceof UserError) return { message: error.message, hint: error.hint };
-  if (error instanceof ExportStopped) return { reason: error.reason };
+  if (error instanceof SecretInFile) return { kinds: error.kinds };
   return { code: readCode(error), network: explainNetworkFailure(error)?.message };
 }
 

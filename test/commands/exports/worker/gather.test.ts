@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/api/http/errors.ts';
-import { ExportStopped, exportLimits, gatherLog } from '../../../../src/commands/exports/worker/gather.ts';
+import { exportLimits, gatherLog, SecretInFile } from '../../../../src/commands/exports/worker/gather.ts';
 import { UserError } from '../../../../src/errors.ts';
 import { registerSecrets } from '../../../../src/secrets/secret.ts';
 
@@ -134,6 +134,19 @@ test.each([
   expect(await openFiles()).toBe(0);
 });
 
+test.each([
+  [1.2e9, '30 minutes'],
+  [9e10, '1 minute'],
+])(
+  'a log of %s bytes is too large, and how long a window may be is told: about %s',
+  async (bytes, length) => {
+    await expect(gather(pieces(log(1)), {}, {}, bytes)).rejects.toMatchObject({
+      name: 'UserError',
+      hint: `Choose a window of about ${length}, or filter.`,
+    });
+  },
+);
+
 describe('a failure leaves no file', () => {
   test.each([
     ['announced as too large', () => gather(pieces(log(100)), {}, { fileBytes: 1000 }, 5000)],
@@ -143,7 +156,7 @@ describe('a failure leaves no file', () => {
       () => gather(pieces(log(100)), { spreadsheetSafe: true }, { fileBytes: log(100).length + 10 }),
     ],
   ])('%s', async (_, run) => {
-    await expect(run()).rejects.toMatchObject({ reason: { kind: 'too-large' } });
+    await expect(run()).rejects.toThrow(/and Slack takes files up to/);
     expect(await openFiles()).toBe(0);
   });
 
@@ -162,7 +175,7 @@ describe('a failure leaves no file', () => {
       const release = registerSecrets({ 'cdn-key': [secret] });
       const body = Buffer.from(`${header}2026-11-20T10:00:00Z,blocked,203.0.113.7,/?key=${secret}\r\n`);
       const gathering = gather(pieces(body, body.indexOf(secret) + 9), wanted);
-      await expect(gathering).rejects.toEqual(new ExportStopped({ kind: 'secret', kinds: ['cdn-key'] }));
+      await expect(gathering).rejects.toEqual(new SecretInFile(['cdn-key']));
       release();
       expect(await openFiles()).toBe(0);
     },
