@@ -31,7 +31,7 @@ test.each([
   expect(pauseOf(classify(error))).toBe(ms);
 });
 
-test.each(['ratelimited', 'org_login_required', 'service_unavailable', 'upload_failed'])(
+test.each(['ratelimited', 'org_login_required', 'upload_failed'])(
   'Slack’s %s is waited for with growing pauses until the export is a day old',
   (code) => {
     const pauses = Array.from({ length: 40 }, (_, nth) => pauseOf(classify(refused(code), nth + 1)) ?? 0);

@@ -60,6 +60,7 @@ test('shares a file in a thread, and takes it out again, also twice', async () =
     channel: posted.channel,
     thread: posted.ts,
     comment: 'The numbers',
+    beforeShare: async (ids) => void (fileIds = ids),
   });
   const shared = inOps().find(({ files }) => files.length > 0);
   expect(shared).toMatchObject({ threadTs: posted.ts, text: 'The numbers' });
