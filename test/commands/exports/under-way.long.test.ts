@@ -166,8 +166,6 @@ describe('cancelling', () => {
     await person.waitForMessage((message) => isNew(message) && answers.over.test(message.reads));
     await person.slash('audit 50');
     const { reads } = await person.waitForMessage(/\d+ records/);
-    const cancelled = callsTo('chat.update').filter(({ args }) => says.cancelled.test(JSON.stringify(args)));
-    expect(cancelled).toHaveLength(1);
     expect(reads).toMatch(recorded.cancelledByAlice);
     await expectNothingLeft();
   });
