@@ -1,28 +1,23 @@
-import { endsTooEarly } from '../../api/event-logs.ts';
+import { isIP } from 'node:net';
+import { parse } from 'csv-parse/sync';
+import { z } from 'zod';
+import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { assertKnown, decidePosting } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
+import { hourMs, minuteMs } from '../../lib/time.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type FormResult, say } from '../../views/blocks/blocks.ts';
+import { formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
-import type { Action, Command, Context, Feature, Form } from '../define.ts';
+import type { Action, Command, Context, Feature, Fields, Form, ReadResult, SubmitInfo } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAllowed } from '../operations/proposals.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
 import { assertExportAudience } from './failures.ts';
-import {
-  type AskedExport,
-  correctWindow,
-  defaultWindow,
-  endsInTime,
-  readExport,
-  type Window,
-  windowAction,
-  writeFilters,
-} from './form.ts';
 
 const mostListed = 10;
 
@@ -228,6 +223,193 @@ const cancel: Action = {
     }
   },
 };
+
+type Window = { readonly from: Date; readonly to: Date };
+
+interface AskedExport {
+  readonly request: views.ExportRequest;
+  /** undefined = only the person. */
+  readonly channel: string | undefined;
+}
+
+/** Reads the submitted form. Each problem goes to its field. */
+function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
+  const errors: Record<string, string> = {};
+  const wrong = (field: string, message: string): void => {
+    errors[field] ??= message;
+  };
+  const form = readForm(fields, note);
+  const { shieldZoneId } = form;
+  if (!/^\d{1,10}$/u.test(shieldZoneId) || Number(shieldZoneId) > 2_147_483_647 || Number(shieldZoneId) < 1)
+    wrong('shieldZoneId', 'A shield zone ID is a whole number, such as 501.');
+  if (!form.from) wrong('from', 'Choose when the window begins.');
+  if (!form.to) wrong('to', 'Choose when the window ends.');
+  if (form.from && form.to)
+    for (const problem of findWindowProblem(form.from, form.to, now)) wrong('to', problem);
+  if (form.channel !== undefined && !/^[CG][A-Z0-9]+$/u.test(form.channel))
+    wrong('channel', 'Choose a channel, or leave it empty to get the file yourself.');
+  const filters = normalize(form.filters)
+    .split('\n')
+    .flatMap((line, nth) => {
+      const filter = line.trim() === '' ? [] : readLine(line.trim());
+      if (typeof filter === 'string') wrong('filters', `Line ${nth + 1}: ${filter}.`);
+      return typeof filter === 'string' ? [] : filter;
+    });
+  // The form has to hold them again.
+  if (writeFilters(filters).length > 3000) wrong('filters', 'These are too many values for one export.');
+  if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
+  const { from, to, channel, query, pseudonyms, spreadsheetSafe } = form;
+  // A window that ends now may be ahead of the bot's clock.
+  const window = { from, to: to > now ? now : to };
+  const request = { shieldZoneId, ...window, query, filters, pseudonyms, spreadsheetSafe };
+  return { values: { request, channel } satisfies AskedExport };
+}
+
+function findWindowProblem(from: Date, to: Date, now: Date): string[] {
+  if (to <= from) return ['The end must be after the start.'];
+  if (to.getTime() > now.getTime() + minuteMs) return ['The window ends in the future.'];
+  // Between this margin and the one of the buttons a person has five minutes.
+  return to >= findOldestEnd(now, 5 * minuteMs) ? [] : [`${endsTooEarly} Choose a later end.`];
+}
+
+function readForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
+  const { zone, drawn } = note.parse(JSON.parse(metadata ?? '{}'));
+  const text = (name: string): string => {
+    const value = fields[name];
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  const isOn = (name: string): boolean => {
+    const value = fields[name];
+    return value !== undefined && value.length > 0;
+  };
+  return {
+    shieldZoneId: text('shieldZoneId').replace(/^#/u, ''),
+    from: momentOf(text('from')),
+    to: momentOf(text('to')),
+    query: text('query'),
+    filters: text('filters'),
+    channel: text('channel') || undefined,
+    spreadsheetSafe: isOn('spreadsheetSafe'),
+    pseudonyms: isOn('pseudonyms'),
+    timeZone: zone,
+    drawn,
+  };
+}
+
+/** Date-time pickers return seconds. */
+function momentOf(text: string): Date | undefined {
+  if (/^\d{9,11}$/u.test(text)) return new Date(Number(text) * 1000);
+  return /^\d{12,14}$/u.test(text) ? new Date(Number(text)) : undefined;
+}
+
+const note = z.object({ zone: z.string().optional(), drawn: z.number().int().nonnegative().default(0) });
+
+/** Buttons of usual windows: the form again, with another one. */
+const windowAction: Action = {
+  id: 'event-logs:window',
+  needs: 'export',
+  async redraw(value, { modal, now }) {
+    const form = readForm(modal?.fields ?? {}, modal?.metadata);
+    return forms.renderExportForm({ ...form, ...chooseWindow(value, now()), drawn: form.drawn + 1 });
+  },
+};
+
+/** The last hours, such as `6h`, as far as the CDN has them. Date-time pickers have whole minutes. */
+export function chooseWindow(value: string, now: Date): Window {
+  const to = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+  const from = to.getTime() - (Number.parseInt(value, 10) || 24) * hourMs;
+  return { from: new Date(Math.max(from, findOldestEnd(now).getTime())), to };
+}
+
+export const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
+
+/** The part of a window that the CDN takes, with a note where it is another one; else the last 24 hours. */
+function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {
+  if (!endsInTime(window, now))
+    return { ...defaultWindow(now), problem: `${endsTooEarly} Here it is the last 24 hours.` };
+  // The CDN's clock may differ.
+  const oldest = findOldestEnd(now, hourMs);
+  if (window.from >= oldest || window.to <= oldest) return window;
+  return { ...window, from: oldest, problem: 'The CDN keeps 72 hours, so the window begins later here.' };
+}
+
+/** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
+export function endsInTime({ to }: Window, now: Date): boolean {
+  return to > findOldestEnd(now);
+}
+
+const mostValues = 50;
+const longestValue = 500;
+
+/** Filters as the form's text. */
+function writeFilters(filters: readonly EventLogFilter[]): string {
+  return filters.map(({ field, op, value }) => `${field} ${op} ${joinValues(value)}`).join('\n');
+}
+
+/** `country in DE, FR`, or without the operation: a part of a URL or User-Agent, else one of the values. */
+function readLine(line: string): EventLogFilter | string {
+  const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/u.exec(line) ?? [];
+  const field = forms.filterFields.find((one) => one.toLowerCase() === name.toLowerCase());
+  if (field === undefined) return `“${name.slice(0, 30)}” is no field`;
+  const [word = ''] = rest.split(' ', 1);
+  const op = forms.filterOps.find((one) => one === word.toLowerCase());
+  const usual = field === 'url' || field === 'ua' ? 'contains' : 'in';
+  return readFilter(field, op ?? usual, op ? rest.slice(op.length) : rest);
+}
+
+/** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */
+function normalize(typed: string): string {
+  return typed
+    .replaceAll(/[\u200B-\u200F\u2060\uFEFF]/gu, '')
+    .replaceAll(/\r\n|[\r\u2028\u2029]/gu, '\n')
+    .replaceAll(/[\u00A0\u2000-\u200A\u202F]/gu, ' ');
+}
+
+/**
+ * Reads one filter. Values are separated by commas; a value with a comma, or with a space at its end, goes in quotes, with
+ * quotes in it doubled. Returns a string that says what is wrong if it cannot be read.
+ */
+export function readFilter(field: string, op: string, typed: string): EventLogFilter | string {
+  const value = readValues(normalize(typed).trim());
+  if (typeof value === 'string') return value;
+  if (value.length > mostValues) return `at most ${formatCount(mostValues, 'value')}`;
+  if (value.some((one) => one.length > longestValue))
+    return `a value has at most ${formatCount(longestValue, 'character')}`;
+  if (op === 'cidr') {
+    if (field !== 'ip') return `cidr only works with ip, not with ${field}`;
+    const wrong = value.find((one) => !isNetwork(one));
+    if (wrong !== undefined) return `${wrong.slice(0, 60)} is not a network: 203.0.113.0/24 or 2001:db8::/32`;
+  }
+  const isCountry = field === 'country' && (op === 'eq' || op === 'in');
+  return { field, op, value: isCountry ? value.map((one) => one.toUpperCase()) : value };
+}
+
+function readValues(text: string): string[] | string {
+  const straight = text.replaceAll(/[“”„]/gu, '"');
+  try {
+    const [values = []] = parse(straight, { trim: true, relax_quotes: true, to: 1 });
+    return values.length === 0 || values.includes('')
+      ? 'a value is missing, as in country in DE, FR'
+      : values;
+  } catch {
+    return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
+  }
+}
+
+/** Joins values into text that `readFilter` reads as the same values. */
+export function joinValues(values: readonly string[]): string {
+  const quoted = values.map((value) =>
+    /^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
+  );
+  return quoted.join(', ');
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
 
 export const exportFeature: Feature = {
   name: 'event-logs',

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  createHeavyHitters,
   createOriginErrorCounter,
   createSeenIds,
   findPathPrefix,
 } from '../../../src/api/origin-errors/counts.ts';
-import { createHeavyHitters } from '../../../src/lib/heavy-hitters.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 const newCounter = () => createOriginErrorCounter({ start: 0, hours: 48 });

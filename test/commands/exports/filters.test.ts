@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { joinValues, readFilter } from '../../../src/commands/exports/form.ts';
+import { joinValues, readFilter } from '../../../src/commands/exports/feature.ts';
 import { filterFields, filterOps } from '../../../src/views/exports/form.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkEventLogWindow } from '../../../src/api/event-logs.ts';
-import { chooseWindow, defaultWindow, endsInTime } from '../../../src/commands/exports/form.ts';
+import { chooseWindow, defaultWindow, endsInTime } from '../../../src/commands/exports/feature.ts';
 
 const now = new Date('2026-11-21T12:00:30Z');
 test('a window that ends within the 72 hours is taken wherever it begins, at any second of a minute', () => {
