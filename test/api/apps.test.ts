@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
+import { volumePath } from '../../src/api/apps.ts';
+import { UserError } from '../../src/errors.ts';
+import { answerAlways, expectApiError, type StubCdn, sendBody, startStubCdn } from './stub-cdn.ts';
 
 const first = Date.UTC(2026, 7, 1);
 const second = Date.UTC(2026, 7, 2);
@@ -79,4 +81,40 @@ test('an unknown app is not found', async () => {
     code: 'not_found',
     serviceMessage: 'Application is not found.',
   });
+});
+
+const deleteVolume = (cdn: StubCdn) => cdn.client().volumes.deleteAll(volumePath('app1', 'my-data'));
+
+test.each([
+  ['the ids of what was deleted', 200, { ids: ['vi-1', 'vi-2'] }, ['vi-1', 'vi-2']],
+  ['an empty list where there was nothing', 200, { ids: [] }, []],
+  ['undefined where the service does not say', 200, { ids: null }, undefined],
+  ['undefined without a body', 204, '', undefined],
+])('the answer of a deletion is %s', async (_, status, body, ids) => {
+  const cdn = await answerAlways(status, body);
+  expect(await deleteVolume(cdn)).toEqual({ ids });
+  expect(cdn.requests).toMatchObject([{ method: 'DELETE', path: '/mc/apps/app1/volumes/my-data', body: '' }]);
+});
+
+test.each([
+  [200, 'unexpected'],
+  [400, 'refused'],
+  [401, 'refused'],
+  [404, 'not_found'],
+  [409, 'refused'],
+  [500, 'unavailable'],
+] as const)('HTTP %i is %s, and the deletion is not sent again', async (status, code) => {
+  const cdn = await answerAlways(status, status === 200 ? '<html>' : { title: 'No', detail: 'Because.' });
+  expect(await expectApiError(deleteVolume(cdn))).toMatchObject({ code, sent: true });
+  expect(cdn.requests).toHaveLength(1);
+});
+
+test.each([
+  ['..', 'v'],
+  ['a', '..'],
+  ['a', ''],
+  ['a/../b', 'v'],
+  ['a', '%2e%2e'],
+])('the ids %j and %j lead nowhere else', (app, volume) => {
+  expect(() => volumePath(app, volume)).toThrow(UserError);
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { volumePath } from '../../src/api/apps.ts';
 import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   cdn = await startCdn({ zones: 1_230, now: () => now });
 });
 afterAll(() => cdn.close());
-afterEach(() => cdn.faults.clear());
 
 function client(key = cdn.key): CdnClient {
   const { url: apiUrl, originLoggingUrl } = cdn;
@@ -88,24 +87,6 @@ test('every zone is read whole without drift, and none holds a planted secret', 
   expect(drift).toEqual([]);
 });
 
-test('members nobody knows change nothing', async () => {
-  const { pullZones, apiKeys, apps, uploadScanning } = client();
-  const plain = [
-    await pullZones.firstPage(),
-    await apiKeys.list(),
-    await apps.summary('app0api00000001'),
-    await uploadScanning.metrics('501'),
-  ];
-  cdn.faults.add({ unknownMembers: true, times: 4 });
-  const with_ = [
-    await pullZones.firstPage(),
-    await apiKeys.list(),
-    await apps.summary('app0api00000001'),
-    await uploadScanning.metrics('501'),
-  ];
-  expect(with_).toEqual(plain);
-});
-
 test('a wrong key is told as one by every operation', async () => {
   const { pullZones, apiKeys, variables, originErrors, apps, volumes, uploadScanning, eventLogs } =
     client('no-such-key');
@@ -123,42 +104,4 @@ test('a wrong key is told as one by every operation', async () => {
   for (const error of await Promise.all(works.map(expectApiError))) {
     expect(error).toMatchObject({ code: 'key_refused', status: 401 });
   }
-});
-
-test('the rules of the service arrive in its own words', async () => {
-  const { volumes, uploadScanning, variables, apps, eventLogs } = client();
-  expect(await expectApiError(volumes.deleteAll(volumePath('app0api00000001', 'live-volume')))).toMatchObject(
-    {
-      code: 'refused',
-      serviceMessage: 'Some volume instances are not detached.',
-    },
-  );
-  expect(await expectApiError(uploadScanning.metrics('502'))).toMatchObject({
-    code: 'refused',
-    errorKey: 'invalid_plan_type.upload_scanning',
-  });
-  expect(
-    await expectApiError(variables.update(variablePath('301', '999'), variableBody({ required: true }))),
-  ).toMatchObject({
-    code: 'not_found',
-  });
-  expect(await expectApiError(apps.summary('nobody'))).toMatchObject({
-    code: 'not_found',
-    serviceMessage: 'Application is not found.',
-  });
-  cdn.data.eventLogs.windowRefusal = 401;
-  const future = createCdn({
-    apiUrl: cdn.url,
-    originLoggingUrl: cdn.originLoggingUrl,
-    now: () => now + 7_200_000,
-  });
-  const window = { from: new Date(now), to: new Date(now + 3_600_000) };
-  expect(
-    await expectApiError(future.withKey(new Secret(cdn.key)).eventLogs.export('501', window)),
-  ).toMatchObject({
-    code: 'refused',
-    status: 401,
-    errorKey: 'invalid_datetime_window.event_logs',
-  });
-  expect(await expectApiError(eventLogs.export('999', lastHour))).toMatchObject({ code: 'refused' });
 });

@@ -69,6 +69,10 @@ export async function startStubCdn(answer: StubHandler): Promise<StubCdn> {
   };
 }
 
+/** A CDN that answers everything alike. */
+export const answerAlways = (status: number, body: unknown, headers?: Record<string, string>) =>
+  startStubCdn((_, response) => sendBody(response, status, body, headers));
+
 /** Answers with JSON, or with text as it is. */
 export function sendBody(
   response: ServerResponse,
@@ -89,6 +93,8 @@ export async function expectApiError(work: Promise<unknown>): Promise<ApiError> 
   if (outcome instanceof ApiError) return outcome;
   throw new Error('expected an ApiError', { cause: outcome });
 }
+
+export const codeOf = async (work: Promise<unknown>) => (await expectApiError(work)).code;
 
 /** A page of List Pull Zones. */
 export function makePage(

@@ -3,23 +3,18 @@ import { expect, test } from 'vitest';
 import { variableBody, variablePath } from '../../src/api/variables.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
+import { answerAlways } from './stub-cdn.ts';
 
-test('only what changes is sent', async () => {
-  const cdn = await startStubCdn(() => ({
-    Id: 12,
-    Name: 'FEATURE_X',
-    Required: true,
-    DefaultValue: 'CANARY',
-  }));
+const path = variablePath('301', '0012');
+const answer = { Id: 12, Name: 'FEATURE_X', Required: null, DefaultValue: 'CANARY' };
+
+test('only what changes is sent, and zeros before an id are no part of it', async () => {
+  const cdn = await answerAlways(200, answer);
   const { variables } = cdn.client();
-  await variables.update(variablePath('301', '12'), variableBody({ required: true }));
-  await variables.update(variablePath('301', '12'), variableBody({ value: new Secret('') }), new Secret(''));
-  await variables.update(
-    variablePath('301', '12'),
-    variableBody({ value: new Secret('a "quoted" é'), required: false }),
-    new Secret('a "quoted" é'),
-  );
+  const [none, text] = ['', 'a "quoted" é'].map((value) => new Secret(value));
+  await variables.update(path, variableBody({ required: true }));
+  await variables.update(path, variableBody({ value: none }), none);
+  await variables.update(path, variableBody({ value: text, required: false }), text);
   expect(cdn.requests.map(({ method, path, body }) => [method, path, JSON.parse(body)])).toEqual([
     ['POST', '/compute/script/301/variables/12', { Required: true }],
     ['POST', '/compute/script/301/variables/12', { DefaultValue: '' }],
@@ -30,31 +25,15 @@ test('only what changes is sent', async () => {
   expect(cdn.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('the value comes back as a secret', async () => {
-  const cdn = await startStubCdn(() => ({
-    Id: 12,
-    Name: 'FEATURE_X',
-    Required: null,
-    DefaultValue: 'CANARY',
-  }));
-  const variable = await cdn
-    .client()
-    .variables.update(variablePath('301', '12'), variableBody({ required: true }));
+test('the value comes back as a secret; an answer without a body is a change that was made', async () => {
+  const update = async (status: number, body: unknown) =>
+    (await answerAlways(status, body)).client().variables.update(path, variableBody({ required: true }));
+  const variable = await update(200, answer);
   expect(variable.defaultValue?.reveal()).toBe('CANARY');
   expect(JSON.stringify(variable) + inspect(variable)).not.toContain('CANARY');
   expect(variable).toMatchObject({ name: 'FEATURE_X' });
   expect(variable).not.toHaveProperty('required');
-});
-
-test('zeros before an id are no part of it', () => {
-  expect(variablePath('0301', '0012')).toBe(variablePath('301', '12'));
-});
-
-test('an answer without a body is a change that was made', async () => {
-  const cdn = await startStubCdn((_, response) => void response.writeHead(204).end());
-  expect(
-    await cdn.client().variables.update(variablePath('301', '12'), variableBody({ required: true })),
-  ).toEqual({});
+  expect(await update(204, '')).toEqual({});
 });
 
 test.each([
@@ -72,18 +51,4 @@ test.each([
   const write = (): string[] => [variablePath(script, variable), variableBody(change)];
   expect(write).toThrow(message);
   expect(write).toThrow(UserError);
-});
-
-test('an unknown variable is not found, in the service’s words', async () => {
-  const cdn = await startStubCdn((_, response) =>
-    sendBody(response, 404, { ErrorKey: 'not_found', Field: null, Message: 'Script not found' }),
-  );
-  const error = await expectApiError(
-    cdn.client().variables.update(variablePath('301', '12'), variableBody({ required: true })),
-  );
-  expect(error).toMatchObject({
-    code: 'not_found',
-    serviceMessage: 'Script not found',
-    errorKey: 'not_found',
-  });
 });

@@ -2,37 +2,18 @@ import { expect, test } from 'vitest';
 import { classifyStatus, readErrorBody } from '../../../src/api/http/errors.ts';
 import { parseJson } from '../../../src/lib/canonical-json.ts';
 
+const quiet = { statusCode: 0, success: false, message: null, errorKey: null };
 const words = (body: unknown) =>
   readErrorBody(typeof body === 'string' ? parseJson(body) : body, (text) => text);
 
 test.each([
-  [
-    'shape A',
-    { title: 'Not Found', status: 404, detail: 'Application is not found.', id: 'a1' },
-    'Application is not found.',
-  ],
+  ['shape A', { title: 'Not Found', status: 404, detail: 'No app.', id: 'a1' }, 'No app.'],
   ['shape A with a list only', { errors: [{ field: 'x', message: 'Too long.' }], status: 400 }, 'Too long.'],
-  [
-    'shape B',
-    { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'No.', instance: '/internal/x' },
-    'No.',
-  ],
+  ['shape B', { type: 'about:blank', title: 'Bad Request', status: 400, detail: 'No.' }, 'No.'],
   ['shape B without detail', { title: 'Unauthorized', status: 401, traceId: '00' }, 'Unauthorized'],
-  [
-    'the core shape',
-    { ErrorKey: 'pullZone.not_found', Field: null, Message: 'The zone is not there.' },
-    'The zone is not there.',
-  ],
-  [
-    'a shield envelope',
-    { error: { success: false, message: 'Not on your plan.', errorKey: 'invalid_plan' }, data: null },
-    'Not on your plan.',
-  ],
-  [
-    'an errorResponse',
-    { logs: null, errorResponse: { success: false, message: 'Too early.' } },
-    'Too early.',
-  ],
+  ['the core shape', { ErrorKey: 'pullZone.not_found', Field: null, Message: 'No zone.' }, 'No zone.'],
+  ['a shield envelope', { error: { success: false, message: 'Not on your plan.' } }, 'Not on your plan.'],
+  ['an errorResponse', { logs: null, errorResponse: { message: 'Too early.' } }, 'Too early.'],
   ['a list of messages', [{ message: 'First.' }, { message: 'Second.' }], 'First.'],
   ['a bare string', '"Just words."', 'Just words.'],
   ['an error that is a text', { error: 'invalid token' }, 'invalid token'],
@@ -46,11 +27,7 @@ test.each([
   ['nothing', '', 'none'],
   ['a web page', '<html><body>Bad Gateway</body></html>', 'none'],
   ['broken JSON', '{"Message":', 'none'],
-  [
-    'a default envelope',
-    { error: { statusCode: 0, success: false, message: null, errorKey: null }, data: {} },
-    'none',
-  ],
+  ['a default envelope', { error: quiet, data: {} }, 'none'],
   ['an answer that is no error', { Items: [], TotalItems: 0 }, 'none'],
   ['null', 'null', 'none'],
 ])('%s has no sentence', (_, body, kind) => {
@@ -79,36 +56,19 @@ test.each([
   [401, { Message: 'Authorization has been denied for this request.' }, 'key_refused'],
   [401, { title: 'Unauthorized', status: 401, type: 'about:blank' }, 'key_refused'],
   [401, { statusCode: 401 }, 'key_refused'],
-  [403, { ErrorKey: 'forbidden', Message: 'Not for this key.' }, 'key_refused'],
-  [
-    401,
-    {
-      logs: null,
-      errorResponse: { success: false, message: 'Only 72 hours.', errorKey: 'invalid_datetime_window' },
-    },
-    'refused',
-  ],
-  [
-    401,
-    { error: { success: false, errorKey: 'not_found_or_unauthorised_access.shieldzone', message: null } },
-    'refused',
-  ],
-  [401, { errorKey: 'invalid_plan', message: 'No.' }, 'refused'],
-  [
-    401,
-    { title: 'Unauthorized', status: 401, detail: 'The window must be within the last 72 hours.' },
-    'refused',
-  ],
-  [403, { Message: 'Your plan does not include this feature.' }, 'refused'],
   [401, { errorResponse: { success: false, message: 'The API key is not valid.' } }, 'key_refused'],
+  [401, { error: quiet }, 'key_refused'],
+  [403, { ErrorKey: 'forbidden', Message: 'Not for this key.' }, 'key_refused'],
   [403, { title: 'Forbidden', detail: 'Sub-users need the role Compute.' }, 'key_refused'],
-  [401, { error: { statusCode: 0, success: false, message: null, errorKey: null } }, 'key_refused'],
+  [401, { errorResponse: { message: 'Only 72 hours.', errorKey: 'invalid_datetime_window' } }, 'refused'],
+  [401, { error: { errorKey: 'not_found_or_unauthorised_access.shieldzone', message: null } }, 'refused'],
+  [401, { errorKey: 'invalid_plan', message: 'No.' }, 'refused'],
+  [401, { title: 'Unauthorized', detail: 'The window must be within the last 72 hours.' }, 'refused'],
+  [403, { Message: 'Your plan does not include this feature.' }, 'refused'],
   [400, { title: 'Bad Request', status: 400 }, 'refused'],
   [409, '', 'refused'],
-  [404, '', 'not_found'],
   [404, { title: 'Not Found', status: 404 }, 'not_found'],
   [429, 'slow down', 'rate_limited'],
-  [500, '', 'unavailable'],
   [503, '<html></html>', 'unavailable'],
   [302, '', 'unexpected'],
 ] as const)('HTTP %i with %j means %s', (status, body, code) => {
